@@ -1,0 +1,89 @@
+//! NumPy arrays as slices, and new ones.
+
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use ordhc::Error;
+use ordhc::agglomerate::{Layout, Values};
+use pyo3::prelude::*;
+
+use crate::error::to_py;
+
+/// The rows of an (m, K) array.
+pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usize]) -> PyResult<&'a [[T; K]]> {
+    if shape.len() != 2 || shape[1] != K {
+        return Err(to_py(Error::Shape(format!("rows of {K} leaves are needed, not an array of shape {shape:?}"))));
+    }
+    Ok(values.as_chunks::<K>().0)
+}
+
+/// A matrix of one of the types the engines read.
+pub(crate) enum AnyMatrix<'py> {
+    F64(PyReadonlyArrayDyn<'py, f64>),
+    F32(PyReadonlyArrayDyn<'py, f32>),
+    I64(PyReadonlyArrayDyn<'py, i64>),
+    I32(PyReadonlyArrayDyn<'py, i32>),
+}
+
+impl<'py> AnyMatrix<'py> {
+    pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = values.cast::<PyArrayDyn<f64>>() {
+            return Ok(Self::F64(array.readonly()));
+        }
+        if let Ok(array) = values.cast::<PyArrayDyn<f32>>() {
+            return Ok(Self::F32(array.readonly()));
+        }
+        if let Ok(array) = values.cast::<PyArrayDyn<i64>>() {
+            return Ok(Self::I64(array.readonly()));
+        }
+        match values.cast::<PyArrayDyn<i32>>() {
+            Ok(array) => Ok(Self::I32(array.readonly())),
+            Err(_) => Err(to_py(Error::Argument("an array of float64, float32, int64 or int32 is needed".into()))),
+        }
+    }
+
+    pub(crate) fn layout(&self) -> PyResult<Layout> {
+        let shape = match self {
+            Self::F64(array) => array.shape(),
+            Self::F32(array) => array.shape(),
+            Self::I64(array) => array.shape(),
+            Self::I32(array) => array.shape(),
+        };
+        match shape {
+            [_] => Ok(Layout::Condensed),
+            [rows, columns] if rows == columns => Ok(Layout::Square),
+            _ => Err(to_py(Error::Shape(format!(
+                "an (n, n) matrix or a condensed vector of n(n-1)/2 values is needed, not shape {shape:?}"
+            )))),
+        }
+    }
+
+    pub(crate) fn values(&self) -> PyResult<Values<'_>> {
+        Ok(match self {
+            Self::F64(array) => Values::F64(array.as_slice()?),
+            Self::F32(array) => Values::F32(array.as_slice()?),
+            Self::I64(array) => Values::I64(array.as_slice()?),
+            Self::I32(array) => Values::I32(array.as_slice()?),
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::F64(array) => array.len(),
+            Self::F32(array) => array.len(),
+            Self::I64(array) => array.len(),
+            Self::I32(array) => array.len(),
+        }
+    }
+}
+
+/// A new zeroed array, or a memory error before anything is allocated.
+///
+/// NumPy's allocator asks for huge pages, which large arrays profit from.
+pub(crate) fn zeros<'py, T: Element>(
+    py: Python<'py>,
+    what: &'static str,
+    len: usize,
+) -> PyResult<Bound<'py, PyArray1<T>>> {
+    ordhc::memory::check(what, (len as u64).saturating_mul(size_of::<T>() as u64)).map_err(to_py)?;
+    let array = py.import("numpy")?.call_method1("zeros", (len, T::get_dtype(py)))?;
+    Ok(array.cast_into()?)
+}

@@ -1,0 +1,20 @@
+//! The one conversion of errors.
+
+use ordhc::Error;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    ordhc._ordhc,
+    InputError,
+    PyValueError,
+    "Input that cannot be used; the message says where and why."
+);
+
+pub(crate) fn to_py(error: Error) -> PyErr {
+    match error {
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        _ => InputError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,31 @@
+//! Python bindings of `ordhc`: arrays in, arrays out. This file only registers.
+
+#![allow(missing_docs, reason = "the Python side is documented in `_ordhc.pyi`")]
+
+mod arrays;
+mod callbacks;
+mod comparison;
+mod error;
+mod generate;
+mod linkage;
+mod metric;
+mod similarity;
+mod tree;
+
+#[pyo3::pymodule]
+mod _ordhc {
+    #[pymodule_export]
+    use crate::comparison::{check_quadruplets, check_triplets};
+    #[pymodule_export]
+    use crate::error::InputError;
+    #[pymodule_export]
+    use crate::generate::planted;
+    #[pymodule_export]
+    use crate::linkage::{Linkage, agglomerate};
+    #[pymodule_export]
+    use crate::metric::revenue;
+    #[pymodule_export]
+    use crate::similarity::adds;
+    #[pymodule_export]
+    use crate::tree::Dendrogram;
+}

@@ -1,0 +1,106 @@
+//! Linkages and agglomeration.
+
+use std::collections::BTreeMap;
+
+use ordhc::Error;
+use ordhc::agglomerate::{Engine, Matrix, agglomerate_with_rows};
+use ordhc::linkage::{LanceWilliams, Rule};
+use pyo3::prelude::*;
+
+use crate::arrays::AnyMatrix;
+use crate::callbacks;
+use crate::error::to_py;
+use crate::tree::Dendrogram;
+
+#[pyclass(frozen, module = "ordhc._ordhc")]
+pub(crate) struct Linkage(Kind);
+
+enum Kind {
+    Rule(Rule),
+    RowUpdate(Py<PyAny>),
+}
+
+#[pymethods]
+impl Linkage {
+    #[staticmethod]
+    fn native(name: &str) -> PyResult<Self> {
+        Ok(Self(Kind::Rule(Rule::from_name(name).map_err(to_py)?)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (alpha, beta, gamma, parameters, *, reducible, squared))]
+    fn coefficients(
+        alpha: &str,
+        beta: &str,
+        gamma: &str,
+        parameters: BTreeMap<String, f64>,
+        reducible: bool,
+        squared: bool,
+    ) -> PyResult<Self> {
+        let parameters: Vec<(&str, f64)> = parameters.iter().map(|(name, &value)| (name.as_str(), value)).collect();
+        let coefficients = LanceWilliams::new(alpha, beta, gamma, &parameters).map_err(to_py)?;
+        Ok(Self(Kind::Rule(Rule::Coefficients(coefficients.reducible(reducible).squared(squared)))))
+    }
+
+    #[staticmethod]
+    fn update_row(callback: Py<PyAny>) -> Self {
+        Self(Kind::RowUpdate(callback))
+    }
+
+    #[staticmethod]
+    fn native_names() -> Vec<&'static str> {
+        Rule::NAMES.to_vec()
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (values, linkage, dissimilarity, engine, progress))]
+pub(crate) fn agglomerate(
+    py: Python<'_>,
+    values: &Bound<'_, PyAny>,
+    linkage: &Bound<'_, Linkage>,
+    dissimilarity: bool,
+    engine: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Dendrogram> {
+    let engine = Engine::from_name(engine).map_err(to_py)?;
+    let array = AnyMatrix::of(values)?;
+    let layout = array.layout()?;
+    let values = array.values()?;
+    let tree = match &linkage.get().0 {
+        Kind::Rule(rule) => {
+            let long = array.len() > 1 << 18;
+            callbacks::run(py, long, progress.as_ref(), |monitor| {
+                let matrix = Matrix::new(values, layout, dissimilarity)?;
+                ordhc::agglomerate::agglomerate(&matrix, rule, engine, monitor)
+            })?
+        }
+        Kind::RowUpdate(callback) => {
+            let matrix = Matrix::new(values, layout, dissimilarity).map_err(to_py)?;
+            let steps = matrix.n_leaves().saturating_sub(1).max(1);
+            let mut failure = None;
+            let mut done = 0;
+            let result = agglomerate_with_rows(
+                &matrix,
+                |merge, out| {
+                    done += 1;
+                    if let Some(progress) = &progress
+                        && done % 64 == 0
+                        && let Err(error) = progress.call1((done as f64 / steps as f64,))
+                    {
+                        failure = Some(error);
+                        return Err(Error::Interrupted);
+                    }
+                    callbacks::update_row(py, callback, &mut failure, &merge, out)
+                },
+                engine,
+                &ordhc::Monitor::new(),
+            );
+            match failure {
+                Some(error) => return Err(error),
+                None => result.map_err(to_py)?,
+            }
+        }
+    };
+    Ok(Dendrogram::from(tree))
+}

@@ -1,0 +1,101 @@
+//! Similarities from comparisons.
+
+use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::comparison::Comparisons;
+use ordhc::similarity::{Cell, condensed_len, square_from_condensed};
+use ordhc::{Error, Monitor, memory};
+use pyo3::prelude::*;
+
+use crate::arrays::zeros;
+use crate::callbacks;
+use crate::comparison::comparisons;
+use crate::error::to_py;
+
+#[pyfunction]
+#[pyo3(signature = (rows, weights, n_leaves, layout, dtype, progress))]
+pub(crate) fn adds<'py>(
+    py: Python<'py>,
+    rows: PyReadonlyArray2<'py, i32>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    layout: &str,
+    dtype: &str,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let square = match layout {
+        "square" => true,
+        "condensed" => false,
+        _ => return Err(to_py(Error::Argument(format!("layout `{layout}` is not `square` or `condensed`")))),
+    };
+    let weights = weights.as_ref();
+    match rows.shape()[1] {
+        3 => by_type(py, comparisons::<3>(&rows, weights, n_leaves)?, square, dtype, progress.as_ref()),
+        _ => by_type(py, comparisons::<4>(&rows, weights, n_leaves)?, square, dtype, progress.as_ref()),
+    }
+}
+
+fn by_type<'py, const K: usize>(
+    py: Python<'py>,
+    comparisons: Comparisons<'_, K>,
+    square: bool,
+    dtype: &str,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // Counts are small integers: a narrow matrix to count in stays in the cache.
+    let counts = comparisons.weights().is_none() && comparisons.len() as u64 <= i32::MOST;
+    match (dtype, counts) {
+        ("float64", true) => build::<f64, i32, K>(py, &comparisons, square, progress, f64::from),
+        ("float64", false) => build::<f64, f64, K>(py, &comparisons, square, progress, |x| x),
+        ("float32", true) => build::<f32, i32, K>(py, &comparisons, square, progress, |x| x as f32),
+        ("float32", false) => build::<f32, f64, K>(py, &comparisons, square, progress, |x| x as f32),
+        ("int64", true) => build::<i64, i32, K>(py, &comparisons, square, progress, i64::from),
+        ("int64", false) => build::<i64, i64, K>(py, &comparisons, square, progress, |x| x),
+        ("int32", _) => build::<i32, i32, K>(py, &comparisons, square, progress, |x| x),
+        _ => Err(to_py(Error::Argument(format!("dtype `{dtype}` is not float64, float32, int64 or int32")))),
+    }
+}
+
+fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: usize>(
+    py: Python<'py>,
+    comparisons: &Comparisons<'_, K>,
+    square: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+    convert: impl Fn(C) -> T + Sync + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let n = comparisons.n_leaves();
+    let pairs = condensed_len(n);
+    let long = comparisons.len() > 1 << 20 || n > 3000;
+    let add = |out: &mut [C], monitor: &Monitor| ordhc::similarity::adds(comparisons, out, monitor);
+    if square {
+        memory::check(
+            "the similarity matrix",
+            (n as u64).saturating_mul(n as u64).saturating_mul(size_of::<T>() as u64),
+        )
+        .map_err(to_py)?;
+        let counted = zeros::<C>(py, "the similarities", pairs)?;
+        let mut counted = counted.readwrite();
+        let counted = counted.as_slice_mut()?;
+        let result = zeros::<T>(py, "the similarity matrix", n * n)?;
+        {
+            let mut out = result.readwrite();
+            let out = out.as_slice_mut()?;
+            callbacks::run(py, long, progress, |monitor| {
+                add(counted, monitor)?;
+                square_from_condensed(counted, out, convert)
+            })?;
+        }
+        return Ok(result.reshape([n, n])?.into_any());
+    }
+    let result = zeros::<C>(py, "the similarities", pairs)?;
+    {
+        let mut out = result.readwrite();
+        let out = out.as_slice_mut()?;
+        callbacks::run(py, long, progress, |monitor| add(out, monitor))?;
+    }
+    Ok(if size_of::<T>() == size_of::<C>() && T::get_dtype(py).is_equiv_to(&C::get_dtype(py)) {
+        result.into_any()
+    } else {
+        result.call_method1("astype", (T::get_dtype(py),))?
+    })
+}
+use numpy::PyArrayDescrMethods;

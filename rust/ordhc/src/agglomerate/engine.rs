@@ -1,0 +1,322 @@
+//! From a matrix and a linkage to the dendrogram: which engine does it.
+
+use super::chain::{Caution, Chain, Outcome};
+use super::matrix::Matrix;
+use super::naive::PlainMatrix;
+use super::row_update::{RowMerge, RowUpdate};
+use super::rows::{CondensedRows, SquareRows};
+use super::{naive, nearest_pair};
+use crate::error::{Error, Result};
+use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
+use crate::monitor::Monitor;
+use crate::tree::{Dendrogram, RawMerge};
+
+/// How the nearest pair is found. The tree does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// The chain for reducible linkages, nearest pairs for the others.
+    #[default]
+    Auto,
+    /// The nearest-neighbour chain; reducible linkages only.
+    Chain,
+    /// Cached nearest pairs.
+    NearestPair,
+    /// All pairs before every merge.
+    Naive,
+}
+
+impl Engine {
+    /// The engine of this name: `auto`, `chain`, `nearest-pair` or `naive`.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn from_name(name: &str) -> Result<Self> {
+        Ok(match name {
+            "auto" => Engine::Auto,
+            "chain" => Engine::Chain,
+            "nearest-pair" => Engine::NearestPair,
+            "naive" => Engine::Naive,
+            _ => {
+                let known = "auto, chain, nearest-pair, naive";
+                return Err(Error::Argument(format!("unknown engine `{name}`; there are {known}")));
+            }
+        })
+    }
+}
+
+/// Merges the most similar pair of clusters until one is left.
+///
+/// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf). Heights
+/// are the similarity (or dissimilarity) at the merge. Merges stand in order of height, for linkages
+/// that can invert (centroid, median) in the order of merging.
+///
+/// On similarities the rules that square dissimilarities (ward, centroid, median) take the
+/// similarity as a negative squared dissimilarity, up to a constant: the tree is that of
+/// sqrt(c - s) for any large enough c, and heights stay in units of the similarity.
+///
+/// # Errors
+/// A chain for a linkage that isn't reducible; dissimilarities that cannot be squared; not enough
+/// memory; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+/// use ordhc::{Monitor, linkage::Rule};
+///
+/// let pairs = [9.0, 1.0, 2.0]; // (0,1), (0,2), (1,2)
+/// let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
+/// let tree = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new())?;
+/// assert_eq!(tree.heights(), [9.0, 1.5]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn agglomerate(matrix: &Matrix<'_>, rule: &Rule, engine: Engine, monitor: &Monitor) -> Result<Dendrogram> {
+    matrix.check_squarable(rule)?;
+    if engine == Engine::Chain && !rule.is_reducible() {
+        return Err(Error::Argument(
+            "the chain engine needs a reducible linkage; use `nearest-pair` for this one".into(),
+        ));
+    }
+    let job = Job { matrix, rule, engine, monitor, condensed_from: CONDENSED_FROM };
+    job.dispatch()
+}
+
+/// The same for a linkage given as a row update, which `update` writes once per merge.
+///
+/// # Errors
+/// What `update` reports; a row that is not finite; as [`agglomerate`].
+pub fn agglomerate_with_rows(
+    matrix: &Matrix<'_>,
+    update: impl FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>,
+    engine: Engine,
+    monitor: &Monitor,
+) -> Result<Dendrogram> {
+    let mut rows = RowUpdate::new(matrix, update)?;
+    let merges = match engine {
+        Engine::Auto | Engine::NearestPair => nearest_pair::merges(&mut rows, monitor)?,
+        Engine::Naive => naive::merges(&mut rows, monitor)?,
+        Engine::Chain => {
+            return Err(Error::Argument("the chain engine takes no row updates; use `nearest-pair`".into()));
+        }
+    };
+    let tree = Dendrogram::in_order(matrix.n_leaves(), merges)?;
+    Ok(if matrix.is_dissimilarity() { tree.map_heights(true, |x| -x) } else { tree })
+}
+
+/// From this number of leaves on, the chain starts on a condensed matrix to save memory.
+const CONDENSED_FROM: usize = 1500;
+/// Differences below this share of the values may be rounding (thousands of roundings, in fact).
+const ROUNDING: f64 = 1e-13;
+
+struct Job<'a> {
+    matrix: &'a Matrix<'a>,
+    rule: &'a Rule,
+    engine: Engine,
+    monitor: &'a Monitor,
+    condensed_from: usize,
+}
+
+impl Job<'_> {
+    /// The one place where a rule becomes code of its own.
+    fn dispatch(&self) -> Result<Dendrogram> {
+        match self.rule {
+            Rule::Single => self.run(&Single),
+            Rule::Complete => self.run(&Complete),
+            Rule::Average if self.sums_are_exact() => self.run(&AverageOfWhole),
+            Rule::Average => self.run(&Average),
+            Rule::Weighted => self.run(&Weighted),
+            Rule::Ward => self.run(&Ward),
+            Rule::Centroid => self.run(&Centroid),
+            Rule::Median => self.run(&Median),
+            Rule::Coefficients(coefficients) => self.run(coefficients),
+        }
+    }
+
+    /// Whether floats hold every sum over two clusters' pairs exactly.
+    fn sums_are_exact(&self) -> bool {
+        let facts = self.matrix.facts();
+        let half = self.matrix.n_leaves() as f64 / 2.0;
+        facts.whole && facts.largest * half * half < (1u64 << 53) as f64
+    }
+
+    fn run<U: Update>(&self, update: &U) -> Result<Dendrogram> {
+        let squared = self.rule.is_squared();
+        let n = self.matrix.n_leaves();
+        let reducible = self.rule.is_reducible();
+        let merges = match self.engine {
+            Engine::Naive => naive::merges(&mut PlainMatrix::new(update, self.matrix, squared)?, self.monitor)?,
+            Engine::Auto | Engine::Chain if reducible => match self.chain(update)? {
+                Some(merges) => merges,
+                None => self.nearest_pairs(update)?,
+            },
+            _ => self.nearest_pairs(update)?,
+        };
+        let mut tree = Dendrogram::in_order(n, merges)?;
+        if reducible {
+            tree.make_monotone();
+        }
+        Ok(match (self.matrix.is_dissimilarity(), squared) {
+            (false, _) => tree,
+            (true, false) => tree.map_heights(true, |x| -x),
+            // Where the input isn't Euclidean a square can become negative: the root keeps the sign.
+            (true, true) => tree.map_heights(true, |x| if x > 0.0 { -x.sqrt() } else { (-x).sqrt() }),
+        })
+    }
+
+    fn nearest_pairs<U: Update>(&self, update: &U) -> Result<Vec<RawMerge>> {
+        nearest_pair::merges(&mut SquareRows::new(update, self.matrix, self.rule.is_squared())?, self.monitor)
+    }
+
+    /// The chain's merges in order, or nothing if ties leave a doubt.
+    fn chain<U: Update>(&self, update: &U) -> Result<Option<Vec<RawMerge>>> {
+        let n = self.matrix.n_leaves();
+        let squared = self.rule.is_squared();
+        let facts = self.matrix.facts();
+        let mixed = facts.positive && facts.negative;
+        let scale = if mixed { facts.largest } else { 0.0 };
+        let caution = Caution { relative: ROUNDING, scale };
+        let during = (!update.ties_commute()).then_some(caution);
+        self.monitor.start((n * n / 2) as u64);
+        let mut chain = Chain::new(n);
+        let outcome = if n < self.condensed_from {
+            let mut rows = SquareRows::new(update, self.matrix, squared)?;
+            chain.run(&mut rows, 1, during, self.monitor)?
+        } else {
+            let mut rows = CondensedRows::new(update, self.matrix, squared)?;
+            let until = CondensedRows::<U>::square_fits(n);
+            match chain.run(&mut rows, until, during, self.monitor)? {
+                Outcome::Doubtful => Outcome::Doubtful,
+                Outcome::Finished => {
+                    let mut rows = rows.into_square(chain.active(), self.monitor)?;
+                    chain.run(&mut rows, 1, during, self.monitor)?
+                }
+            }
+        };
+        if outcome == Outcome::Doubtful {
+            return Ok(None);
+        }
+        let merges = RawMerge::sort(n, chain.into_merges());
+        let doubtful = |pair: &[RawMerge]| caution.doubts(pair[0].similarity, pair[1].similarity);
+        let in_doubt = during.is_some() && merges.windows(2).any(doubtful);
+        Ok((!in_doubt).then_some(merges))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agglomerate::{Layout, Values};
+    use crate::linkage::LanceWilliams;
+    use crate::similarity::condensed_len;
+
+    fn rules() -> Vec<Rule> {
+        let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
+        let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| Rule::from_name(name).unwrap()).collect();
+        rules.push(Rule::Coefficients(formulas("(1 - b) / 2", "b")));
+        rules.push(Rule::Coefficients(formulas("n_i / (n_i + n_j)", "0").reducible(true)));
+        rules
+    }
+
+    fn tree(values: &[f64], dissimilarity: bool, rule: &Rule, engine: Engine, condensed_from: usize) -> Dendrogram {
+        let matrix = Matrix::new(Values::F64(values), Layout::Condensed, dissimilarity).unwrap();
+        let monitor = Monitor::new();
+        let job = Job { matrix: &matrix, rule, engine, monitor: &monitor, condensed_from };
+        job.dispatch().unwrap()
+    }
+
+    fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
+        for rule in rules() {
+            let expected = tree(values, dissimilarity, &rule, Engine::Naive, 0);
+            let mut all = vec![(Engine::NearestPair, 0)];
+            if rule.is_reducible() {
+                all.extend([(Engine::Chain, 0), (Engine::Chain, usize::MAX)]);
+            }
+            for (engine, condensed_from) in all {
+                let found = tree(values, dissimilarity, &rule, engine, condensed_from);
+                assert_eq!(found.merges(), expected.merges(), "{rule:?} {engine:?} {condensed_from}");
+                for (a, b) in found.heights().iter().zip(expected.heights()) {
+                    assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{rule:?} {engine:?}: {a} {b}");
+                    assert!(!exactly || engine != Engine::NearestPair || a == b, "{rule:?}: {a} {b}");
+                }
+            }
+        }
+    }
+
+    fn condensed(value: impl Strategy<Value = f64> + Clone + 'static, most: usize) -> impl Strategy<Value = Vec<f64>> {
+        (1..most).prop_flat_map(move |n| prop::collection::vec(value.clone(), condensed_len(n)))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(150) })]
+
+        #[test]
+        fn engines_agree_without_ties(values in condensed(0.0..1.0f64, 40), dissimilarity: bool) {
+            prop_assume!(!values.is_empty());
+            assert_engines_agree(&values, dissimilarity, true);
+        }
+
+        #[test]
+        fn engines_agree_with_ties(values in condensed((0..4i32).prop_map(f64::from), 12), dissimilarity: bool) {
+            prop_assume!(!values.is_empty());
+            assert_engines_agree(&values, dissimilarity, true);
+        }
+
+        #[test]
+        fn engines_agree_with_inexact_ties(values in condensed((-3..4i32).prop_map(|x| f64::from(x) * 0.1), 14)) {
+            prop_assume!(!values.is_empty());
+            assert_engines_agree(&values, false, true);
+        }
+    }
+
+    #[test]
+    fn packing_and_handing_over_keep_the_tree() {
+        let mut state = 7u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let values: Vec<f64> = (0..condensed_len(230)).map(|_| random()).collect();
+        assert_engines_agree(&values, true, true);
+        let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();
+        assert_engines_agree(&whole, false, true);
+    }
+
+    #[test]
+    fn single_leaves_and_constants() {
+        for rule in rules() {
+            let matrix = Matrix::new(Values::F64(&[3.0]), Layout::Square, false).unwrap();
+            let lone = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+            assert_eq!((lone.n_leaves(), lone.merges().len()), (1, 0));
+            let constant = vec![0.1; condensed_len(9)];
+            let matrix = Matrix::new(Values::F64(&constant), Layout::Condensed, true).unwrap();
+            let tree = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+            if rule.is_reducible() && rule != Rule::Ward && !matches!(rule, Rule::Coefficients(_)) {
+                assert_eq!(tree.to_newick_topology(), "(8,(7,(6,(5,(4,(3,(2,(0,1))))))));", "{rule:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_formulas_are_errors() {
+        let values = [1.0, 2.0, 3.0];
+        let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+        let rule = Rule::Coefficients(LanceWilliams::new("1 / (n_i - n_j)", "0", "0", &[]).unwrap());
+        for engine in [Engine::Auto, Engine::NearestPair, Engine::Naive] {
+            let error = agglomerate(&matrix, &rule, engine, &Monitor::new()).unwrap_err();
+            assert!(error.to_string().contains("the linkage gives"), "{error}");
+        }
+        let centroid = agglomerate(&matrix, &Rule::Centroid, Engine::Chain, &Monitor::new());
+        assert!(centroid.unwrap_err().to_string().contains("reducible"));
+    }
+
+    #[test]
+    fn work_can_be_stopped() {
+        let values = vec![1.0; condensed_len(50)];
+        let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+        let monitor = Monitor::new();
+        monitor.cancel();
+        for engine in [Engine::Auto, Engine::NearestPair, Engine::Naive] {
+            assert_eq!(agglomerate(&matrix, &Rule::Average, engine, &monitor), Err(Error::Interrupted));
+        }
+    }
+}

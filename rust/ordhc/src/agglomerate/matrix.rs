@@ -1,0 +1,462 @@
+//! The matrix that agglomeration starts from, in whatever form the caller has it.
+
+use crate::error::{Error, Result};
+use crate::linkage::Rule;
+use crate::parallel;
+use crate::similarity::condensed_len;
+
+/// The numbers of a matrix.
+#[derive(Debug, Clone, Copy)]
+pub enum Values<'a> {
+    /// Double precision.
+    F64(&'a [f64]),
+    /// Single precision; computed with in double precision.
+    F32(&'a [f32]),
+    /// 64-bit integers, exact up to 2^53.
+    I64(&'a [i64]),
+    /// 32-bit integers.
+    I32(&'a [i32]),
+}
+
+/// How the pairs are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// (n, n), row by row; the diagonal is ignored.
+    Square,
+    /// The upper triangle without the diagonal, row by row, as SciPy orders it.
+    Condensed,
+}
+
+/// A symmetric matrix of similarities or dissimilarities, checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Matrix<'a> {
+    values: Values<'a>,
+    layout: Layout,
+    n: usize,
+    dissimilarity: bool,
+    facts: Facts,
+}
+
+/// What one pass over the values finds out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    pub(crate) largest: f64,
+    pub(crate) whole: bool,
+    pub(crate) positive: bool,
+    pub(crate) negative: bool,
+    symmetric: bool,
+}
+
+/// Relative difference up to which two halves count as symmetric; their mean is used.
+const ASYMMETRY: f64 = 1e-8;
+const BLOCK: usize = 64;
+
+trait Number: Copy + Sync + PartialEq {
+    fn float(self) -> f64;
+}
+impl Number for f64 {
+    #[inline(always)]
+    fn float(self) -> f64 {
+        self
+    }
+}
+impl Number for f32 {
+    #[inline(always)]
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+}
+impl Number for i32 {
+    #[inline(always)]
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+}
+impl Number for i64 {
+    #[inline(always)]
+    fn float(self) -> f64 {
+        self as f64
+    }
+}
+
+macro_rules! with_values {
+    ($values:expr, $slice:ident => $body:expr) => {
+        match $values {
+            Values::F64($slice) => $body,
+            Values::F32($slice) => $body,
+            Values::I64($slice) => $body,
+            Values::I32($slice) => $body,
+        }
+    };
+}
+
+impl<'a> Matrix<'a> {
+    /// Checks a matrix: its shape, that every value is finite, and that a square one is symmetric
+    /// (up to a relative difference of 1e-8, of which the mean is taken).
+    ///
+    /// # Errors
+    /// What is wrong, with the place and the value.
+    ///
+    /// ```
+    /// use ordhc::agglomerate::{Layout, Matrix, Values};
+    ///
+    /// let bad = [0.0, 1.0, 2.0, 0.0];
+    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, false).unwrap_err();
+    /// assert!(error.to_string().starts_with("the matrix is not symmetric: [0, 1] is 1 but [1, 0] is 2"));
+    /// ```
+    pub fn new(values: Values<'a>, layout: Layout, dissimilarity: bool) -> Result<Self> {
+        let len = with_values!(values, slice => slice.len());
+        let n = match layout {
+            Layout::Square => (len as f64).sqrt().round() as usize,
+            Layout::Condensed => crate::similarity::leaves_of_condensed(len)?,
+        };
+        if layout == Layout::Square && n * n != len {
+            return Err(Error::Shape(format!("{len} values are no square matrix")));
+        }
+        if n == 0 {
+            return Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into()));
+        }
+        let facts = with_values!(values, slice => scan(slice, layout, n))?;
+        if facts.largest > f64::MAX / (n as f64 * n as f64) {
+            return Err(Error::Argument(format!(
+                "values up to {:e} overflow when {n} leaves are summed; rescale them",
+                facts.largest
+            )));
+        }
+        if matches!(values, Values::I64(_)) && facts.largest > (1u64 << 53) as f64 {
+            return Err(Error::Argument(format!(
+                "integers up to {:e} are above 2^53 and not exact as floats",
+                facts.largest
+            )));
+        }
+        Ok(Self { values, layout, n, dissimilarity, facts })
+    }
+
+    /// The number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    /// Whether smaller values are closer.
+    pub fn is_dissimilarity(&self) -> bool {
+        self.dissimilarity
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// Whether a rule that squares dissimilarities is given ones that it can square.
+    pub(crate) fn check_squarable(&self, rule: &Rule) -> Result<()> {
+        if self.dissimilarity && rule.is_squared() {
+            if self.facts.negative {
+                return Err(Error::Argument(
+                    "this linkage squares dissimilarities, and some are negative; give non-negative ones".into(),
+                ));
+            }
+            if self.facts.largest > 1e150 / self.n as f64 {
+                return Err(Error::Argument(format!(
+                    "dissimilarities up to {:e} overflow when squared",
+                    self.facts.largest
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all pairs in condensed order, as similarities (larger is closer).
+    pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64]) {
+        let n = self.n;
+        debug_assert_eq!(out.len(), condensed_len(n));
+        let parts = crate::similarity::triangle_ranges(n);
+        let ends: Vec<usize> = parts.iter().map(|rows| condensed_len(n) - condensed_len(n - rows.end)).collect();
+        let slices = parallel::split_at_ends(out, &ends);
+        parallel::map(parts.into_iter().zip(slices).collect(), |(rows, mut out)| {
+            for i in rows {
+                let (row, rest) = out.split_at_mut(n - i - 1);
+                self.write_row_after(i, squared, row);
+                out = rest;
+            }
+        });
+    }
+
+    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
+    pub(crate) fn write_square(&self, squared: bool, out: &mut [f64]) {
+        let n = self.n;
+        for i in 0..n {
+            let (start, end) = (i * n + i, (i + 1) * n);
+            self.write_row_after(i, squared, &mut out[start + 1..end]);
+            out[start] = f64::NEG_INFINITY;
+        }
+        mirror(out, n);
+    }
+
+    /// Row `i` from column `i + 1` on.
+    fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
+        let n = self.n;
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        let squared = squared && self.dissimilarity;
+        let turn = |x: f64| if squared { -x * x } else { sign * x };
+        with_values!(self.values, slice => match self.layout {
+            Layout::Condensed => {
+                let start = condensed_len(n) - condensed_len(n - i);
+                for (to, from) in out.iter_mut().zip(&slice[start..]) {
+                    *to = turn(from.float());
+                }
+            }
+            Layout::Square => {
+                let row = &slice[i * n + i + 1..(i + 1) * n];
+                for (to, from) in out.iter_mut().zip(row) {
+                    *to = turn(from.float());
+                }
+                if !self.facts.symmetric {
+                    for (to, j) in out.iter_mut().zip(i + 1..n) {
+                        *to = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Copies the upper triangle of a square matrix to the lower one.
+pub(crate) fn mirror(values: &mut [f64], n: usize) {
+    for row in (0..n).step_by(BLOCK) {
+        for column in (0..=row).step_by(BLOCK) {
+            for i in row..(row + BLOCK).min(n) {
+                for j in column..(column + BLOCK).min(i) {
+                    values[i * n + j] = values[j * n + i];
+                }
+            }
+        }
+    }
+}
+
+fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
+    match layout {
+        Layout::Condensed => {
+            let parts = parallel::ranges(values.len(), 1 << 16);
+            let facts = parallel::map(parts, |part| {
+                let mut seen = Seen::default();
+                for chunk in values[part].chunks(4096) {
+                    seen.add(chunk);
+                }
+                seen
+            });
+            let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
+            if !seen.finite() {
+                let at = values.iter().position(|x| !x.float().is_finite()).unwrap_or(0);
+                let i = (0..n).rev().find(|&i| condensed_len(n) - condensed_len(n - i) <= at).unwrap_or(0);
+                let j = at - (condensed_len(n) - condensed_len(n - i)) + i + 1;
+                return Err(not_finite(format!("condensed position {at} (pair [{i}, {j}])"), values[at].float()));
+            }
+            Ok(seen.facts(true))
+        }
+        Layout::Square => {
+            let parts = parallel::ranges(n.div_ceil(BLOCK), 8);
+            let found = parallel::map(parts, |blocks| scan_square(values, n, blocks));
+            let mut all = Seen::default();
+            let mut symmetric = true;
+            let mut bad = None;
+            for (seen, same, first_bad) in found {
+                all = all.join(seen);
+                symmetric &= same;
+                bad = bad.or(first_bad);
+            }
+            if !all.finite() {
+                let at = (0..n * n).find(|&at| at / n != at % n && !values[at].float().is_finite()).unwrap_or(0);
+                return Err(not_finite(format!("[{}, {}]", at / n, at % n), values[at].float()));
+            }
+            if let Some((i, j)) = bad {
+                let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
+                return Err(Error::Shape(format!(
+                    "the matrix is not symmetric: [{i}, {j}] is {a} but [{j}, {i}] is {b} (relative difference at most {ASYMMETRY:e})"
+                )));
+            }
+            Ok(all.facts(symmetric))
+        }
+    }
+}
+
+fn not_finite(place: String, value: f64) -> Error {
+    Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
+}
+
+/// One range of block rows against the blocks of columns up to the diagonal.
+fn scan_square<T: Number>(
+    values: &[T],
+    n: usize,
+    blocks: std::ops::Range<usize>,
+) -> (Seen, bool, Option<(usize, usize)>) {
+    let mut seen = Seen::default();
+    let mut symmetric = true;
+    let mut bad = None;
+    for row in blocks.map(|block| block * BLOCK) {
+        for i in row..(row + BLOCK).min(n) {
+            let line = &values[i * n..(i + 1) * n];
+            seen.add(&line[..i]);
+            seen.add(&line[i + 1..]);
+        }
+        for column in (0..=row).step_by(BLOCK) {
+            for i in row..(row + BLOCK).min(n) {
+                for j in column..(column + BLOCK).min(i) {
+                    let (lower, upper) = (values[i * n + j], values[j * n + i]);
+                    if lower != upper {
+                        symmetric = false;
+                        let (a, b) = (lower.float(), upper.float());
+                        if (a - b).abs() > ASYMMETRY * a.abs().max(b.abs()) && bad.is_none() {
+                            bad = Some((j, i));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    (seen, symmetric, bad)
+}
+
+/// Running minimum, maximum, finiteness and wholeness.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    low: f64,
+    high: f64,
+    poison: f64,
+    fractions: f64,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, poison: 0.0, fractions: 0.0 }
+    }
+}
+
+impl Seen {
+    fn add<T: Number>(&mut self, values: &[T]) {
+        const LANES: usize = 8;
+        let (mut low, mut high) = ([self.low; LANES], [self.high; LANES]);
+        let (mut poison, mut fractions) = ([0.0; LANES], [0.0; LANES]);
+        let whole = self.fractions == 0.0;
+        let (chunks, rest) = values.as_chunks::<LANES>();
+        let mut step = |lane: usize, x: f64| {
+            low[lane] = if x < low[lane] { x } else { low[lane] };
+            high[lane] = if x > high[lane] { x } else { high[lane] };
+            // Zero for finite values, NaN for the others.
+            poison[lane] += x - x;
+            if whole {
+                // Adding and taking 1.5 * 2^52 rounds to whole numbers below 2^51.
+                const ROUND: f64 = 6_755_399_441_055_744.0;
+                fractions[lane] += (x - ((x + ROUND) - ROUND)).abs();
+            }
+        };
+        for chunk in chunks {
+            for lane in 0..LANES {
+                step(lane, chunk[lane].float());
+            }
+        }
+        for (lane, x) in rest.iter().enumerate() {
+            step(lane, x.float());
+        }
+        for lane in 0..LANES {
+            self.low = self.low.min(low[lane]);
+            self.high = self.high.max(high[lane]);
+            self.poison += poison[lane];
+            self.fractions += fractions[lane];
+        }
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        self.low = self.low.min(other.low);
+        self.high = self.high.max(other.high);
+        self.poison += other.poison;
+        self.fractions += other.fractions;
+        self
+    }
+
+    fn finite(&self) -> bool {
+        self.poison == 0.0
+    }
+
+    fn facts(&self, symmetric: bool) -> Facts {
+        let largest = if self.low > self.high { 0.0 } else { self.high.abs().max(self.low.abs()) };
+        Facts {
+            largest,
+            whole: self.fractions == 0.0 && largest < (1u64 << 50) as f64,
+            positive: self.high > 0.0,
+            negative: self.low < 0.0,
+            symmetric,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(values: &[f64], layout: Layout) -> String {
+        Matrix::new(Values::F64(values), layout, false).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn bad_matrices_are_explained() {
+        let nan = f64::NAN;
+        assert!(message(&[0.0, nan, nan, 0.0], Layout::Square).starts_with("the value at [0, 1] is NaN"));
+        assert!(message(&[0.0, 1.0, f64::INFINITY, 0.0], Layout::Square).contains("at [1, 0] is inf"));
+        assert!(message(&[1.0, 2.0, 3.0, 4.0, nan, 6.0], Layout::Condensed).contains("position 4 (pair [1, 3])"));
+        assert!(message(&[0.0; 3], Layout::Square).contains("no square matrix"));
+        assert!(message(&[0.0; 5], Layout::Condensed).contains("n(n-1)/2"));
+        assert!(message(&[], Layout::Square).contains("0 leaves"));
+        assert!(message(&[1e308; 9], Layout::Square).contains("overflow"));
+    }
+
+    #[test]
+    fn the_diagonal_may_be_anything() {
+        assert!(Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, false).is_ok());
+    }
+
+    #[test]
+    fn layouts_and_types_agree() {
+        for n in [1usize, 2, 3, 70, 150] {
+            let pair = |i: usize, j: usize| ((i.min(j) * 31 + i.max(j) * 17) % 101) as f64;
+            let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
+            let condensed: Vec<f64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| pair(i, j))).collect();
+            let narrow: Vec<i32> = square.iter().map(|&x| x as i32).collect();
+            let wide: Vec<i64> = square.iter().map(|&x| x as i64).collect();
+            let single: Vec<f32> = square.iter().map(|&x| x as f32).collect();
+            for dissimilarity in [false, true] {
+                let expected: Vec<f64> = condensed.iter().map(|&x| if dissimilarity { -x * x } else { x }).collect();
+                for (values, layout) in [
+                    (Values::F64(&square), Layout::Square),
+                    (Values::F64(&condensed), Layout::Condensed),
+                    (Values::I32(&narrow), Layout::Square),
+                    (Values::I64(&wide), Layout::Square),
+                    (Values::F32(&single), Layout::Square),
+                ] {
+                    let matrix = Matrix::new(values, layout, dissimilarity).unwrap();
+                    assert!(matrix.facts().whole);
+                    let mut out = vec![0.0; condensed_len(n)];
+                    matrix.write_condensed(true, &mut out);
+                    assert_eq!(out, expected);
+                    let mut out = vec![0.0; n * n];
+                    matrix.write_square(true, &mut out);
+                    for i in 0..n {
+                        assert_eq!(out[i * n + i], f64::NEG_INFINITY);
+                        for j in i + 1..n {
+                            assert_eq!(out[i * n + j], expected[crate::similarity::pair_index(n, i, j)]);
+                            assert_eq!(out[i * n + j], out[j * n + i]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slight_asymmetry_takes_the_mean() {
+        let values = [0.0, 1.0, 1.0 + 1e-12, 0.0];
+        let matrix = Matrix::new(Values::F64(&values), Layout::Square, false).unwrap();
+        let mut out = [0.0];
+        matrix.write_condensed(false, &mut out);
+        assert_eq!(out[0], 0.5 * (1.0 + 1e-12) + 0.5);
+        assert!(!matrix.facts().whole);
+    }
+}

@@ -1,0 +1,111 @@
+//! Agglomeration: merge the most similar pair of clusters until one is left.
+//!
+//! The engines agree on every input, ties included: the pair of largest similarity is merged, among
+//! equals the one with the lexicographically smallest (smallest leaf of one, smallest leaf of the
+//! other).
+//!
+//! * `chain`: nearest-neighbour chain for reducible linkages, O(n^2) time always. Where ties (or
+//!   near-ties within rounding) could make the order of merges matter it hands over to
+//! * `nearest pair`: every cluster's nearest is cached; any linkage, O(n^2) time in ordinary cases.
+//! * `naive`: looks at all pairs before every merge; O(n^3), the twin that the others are tested
+//!   against.
+
+mod chain;
+mod engine;
+mod matrix;
+mod naive;
+mod nearest_pair;
+mod row_update;
+mod rows;
+
+pub use engine::{Engine, agglomerate, agglomerate_with_rows};
+pub use matrix::{Layout, Matrix, Values};
+pub use naive::naive;
+pub use nearest_pair::nearest_pair;
+pub use row_update::{RowMerge, RowUpdate};
+
+use crate::error::Result;
+
+/// The nearest cluster of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nearest {
+    /// The nearest cluster; among equally near ones the one with the smallest leaf.
+    pub cluster: usize,
+    /// Its similarity.
+    pub similarity: f64,
+    /// The largest similarity among all others, minus infinity if there are none.
+    pub runner_up: f64,
+}
+
+/// What the similarity of two clusters means, for the engines that merge the most similar pair.
+///
+/// A cluster is named by its smallest leaf, so that merging `i < j` gives cluster `i`. Nothing is
+/// assumed about how similarities come about: there need not be a matrix. `active` lists the
+/// clusters there are, ascending.
+///
+/// ```
+/// use ordhc::agglomerate::{Linkage, nearest_pair};
+///
+/// /// Points on a line; clusters are as similar as their leftmost points are close.
+/// struct Leftmost(Vec<f64>);
+///
+/// impl Linkage for Leftmost {
+///     fn n_leaves(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> ordhc::Result<()> {
+///         for (value, &k) in out.iter_mut().zip(others) {
+///             *value = -(self.0[i] - self.0[k]).abs();
+///         }
+///         Ok(())
+///     }
+///     fn merge(&mut self, i: usize, j: usize, _active: &[usize]) -> ordhc::Result<()> {
+///         self.0[i] = self.0[i].min(self.0[j]);
+///         Ok(())
+///     }
+/// }
+///
+/// let tree = nearest_pair(&mut Leftmost(vec![0.0, 1.0, 5.0]), &ordhc::Monitor::new())?;
+/// assert_eq!(tree.to_newick_topology(), "((0,1),2);");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub trait Linkage {
+    /// The number of leaves.
+    fn n_leaves(&self) -> usize;
+
+    /// Writes the similarity of cluster `i` with each of `others` (never `i` itself).
+    ///
+    /// # Errors
+    /// Whatever keeps the linkage from answering.
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()>;
+
+    /// Merges cluster `j` into cluster `i < j`; `active` are the clusters before the merge.
+    ///
+    /// # Errors
+    /// Whatever keeps the linkage from merging.
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()>;
+
+    /// The nearest of the active clusters to `i`.
+    ///
+    /// # Errors
+    /// As [`Linkage::similarities`].
+    fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
+        let others: Vec<usize> = active.iter().copied().filter(|&k| k != i).collect();
+        let mut values = vec![0.0; others.len()];
+        self.similarities(i, &others, &mut values)?;
+        Ok(nearest_of(&others, &values))
+    }
+}
+
+/// The largest of `values`, the first one if there are several.
+fn nearest_of(others: &[usize], values: &[f64]) -> Nearest {
+    let mut nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, runner_up: f64::NEG_INFINITY };
+    for (&cluster, &similarity) in others.iter().zip(values) {
+        if similarity > nearest.similarity {
+            nearest = Nearest { cluster, similarity, runner_up: nearest.similarity };
+        } else if similarity > nearest.runner_up {
+            nearest.runner_up = similarity;
+        }
+    }
+    nearest
+}

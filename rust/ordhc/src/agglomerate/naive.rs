@@ -1,0 +1,91 @@
+//! The naive engine: look at every pair before every merge. The other engines are tested against it.
+
+use super::matrix::Matrix;
+use super::{Linkage, nearest_of};
+use crate::error::{Error, Result};
+use crate::linkage::{Merging, Update};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::tree::{Dendrogram, RawMerge};
+
+/// Merges the most similar pair until one cluster is left. O(n^3).
+///
+/// # Errors
+/// What the linkage reports; [`crate::Error::Interrupted`].
+pub fn naive(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Dendrogram> {
+    let n = linkage.n_leaves();
+    Dendrogram::in_order(n, merges(linkage, monitor)?)
+}
+
+pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    let n = linkage.n_leaves();
+    let mut active: Vec<usize> = (0..n).collect();
+    let mut merges = Vec::with_capacity(n.saturating_sub(1));
+    monitor.start(n.saturating_sub(1) as u64);
+    while active.len() > 1 {
+        let mut best = RawMerge { i: usize::MAX, j: usize::MAX, similarity: f64::NEG_INFINITY };
+        for (at, &i) in active.iter().enumerate() {
+            let later = &active[at + 1..];
+            let mut values = vec![0.0; later.len()];
+            linkage.similarities(i, later, &mut values)?;
+            let nearest = nearest_of(later, &values);
+            if nearest.similarity > best.similarity {
+                best = RawMerge { i, j: nearest.cluster, similarity: nearest.similarity };
+            }
+        }
+        if best.j == usize::MAX {
+            return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+        }
+        linkage.merge(best.i, best.j, &active)?;
+        merges.push(best);
+        active.retain(|&k| k != best.j);
+        monitor.advance(1)?;
+    }
+    Ok(merges)
+}
+
+/// The plainest storage: a full matrix, both halves rewritten at every merge.
+pub(crate) struct PlainMatrix<'u, U: Update> {
+    update: &'u U,
+    values: Vec<f64>,
+    sizes: Vec<f64>,
+}
+
+impl<'u, U: Update> PlainMatrix<'u, U> {
+    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
+        let n = matrix.n_leaves();
+        let mut values = memory::zeros("the working matrix", n * n)?;
+        matrix.write_square(squared, &mut values);
+        Ok(Self { update, values, sizes: vec![1.0; n] })
+    }
+}
+
+impl<U: Update> Linkage for PlainMatrix<'_, U> {
+    fn n_leaves(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        for (value, &k) in out.iter_mut().zip(others) {
+            let x = self.values[i * self.sizes.len() + k];
+            *value = if U::SUMS { x / (self.sizes[i] * self.sizes[k]) } else { x };
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
+        let n = self.sizes.len();
+        let merging = Merging { n_i: self.sizes[i], n_j: self.sizes[j], x_ij: self.values[i * n + j] };
+        let merge = self.update.merge(merging);
+        for &k in active.iter().filter(|&&k| k != i && k != j) {
+            let x = self.update.fold(&merge, self.values[i * n + k], self.values[j * n + k], self.sizes[k]);
+            if x.is_nan() || x.is_infinite() {
+                return Err(Error::Argument(format!("the linkage gives {x} for clusters {i} and {k}")));
+            }
+            self.values[i * n + k] = x;
+            self.values[k * n + i] = x;
+        }
+        self.sizes[i] += self.sizes[j];
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! The similarities of the clusters there are, kept up to date while clusters merge.
+
+use super::matrix::{Matrix, mirror};
+use super::{Linkage, Nearest};
+use crate::error::{Error, Result};
+use crate::linkage::{Merging, Update};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::similarity::{condensed_len, row_start};
+
+/// A value kept for a pair, as a similarity.
+#[inline(always)]
+fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
+    if U::SUMS { value / (n_i * n_k) } else { value }
+}
+
+/// A full square matrix in which a merge rewrites one row only.
+///
+/// All other rows learn of a merge when they are read next: merges are logged, and a row replays
+/// what it has missed, within its own (cached, contiguous) memory. Merged-away columns hold minus
+/// infinity. When a third of the clusters has gone the matrix is packed.
+pub(crate) struct SquareRows<'u, U: Update> {
+    update: &'u U,
+    values: Vec<f64>,
+    stride: usize,
+    /// By position: the size, the cluster, how much of the log its row has seen.
+    sizes: Vec<f64>,
+    clusters: Vec<usize>,
+    seen: Vec<usize>,
+    alive: Vec<bool>,
+    n_alive: usize,
+    /// By cluster: the position.
+    positions: Vec<usize>,
+    log: Vec<Logged<U::Merge>>,
+}
+
+struct Logged<M> {
+    i: usize,
+    j: usize,
+    merge: M,
+}
+
+/// Matrices below this many rows are not packed.
+const PACK_FROM: usize = 64;
+
+impl<'u, U: Update> SquareRows<'u, U> {
+    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
+        let n = matrix.n_leaves();
+        let mut values = memory::zeros("the working matrix", n * n)?;
+        matrix.write_square(squared, &mut values);
+        Ok(Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n))
+    }
+
+    /// `values` is a square over `clusters`; `n` is the number of leaves.
+    fn from_parts(update: &'u U, values: Vec<f64>, sizes: Vec<f64>, clusters: Vec<usize>, n: usize) -> Self {
+        let stride = clusters.len();
+        let mut positions = vec![usize::MAX; n];
+        for (position, &cluster) in clusters.iter().enumerate() {
+            positions[cluster] = position;
+        }
+        Self {
+            update,
+            values,
+            stride,
+            sizes,
+            clusters,
+            seen: vec![0; stride],
+            alive: vec![true; stride],
+            n_alive: stride,
+            positions,
+            log: Vec::new(),
+        }
+    }
+
+    fn row_range(&self, position: usize) -> std::ops::Range<usize> {
+        position * self.stride..(position + 1) * self.stride
+    }
+
+    /// Replays the merges that a row has missed.
+    fn bring_up_to_date(&mut self, position: usize) {
+        let range = self.row_range(position);
+        let row = &mut self.values[range];
+        let n_k = self.sizes[position];
+        for Logged { i, j, merge } in &self.log[self.seen[position]..] {
+            row[*i] = self.update.fold(merge, row[*i], row[*j], n_k);
+            row[*j] = f64::NEG_INFINITY;
+        }
+        self.seen[position] = self.log.len();
+    }
+
+    fn pack(&mut self) {
+        let kept: Vec<usize> = (0..self.stride).filter(|&p| self.alive[p]).collect();
+        let stride = kept.len();
+        for (new, &old) in kept.iter().enumerate() {
+            self.bring_up_to_date(old);
+            let from = old * self.stride;
+            for (column, &source) in kept.iter().enumerate() {
+                self.values[new * stride + column] = self.values[from + source];
+            }
+            self.sizes[new] = self.sizes[old];
+            self.clusters[new] = self.clusters[old];
+            self.positions[self.clusters[new]] = new;
+        }
+        self.values.truncate(stride * stride);
+        self.sizes.truncate(stride);
+        self.clusters.truncate(stride);
+        self.seen = vec![0; stride];
+        self.alive = vec![true; stride];
+        self.log.clear();
+        self.stride = stride;
+    }
+}
+
+impl<U: Update> Linkage for SquareRows<'_, U> {
+    fn n_leaves(&self) -> usize {
+        self.positions.len()
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        let position = self.positions[i];
+        self.bring_up_to_date(position);
+        let row = &self.values[self.row_range(position)];
+        let n_i = self.sizes[position];
+        for (value, &k) in out.iter_mut().zip(others) {
+            let k = self.positions[k];
+            *value = similarity::<U>(row[k], n_i, self.sizes[k]);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
+        let (at_i, at_j) = (self.positions[i], self.positions[j]);
+        self.bring_up_to_date(at_i);
+        self.bring_up_to_date(at_j);
+        let (head, tail) = self.values.split_at_mut(at_j * self.stride);
+        let row_i = &mut head[at_i * self.stride..][..self.stride];
+        let row_j = &tail[..self.stride];
+        let merge = self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j] });
+        for ((x_i, &x_j), &n_k) in row_i.iter_mut().zip(row_j).zip(&self.sizes) {
+            let folded = self.update.fold(&merge, *x_i, x_j, n_k);
+            let gone = *x_i == f64::NEG_INFINITY || x_j == f64::NEG_INFINITY;
+            *x_i = if gone { f64::NEG_INFINITY } else { folded };
+        }
+        row_i[at_j] = f64::NEG_INFINITY;
+        check_row(row_i, |k| self.clusters[k], i)?;
+        self.sizes[at_i] += self.sizes[at_j];
+        self.log.push(Logged { i: at_i, j: at_j, merge });
+        self.seen[at_i] = self.log.len();
+        self.alive[at_j] = false;
+        self.n_alive -= 1;
+        if self.stride > PACK_FROM && 3 * self.n_alive < 2 * self.stride {
+            self.pack();
+        }
+        Ok(())
+    }
+
+    fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
+        let position = self.positions[i];
+        self.bring_up_to_date(position);
+        let row = &self.values[self.row_range(position)];
+        let n_i = self.sizes[position];
+        let (best, runner_up) = two_largest::<U>(row, &self.sizes, n_i);
+        let at = row.iter().zip(&self.sizes).position(|(&x, &n_k)| similarity::<U>(x, n_i, n_k) == best);
+        let cluster = at.map_or(usize::MAX, |at| self.clusters[at]);
+        Ok(Nearest { cluster, similarity: best, runner_up })
+    }
+}
+
+/// The largest similarity of a row and the largest among the rest, in independent lanes.
+fn two_largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> (f64, f64) {
+    const LANES: usize = 16;
+    let mut best = [f64::NEG_INFINITY; LANES];
+    let mut next = [f64::NEG_INFINITY; LANES];
+    let (rows, rest) = row.as_chunks::<LANES>();
+    let (counts, rest_counts) = sizes.as_chunks::<LANES>();
+    for (values, counts) in rows.iter().zip(counts) {
+        for lane in 0..LANES {
+            let x = similarity::<U>(values[lane], n_i, counts[lane]);
+            let lesser = if x < best[lane] { x } else { best[lane] };
+            next[lane] = if lesser > next[lane] { lesser } else { next[lane] };
+            best[lane] = if x > best[lane] { x } else { best[lane] };
+        }
+    }
+    let mut nearest = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    let mut offer = |x: f64| {
+        if x > nearest.0 {
+            nearest = (x, nearest.0);
+        } else if x > nearest.1 {
+            nearest.1 = x;
+        }
+    };
+    best.into_iter().chain(next).for_each(&mut offer);
+    for (&value, &n_k) in rest.iter().zip(rest_counts) {
+        offer(similarity::<U>(value, n_i, n_k));
+    }
+    nearest
+}
+
+/// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
+fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
+    // Minus infinity marks what is gone.
+    if row.iter().fold(true, |fine, &x| fine & (x < f64::INFINITY)) {
+        return Ok(());
+    }
+    let at = row.iter().position(|&x| x.is_nan() || x == f64::INFINITY).unwrap_or(0);
+    Err(Error::Argument(format!(
+        "the linkage gives {} for the similarity of clusters {i} and {} (named by their smallest leaves)",
+        row[at],
+        cluster(at)
+    )))
+}
+
+/// The condensed matrix, every merge written at once: half the memory of [`SquareRows`], for as long
+/// as that would not fit into this one's memory.
+pub(crate) struct CondensedRows<'u, U: Update> {
+    update: &'u U,
+    values: Vec<f64>,
+    sizes: Vec<f64>,
+}
+
+impl<'u, U: Update> CondensedRows<'u, U> {
+    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
+        let n = matrix.n_leaves();
+        let mut values = memory::zeros("the working matrix", condensed_len(n))?;
+        matrix.write_condensed(squared, &mut values);
+        Ok(Self { update, values, sizes: vec![1.0; n] })
+    }
+
+    /// How few clusters there must be for [`CondensedRows::into_square`].
+    pub(crate) fn square_fits(n_leaves: usize) -> usize {
+        condensed_len(n_leaves).isqrt()
+    }
+
+    /// Turns into square rows over the active clusters, in the same memory.
+    pub(crate) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'u, U>> {
+        let Self { update, mut values, sizes } = self;
+        let (n, k) = (sizes.len(), active.len());
+        debug_assert!(k <= Self::square_fits(n));
+        monitor.advance(0)?;
+        let mut to = 0;
+        for (at, &i) in active.iter().enumerate() {
+            let start = row_start(n, i);
+            for &j in &active[at + 1..] {
+                values[to] = values[start.wrapping_add(j)];
+                to += 1;
+            }
+        }
+        monitor.advance(0)?;
+        // From the last row to the first, every value moves up.
+        for row in (0..k).rev() {
+            let from = row_start(k, row).wrapping_add(row + 1);
+            values.copy_within(from..from + (k - row - 1), row * k + row + 1);
+            values[row * k + row] = f64::NEG_INFINITY;
+        }
+        values.truncate(k * k);
+        mirror(&mut values, k);
+        let sizes = active.iter().map(|&i| sizes[i]).collect();
+        Ok(SquareRows::from_parts(update, values, sizes, active.to_vec(), n))
+    }
+}
+
+impl<U: Update> Linkage for CondensedRows<'_, U> {
+    fn n_leaves(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        let n = self.sizes.len();
+        let (start, n_i) = (row_start(n, i), self.sizes[i]);
+        let first_after = others.partition_point(|&k| k < i);
+        for (value, &k) in out.iter_mut().zip(&others[..first_after]) {
+            *value = similarity::<U>(self.values[row_start(n, k).wrapping_add(i)], n_i, self.sizes[k]);
+        }
+        for (value, &k) in out[first_after..].iter_mut().zip(&others[first_after..]) {
+            *value = similarity::<U>(self.values[start.wrapping_add(k)], n_i, self.sizes[k]);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
+        let n = self.sizes.len();
+        let place = |a: usize, b: usize| row_start(n, a.min(b)).wrapping_add(a.max(b));
+        let merging = Merging { n_i: self.sizes[i], n_j: self.sizes[j], x_ij: self.values[place(i, j)] };
+        let merge = self.update.merge(merging);
+        for &k in active {
+            if k != i && k != j {
+                let at = place(k, i);
+                let folded = self.update.fold(&merge, self.values[at], self.values[place(k, j)], self.sizes[k]);
+                check_row(&[folded], |_| k, i)?;
+                self.values[at] = folded;
+            }
+        }
+        self.sizes[i] += self.sizes[j];
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! Comparisons of pairs of leaves, as rows of leaf ids.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
+///
+/// Use it by its two names, [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they
+/// occur, weights multiply, contradictions cancel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparisons<'a, const K: usize> {
+    rows: Cow<'a, [[i32; K]]>,
+    weights: Option<Cow<'a, [f64]>>,
+    n_leaves: usize,
+}
+
+/// Rows `(anchor, near, far)`: the anchor is more similar to near than to far.
+///
+/// ```
+/// use ordhc::Triplets;
+///
+/// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
+/// assert_eq!((triplets.len(), triplets.n_leaves()), (2, 3));
+///
+/// let error = Triplets::new(vec![[0, 1, 2]], Some(2)).unwrap_err();
+/// assert_eq!(error.to_string(), "row 0: leaf 2 is outside 0..=1 (n_leaves = 2)");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub type Triplets<'a> = Comparisons<'a, 3>;
+
+/// Rows `(i, j, k, l)`: i and j are more similar than k and l.
+pub type Quadruplets<'a> = Comparisons<'a, 4>;
+
+impl<'a, const K: usize> Comparisons<'a, K> {
+    /// Validates rows of leaf ids; `n_leaves` is inferred as the largest id plus one.
+    ///
+    /// # Errors
+    /// An id below 0 or not below `n_leaves`, a leaf compared with itself, a pair compared with
+    /// itself, no leaves at all, more than 2^31 - 1 leaves.
+    pub fn new(rows: impl Into<Cow<'a, [[i32; K]]>>, n_leaves: Option<usize>) -> Result<Self> {
+        const { assert!(K == 3 || K == 4, "triplets or quadruplets") }
+        let rows = rows.into();
+        let inferred = || rows.iter().flatten().max().map_or(0, |&id| usize::try_from(id).map_or(0, |id| id + 1));
+        let n_leaves = n_leaves.unwrap_or_else(inferred);
+        if n_leaves == 0 && rows.is_empty() {
+            return Err(Error::Argument("there are no comparisons and no number of leaves".into()));
+        }
+        if n_leaves > i32::MAX as usize {
+            return Err(Error::Argument(format!("n_leaves = {n_leaves} is above {}", i32::MAX)));
+        }
+        let parts = parallel::ranges(rows.len(), 1 << 18);
+        let bad = parallel::map(parts, |part| {
+            let start = part.start;
+            rows[part].iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
+        });
+        match bad.into_iter().flatten().next() {
+            Some(row) => Err(explain(row, &rows[row].map(i64::from), n_leaves)),
+            None => Ok(Self { rows, weights: None, n_leaves }),
+        }
+    }
+
+    /// Gives every row a weight.
+    ///
+    /// # Errors
+    /// Another number of weights than rows; a weight that is not finite or is negative.
+    pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let weights = weights.into();
+        if weights.len() != self.rows.len() {
+            return Err(Error::Shape(format!("{} weights for {} comparisons", weights.len(), self.rows.len())));
+        }
+        if let Some(at) = weights.iter().position(|&w| !(w.is_finite() && w >= 0.0)) {
+            return Err(Error::BadValue {
+                what: "weight",
+                place: format!("row {at}"),
+                value: weights[at],
+                limit: "weights must be finite and not negative",
+            });
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[[i32; K]] {
+        &self.rows
+    }
+
+    /// The weights, when there are any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The number of comparisons, repeats included.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no comparisons.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The number of leaves, those in no comparison included.
+    pub fn n_leaves(&self) -> usize {
+        self.n_leaves
+    }
+
+    /// The closer and the farther pair of a row.
+    pub(crate) fn pairs(row: &[i32; K]) -> ([usize; 2], [usize; 2]) {
+        let id = |at: usize| row[at] as usize;
+        if K == 3 { ([id(0), id(1)], [id(0), id(2)]) } else { ([id(0), id(1)], [id(2), id(K - 1)]) }
+    }
+}
+
+/// Checks rows of 64-bit ids and narrows them to 32 bits; the ids' range is inferred when not given.
+///
+/// # Errors
+/// As [`Comparisons::new`].
+pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Result<(Vec<[i32; K]>, usize)> {
+    let largest = rows.iter().flatten().copied().max();
+    let n_leaves =
+        n_leaves.unwrap_or_else(|| largest.map_or(0, |id| usize::try_from(id).map_or(0, |id| id.saturating_add(1))));
+    let fits = |id: i64| id >= 0 && (id as u64) < n_leaves as u64;
+    if let Some(row) = rows.iter().position(|row| !row.iter().all(|&id| fits(id))) {
+        return Err(explain(row, &rows[row], n_leaves));
+    }
+    if n_leaves > i32::MAX as usize {
+        return Err(Error::Argument(format!("n_leaves = {n_leaves} is above {}", i32::MAX)));
+    }
+    let rows: Vec<[i32; K]> = rows.iter().map(|row| row.map(|id| id as i32)).collect();
+    Comparisons::new(rows.as_slice(), Some(n_leaves))?;
+    Ok((rows, n_leaves))
+}
+
+fn is_valid<const K: usize>(row: &[i32; K], n_leaves: usize) -> bool {
+    let n = n_leaves as u32;
+    let inside = row.iter().all(|&id| (id as u32) < n);
+    let distinct = if K == 3 {
+        (row[0] != row[1]) & (row[0] != row[2]) & (row[1] != row[2])
+    } else {
+        let [i, j, k, l] = [row[0], row[1], row[2], row[K - 1]];
+        (i != j) & (k != l) & !((i == k) & (j == l)) & !((i == l) & (j == k))
+    };
+    inside & distinct
+}
+
+fn explain<const K: usize>(row: usize, ids: &[i64; K], n_leaves: usize) -> Error {
+    if let Some(&leaf) = ids.iter().find(|&&id| id < 0 || id >= n_leaves as i64) {
+        return Error::LeafOutOfRange { row, leaf, n_leaves };
+    }
+    let message = if K == 3 {
+        let leaf = if ids[0] == ids[1] || ids[0] == ids[2] { ids[0] } else { ids[1] };
+        format!("leaf {leaf} occurs twice in the triplet {ids:?}; its three leaves must differ")
+    } else if ids[0] == ids[1] || ids[2] == ids[K - 1] {
+        let leaf = if ids[0] == ids[1] { ids[0] } else { ids[2] };
+        format!("leaf {leaf} is paired with itself in the quadruplet {ids:?}; each pair needs two leaves")
+    } else {
+        format!("the quadruplet {ids:?} compares a pair with itself")
+    };
+    Error::Degenerate { row, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_rows_are_named() {
+        let text = |rows: Vec<[i32; 3]>, n| Triplets::new(rows, n).unwrap_err().to_string();
+        assert_eq!(text(vec![[0, 1, 2], [0, -1, 2]], None), "row 1: leaf -1 is outside 0..=2 (n_leaves = 3)");
+        assert!(text(vec![[0, 0, 2]], None).contains("leaf 0 occurs twice"));
+        assert!(text(vec![[0, 2, 2]], None).contains("leaf 2 occurs twice"));
+        assert!(text(vec![], None).contains("no comparisons"));
+        let text = |rows: Vec<[i32; 4]>| Quadruplets::new(rows, None).unwrap_err().to_string();
+        assert!(text(vec![[0, 1, 1, 0]]).contains("compares a pair with itself"));
+        assert!(text(vec![[0, 1, 3, 3]]).contains("leaf 3 is paired with itself"));
+        assert!(Quadruplets::new(vec![[0, 1, 0, 2]], None).is_ok());
+    }
+
+    #[test]
+    fn weights_are_checked() {
+        let triplets = || Triplets::new(vec![[0, 1, 2]], None).unwrap();
+        assert!(triplets().with_weights(vec![]).is_err());
+        for bad in [f64::NAN, f64::INFINITY, -1.0] {
+            assert!(triplets().with_weights(vec![bad]).unwrap_err().to_string().contains("row 0"));
+        }
+        assert_eq!(triplets().with_weights(vec![0.5]).unwrap().weights(), Some(&[0.5][..]));
+    }
+
+    #[test]
+    fn wide_ids_are_narrowed_or_refused() {
+        assert_eq!(narrow(&[[0, 1, 2]], None).unwrap(), (vec![[0, 1, 2]], 3));
+        let error = narrow(&[[0, 1, i64::MAX]], None).unwrap_err();
+        assert!(error.to_string().contains("above"), "{error}");
+        assert!(narrow(&[[0, 1, 5_000_000_000]], Some(3)).unwrap_err().to_string().contains("5000000000"));
+        assert!(narrow(&[[0, 1, -4]], None).unwrap_err().to_string().contains("leaf -4"));
+    }
+}

@@ -1,0 +1,5 @@
+//! Data with a known answer.
+
+mod planted;
+
+pub use planted::{Planted, PlantedModel};

@@ -1,0 +1,85 @@
+//! Hierarchies from comparisons.
+//!
+//! "A is more like B than C" is what people and models can say reliably. This crate turns such
+//! answers into a dendrogram and says how good it is.
+//!
+//! ```
+//! use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+//! use ordhc::{Monitor, Triplets, linkage::Rule, similarity};
+//!
+//! // anchor, near, far: "0 is more like 1 than 2".
+//! let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]], None)?;
+//! let monitor = Monitor::new();
+//! let mut pairs = vec![0; similarity::condensed_len(triplets.n_leaves())];
+//! similarity::adds(&triplets, &mut pairs, &monitor)?;
+//! let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, false)?;
+//! let tree = agglomerate(&matrix, &Rule::Average, Engine::Auto, &monitor)?;
+//! assert_eq!(tree.to_newick_topology(), "((0,1),(2,3));");
+//! # Ok::<(), ordhc::Error>(())
+//! ```
+//!
+//! Or in one call: [`adds_average_linkage`].
+//!
+//! # Rooms
+//!
+//! * [`comparison`]: what people answered, [`Triplets`] and [`Quadruplets`];
+//! * [`similarity`]: from comparisons to similarities of pairs;
+//! * [`linkage`]: what the similarity of two clusters means;
+//! * [`agglomerate`]: merging the nearest pair until one cluster is left;
+//! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
+//! * [`metric`]: how good a dendrogram is;
+//! * [`generate`]: data with a known answer.
+//!
+//! # Policies
+//!
+//! *Ties*: the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first,
+//! whatever the engine. *NaN and infinity* in weights or similarities are errors that name the place.
+//! *Determinism*: the same input gives the same output for any number of threads
+//! (`ORDHC_NUM_THREADS`, else all cores). *Long work* reports to a [`Monitor`] and stops when told.
+//!
+//! # Limits
+//!
+//! At most 2^31 - 1 leaves; agglomeration from a matrix needs memory for about the pairs of leaves.
+
+mod error;
+mod monitor;
+mod parallel;
+
+pub mod agglomerate;
+pub mod comparison;
+pub mod generate;
+pub mod linkage;
+pub mod memory;
+pub mod metric;
+pub mod similarity;
+pub mod tree;
+
+pub use comparison::{Quadruplets, Triplets};
+pub use error::{Error, Result};
+pub use monitor::Monitor;
+pub use tree::Dendrogram;
+
+use agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use comparison::Comparisons;
+
+/// AddS similarities and average linkage: AddS3-AL of triplets, AddS4-AL of quadruplets (Mandal,
+/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
+///
+/// # Errors
+/// Not enough memory.
+///
+/// ```
+/// let triplets = ordhc::Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
+/// assert_eq!(ordhc::adds_average_linkage(&triplets)?.to_newick_topology(), "((0,1),2);");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {
+    let monitor = Monitor::new();
+    let mut pairs = memory::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
+    similarity::adds::<f64, K>(comparisons, &mut pairs, &monitor)?;
+    if comparisons.n_leaves() == 1 {
+        return Dendrogram::new(Vec::new(), Vec::new(), false);
+    }
+    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
+    agglomerate(&matrix, &linkage::Rule::Average, Engine::Auto, &monitor)
+}

@@ -1,0 +1,119 @@
+//! Lance-Williams coefficients given as formulas.
+
+use super::formula::Formula;
+use super::rule::{Merging, Update};
+use crate::error::{Error, Result};
+
+/// d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|, with the
+/// coefficients as formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
+///
+/// `alpha` is stated for cluster i; cluster j takes the same formula with `n_i` and `n_j` exchanged.
+/// The formulas are those of dissimilarities; on similarities gamma changes its sign, which makes
+/// the result that of the negated similarities.
+///
+/// ```
+/// use ordhc::linkage::LanceWilliams;
+///
+/// let flexible = LanceWilliams::new("(1 - b) / 2", "b", "0", &[("b", -0.25)])?.reducible(true);
+/// assert!(LanceWilliams::new("n_i / size", "0", "0", &[]).is_err());
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LanceWilliams {
+    alpha: Formula,
+    beta: Formula,
+    gamma: Formula,
+    parameters: Vec<f64>,
+    uses_n_k: bool,
+    reducible: bool,
+    squared: bool,
+}
+
+const N_K: usize = 2;
+
+impl LanceWilliams {
+    /// Parses the three formulas; `parameters` are further names they may use.
+    ///
+    /// # Errors
+    /// A formula that cannot be read; a parameter that is not finite or takes a name that is taken.
+    pub fn new(alpha: &str, beta: &str, gamma: &str, parameters: &[(&str, f64)]) -> Result<Self> {
+        let mut variables = vec!["n_i", "n_j", "n_k"];
+        for &(name, value) in parameters {
+            if variables.contains(&name) {
+                return Err(Error::Argument(format!("parameter `{name}` takes a name that is taken")));
+            }
+            if !value.is_finite() {
+                return Err(Error::Argument(format!("parameter `{name}` is {value}; it must be finite")));
+            }
+            variables.push(name);
+        }
+        let [alpha, beta, gamma] =
+            [Formula::parse(alpha, &variables)?, Formula::parse(beta, &variables)?, Formula::parse(gamma, &variables)?];
+        let uses_n_k = [&alpha, &beta, &gamma].iter().any(|formula| formula.depends_on(N_K));
+        let parameters = parameters.iter().map(|&(_, value)| value).collect();
+        Ok(Self { alpha, beta, gamma, parameters, uses_n_k, reducible: false, squared: false })
+    }
+
+    /// States that the linkage is reducible, see [`Rule::is_reducible`](super::Rule::is_reducible).
+    #[must_use]
+    pub fn reducible(mut self, reducible: bool) -> Self {
+        self.reducible = reducible;
+        self
+    }
+
+    /// States that dissimilarities are squared first and heights are square roots.
+    #[must_use]
+    pub fn squared(mut self, squared: bool) -> Self {
+        self.squared = squared;
+        self
+    }
+
+    pub(crate) fn is_reducible(&self) -> bool {
+        self.reducible
+    }
+
+    pub(crate) fn is_squared(&self) -> bool {
+        self.squared
+    }
+
+    /// alpha_i, alpha_j, beta x_ij and gamma for a third cluster of size `n_k`.
+    fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
+        const INLINE: usize = 12;
+        let mut inline = [0.0; INLINE];
+        let mut heap;
+        let length = 3 + self.parameters.len();
+        let values: &mut [f64] = if length <= INLINE {
+            &mut inline[..length]
+        } else {
+            heap = vec![0.0; length];
+            &mut heap
+        };
+        values[3..].copy_from_slice(&self.parameters);
+        values[..3].copy_from_slice(&[merging.n_j, merging.n_i, n_k]);
+        let alpha_j = self.alpha.evaluate(values);
+        values[..2].copy_from_slice(&[merging.n_i, merging.n_j]);
+        let alpha_i = self.alpha.evaluate(values);
+        [alpha_i, alpha_j, self.beta.evaluate(values) * merging.x_ij, self.gamma.evaluate(values)]
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    merging: Merging,
+    terms: [f64; 4],
+}
+
+impl Update for LanceWilliams {
+    type Merge = Terms;
+
+    fn merge(&self, merging: Merging) -> Terms {
+        let terms = if self.uses_n_k { [0.0; 4] } else { self.terms(&merging, f64::NAN) };
+        Terms { merging, terms }
+    }
+
+    fn fold(&self, merge: &Terms, x_i: f64, x_j: f64, n_k: f64) -> f64 {
+        let [alpha_i, alpha_j, constant, gamma] =
+            if self.uses_n_k { self.terms(&merge.merging, n_k) } else { merge.terms };
+        alpha_i * x_i + alpha_j * x_j + constant - gamma * (x_i - x_j).abs()
+    }
+}

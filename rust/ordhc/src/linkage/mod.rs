@@ -1,0 +1,17 @@
+//! What "the similarity of two clusters" means.
+//!
+//! A linkage is stated once, in one of three ways:
+//!
+//! * [`Rule`]: one of the seven Lance-Williams linkages built into the crate, or
+//!   [`LanceWilliams`] coefficients given as formulas;
+//! * a row update ([`crate::agglomerate::RowUpdate`]): the merged cluster's row from the two old rows;
+//! * the [`crate::agglomerate::Linkage`] trait, which assumes no matrix at all.
+
+mod formula;
+mod lance_williams;
+mod rule;
+
+pub use formula::Formula;
+pub use lance_williams::LanceWilliams;
+pub use rule::Rule;
+pub(crate) use rule::{Average, AverageOfWhole, Centroid, Complete, Median, Merging, Single, Update, Ward, Weighted};

@@ -1,0 +1,208 @@
+//! The seven Lance-Williams linkages, and the form in which the engines use them.
+
+use super::LanceWilliams;
+use crate::error::{Error, Result};
+
+/// A linkage that updates similarities pair by pair (Lance & Williams 1967).
+///
+/// ```
+/// use ordhc::linkage::Rule;
+///
+/// assert_eq!(Rule::from_name("average")?, Rule::Average);
+/// assert!(Rule::from_name("avg").is_err());
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rule {
+    /// The most similar pair of members.
+    Single,
+    /// The least similar pair of members.
+    Complete,
+    /// The mean over all pairs of members (UPGMA).
+    Average,
+    /// The mean of the two merged clusters' similarities (WPGMA).
+    Weighted,
+    /// Minimum increase of variance; on dissimilarities it works on squares.
+    Ward,
+    /// Distance of centroids (UPGMC); on dissimilarities it works on squares.
+    Centroid,
+    /// Distance of midpoints (WPGMC); on dissimilarities it works on squares.
+    Median,
+    /// Coefficients given as formulas.
+    Coefficients(LanceWilliams),
+}
+
+impl Rule {
+    /// The names of the built-in linkages.
+    pub const NAMES: [&'static str; 7] = ["single", "complete", "average", "weighted", "ward", "centroid", "median"];
+
+    /// The built-in linkage of this name.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn from_name(name: &str) -> Result<Self> {
+        Ok(match name {
+            "single" => Rule::Single,
+            "complete" => Rule::Complete,
+            "average" => Rule::Average,
+            "weighted" => Rule::Weighted,
+            "ward" => Rule::Ward,
+            "centroid" => Rule::Centroid,
+            "median" => Rule::Median,
+            _ => {
+                return Err(Error::Argument(format!("unknown linkage `{name}`; there are {}", Self::NAMES.join(", "))));
+            }
+        })
+    }
+
+    /// Whether a dissimilarity is squared before it is used (and heights are square roots).
+    pub fn is_squared(&self) -> bool {
+        match self {
+            Rule::Ward | Rule::Centroid | Rule::Median => true,
+            Rule::Coefficients(coefficients) => coefficients.is_squared(),
+            _ => false,
+        }
+    }
+
+    /// Whether reciprocal nearest pairs may be merged in any order.
+    ///
+    /// That needs two things: merging never brings the merged cluster closer to a third than both
+    /// parts were (so heights are monotone, too), and the similarity of two clusters does not depend
+    /// on the order of the merges inside them (for flexible-beta, say, it does).
+    pub fn is_reducible(&self) -> bool {
+        match self {
+            Rule::Centroid | Rule::Median => false,
+            Rule::Coefficients(coefficients) => coefficients.is_reducible(),
+            _ => true,
+        }
+    }
+}
+
+/// How one merge changes the similarities of the other clusters. Everything is a similarity here:
+/// larger is closer; dissimilarities come in negated.
+pub(crate) trait Update: Sync {
+    /// What is the same for all third clusters of one merge.
+    type Merge: Copy + Send + Sync;
+
+    /// Whether values are sums over pairs of members, so that the similarity is value / (n_i n_k).
+    const SUMS: bool = false;
+
+    /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
+    fn merge(&self, merging: Merging) -> Self::Merge;
+
+    /// The value of the merged cluster and a third of size `n_k`.
+    fn fold(&self, merge: &Self::Merge, x_i: f64, x_j: f64, n_k: f64) -> f64;
+
+    /// Whether reciprocal nearest pairs may be merged in any order *with ties*: nothing is rounded,
+    /// and a merged cluster never stands before both of its parts in the order of ties.
+    fn ties_commute(&self) -> bool {
+        false
+    }
+}
+
+/// The two clusters of a merge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Merging {
+    pub(crate) n_i: f64,
+    pub(crate) n_j: f64,
+    pub(crate) x_ij: f64,
+}
+
+pub(crate) struct Single;
+pub(crate) struct Complete;
+pub(crate) struct Average;
+pub(crate) struct AverageOfWhole;
+pub(crate) struct Weighted;
+pub(crate) struct Ward;
+pub(crate) struct Centroid;
+pub(crate) struct Median;
+
+impl Update for Single {
+    type Merge = ();
+    fn merge(&self, _: Merging) {}
+    #[inline(always)]
+    fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
+        if x_i >= x_j { x_i } else { x_j }
+    }
+}
+
+impl Update for Complete {
+    type Merge = ();
+    fn merge(&self, _: Merging) {}
+    #[inline(always)]
+    fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
+        if x_i <= x_j { x_i } else { x_j }
+    }
+    fn ties_commute(&self) -> bool {
+        true
+    }
+}
+
+/// Keeps sums. They are exact for whole numbers, so that equal averages stay equal.
+impl Update for AverageOfWhole {
+    type Merge = ();
+    const SUMS: bool = true;
+    fn merge(&self, _: Merging) {}
+    #[inline(always)]
+    fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
+        x_i + x_j
+    }
+    fn ties_commute(&self) -> bool {
+        true
+    }
+}
+
+/// Keeps means, in a form that leaves equal values equal.
+impl Update for Average {
+    type Merge = f64;
+    fn merge(&self, m: Merging) -> f64 {
+        m.n_j / (m.n_i + m.n_j)
+    }
+    #[inline(always)]
+    fn fold(&self, share: &f64, x_i: f64, x_j: f64, _: f64) -> f64 {
+        x_i + (x_j - x_i) * share
+    }
+}
+
+impl Update for Weighted {
+    type Merge = ();
+    fn merge(&self, _: Merging) {}
+    #[inline(always)]
+    fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
+        0.5 * x_i + 0.5 * x_j
+    }
+}
+
+impl Update for Ward {
+    type Merge = Merging;
+    fn merge(&self, merging: Merging) -> Merging {
+        merging
+    }
+    #[inline(always)]
+    fn fold(&self, m: &Merging, x_i: f64, x_j: f64, n_k: f64) -> f64 {
+        ((m.n_i + n_k) * x_i + (m.n_j + n_k) * x_j - n_k * m.x_ij) / (m.n_i + m.n_j + n_k)
+    }
+}
+
+impl Update for Centroid {
+    type Merge = [f64; 3];
+    fn merge(&self, m: Merging) -> [f64; 3] {
+        let n = m.n_i + m.n_j;
+        [m.n_i / n, m.n_j / n, m.n_i * m.n_j * m.x_ij / (n * n)]
+    }
+    #[inline(always)]
+    fn fold(&self, &[a, b, c]: &[f64; 3], x_i: f64, x_j: f64, _: f64) -> f64 {
+        a * x_i + b * x_j - c
+    }
+}
+
+impl Update for Median {
+    type Merge = f64;
+    fn merge(&self, merging: Merging) -> f64 {
+        0.25 * merging.x_ij
+    }
+    #[inline(always)]
+    fn fold(&self, quarter: &f64, x_i: f64, x_j: f64, _: f64) -> f64 {
+        0.5 * x_i + 0.5 * x_j - quarter
+    }
+}

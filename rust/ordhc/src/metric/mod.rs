@@ -1,0 +1,5 @@
+//! How good a dendrogram is.
+
+mod revenue;
+
+pub use revenue::{Revenue, revenue};

@@ -1,0 +1,339 @@
+//! AddS3 and AddS4: each comparison adds to the closer pair and takes from the farther one.
+
+use super::condensed::{condensed_len, row_start};
+use crate::comparison::Comparisons;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// A number that similarities are accumulated in.
+pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
+    /// One answer.
+    const ONE: Self;
+    /// The most unweighted comparisons that certainly do not overflow (or round).
+    const MOST: u64;
+    /// A weight; only floating-point cells take weights.
+    fn from_weight(weight: f64) -> Option<Self>;
+    /// The value as a float, exact for everything that [`adds`] makes from counts.
+    fn to_f64(self) -> f64;
+}
+
+macro_rules! cell {
+    ($type:ty, $most:expr, $weight:expr) => {
+        impl Cell for $type {
+            const ONE: Self = 1 as Self;
+            const MOST: u64 = $most;
+            fn from_weight(weight: f64) -> Option<Self> {
+                let convert: fn(f64) -> Option<Self> = $weight;
+                convert(weight)
+            }
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    };
+}
+
+cell!(i32, i32::MAX as u64, |_| None);
+cell!(i64, i64::MAX as u64, |_| None);
+cell!(f64, 1 << 53, Some);
+cell!(f32, 1 << 24, |weight| Some(weight as f32));
+
+/// Adds every comparison into `out`, a condensed vector: weight `w` to the closer pair, `-w` to the
+/// farther one.
+///
+/// With triplets this is AddS3, s_ij = sum_k x(i;j,k) + x(j;i,k); with quadruplets AddS4 (Mandal,
+/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering",
+/// Theorem 1). `out` should be zero (or hold what earlier comparisons gave). Time is linear in the
+/// number of comparisons; the result does not depend on the number of threads.
+///
+/// # Errors
+/// A wrong length of `out`; weights with an integer `T`; more comparisons than `T` can count;
+/// [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::{Monitor, Triplets, similarity::adds};
+///
+/// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
+/// let mut pairs = vec![0i32; 3]; // (0,1), (0,2), (1,2)
+/// adds(&triplets, &mut pairs, &Monitor::new())?;
+/// assert_eq!(pairs, [2, -2, 0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn adds<T: Cell, const K: usize>(comparisons: &Comparisons<'_, K>, out: &mut [T], monitor: &Monitor) -> Result<()> {
+    let n = comparisons.n_leaves();
+    if out.len() != condensed_len(n) {
+        return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
+    }
+    if comparisons.len() as u64 > T::MOST {
+        return Err(Error::Argument(format!("{} comparisons may overflow: at most {}", comparisons.len(), T::MOST)));
+    }
+    let weights: Option<Vec<T>> = match comparisons.weights() {
+        None => None,
+        Some(weights) => Some(
+            weights
+                .iter()
+                .map(|&w| T::from_weight(w))
+                .collect::<Option<_>>()
+                .ok_or_else(|| Error::Argument("weighted comparisons need a floating-point similarity".into()))?,
+        ),
+    };
+    let starts: Vec<usize> = (0..n).map(|i| row_start(n, i)).collect();
+    monitor.start(comparisons.len() as u64);
+    let work = Work { rows: comparisons.rows(), weights: weights.as_deref(), starts: &starts };
+    if std::mem::size_of_val(out) > BUCKETED_FROM && comparisons.len() > out.len() / 256 {
+        work.bucketed(out, monitor)
+    } else if weights.is_some() || comparisons.len() < out.len() {
+        work.direct(0..comparisons.len(), out, monitor)
+    } else {
+        work.private_copies(out, monitor)
+    }
+}
+
+/// Cells above this many bytes do not fit a core's cache: comparisons are sorted into buckets first.
+const BUCKETED_FROM: usize = 16 << 20;
+/// Comparisons between two looks at the monitor.
+const BLOCK: usize = 1 << 16;
+/// Cells of a bucket, a power of two.
+const BUCKET: usize = 1 << 17;
+/// Comparisons that are sorted into buckets at a time.
+const BATCH: usize = 1 << 23;
+
+struct Work<'a, T, const K: usize> {
+    rows: &'a [[i32; K]],
+    weights: Option<&'a [T]>,
+    starts: &'a [usize],
+}
+
+impl<T: Cell, const K: usize> Work<'_, T, K> {
+    #[inline(always)]
+    fn cell(&self, pair: [usize; 2]) -> usize {
+        let (low, high) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+        self.starts[low].wrapping_add(high)
+    }
+
+    /// One after the other, in the order of the rows.
+    fn direct(&self, range: std::ops::Range<usize>, out: &mut [T], monitor: &Monitor) -> Result<()> {
+        for start in range.clone().step_by(BLOCK) {
+            let block = start..(start + BLOCK).min(range.end);
+            match self.weights {
+                None => {
+                    for row in &self.rows[block.clone()] {
+                        let (near, far) = Comparisons::<K>::pairs(row);
+                        out[self.cell(near)] += T::ONE;
+                        out[self.cell(far)] -= T::ONE;
+                    }
+                }
+                Some(weights) => {
+                    for (row, &weight) in self.rows[block.clone()].iter().zip(&weights[block.clone()]) {
+                        let (near, far) = Comparisons::<K>::pairs(row);
+                        out[self.cell(near)] += weight;
+                        out[self.cell(far)] -= weight;
+                    }
+                }
+            }
+            monitor.advance(block.len() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Every thread counts in cells of its own; counts are whole numbers, so the order is no matter.
+    fn private_copies(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
+        let parts = parallel::ranges(self.rows.len(), 1 << 16);
+        let copies = parallel::map(parts, |part| {
+            let mut copy = vec![T::default(); out.len()];
+            self.direct(part, &mut copy, monitor).map(|()| copy)
+        });
+        for copy in copies {
+            for (cell, more) in out.iter_mut().zip(copy?) {
+                *cell += more;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts the updates by cell, coarsely and stably, then applies them bucket by bucket: random
+    /// access stays within a cache, and each cell sees its updates in the order of the rows.
+    fn bucketed(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
+        let n_buckets = out.len().div_ceil(BUCKET);
+        for batch_start in (0..self.rows.len()).step_by(BATCH) {
+            let batch = (self.rows.len() - batch_start).min(BATCH);
+            let parts = parallel::ranges(batch, 1 << 14);
+            let sorted =
+                parallel::map(parts, |part| self.sort(batch_start + part.start..batch_start + part.end, n_buckets));
+            let groups = parallel::ranges(n_buckets, 1);
+            let ends: Vec<usize> = groups.iter().map(|group| (group.end * BUCKET).min(out.len())).collect();
+            let slices = parallel::split_at_ends(out, &ends);
+            parallel::map(groups.into_iter().zip(slices).collect(), |(group, slice)| {
+                let first = group.start;
+                for bucket in group {
+                    let offset = (bucket - first) * BUCKET;
+                    let end = (offset + BUCKET).min(slice.len());
+                    let cells = &mut slice[offset..end];
+                    for part in &sorted {
+                        part.apply(bucket, cells);
+                    }
+                }
+            });
+            monitor.advance(batch as u64)?;
+        }
+        Ok(())
+    }
+
+    fn sort(&self, range: std::ops::Range<usize>, n_buckets: usize) -> Sorted<T> {
+        let mut ends = vec![0usize; n_buckets + 1];
+        for row in &self.rows[range.clone()] {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            ends[self.cell(near) / BUCKET + 1] += 1;
+            ends[self.cell(far) / BUCKET + 1] += 1;
+        }
+        for bucket in 0..n_buckets {
+            ends[bucket + 1] += ends[bucket];
+        }
+        let starts = ends.clone();
+        let mut updates = vec![0u32; 2 * range.len()];
+        let mut weights = vec![T::default(); if self.weights.is_some() { updates.len() } else { 0 }];
+        for at in range {
+            let (near, far) = Comparisons::<K>::pairs(&self.rows[at]);
+            for (pair, minus) in [(near, 0), (far, 1)] {
+                let cell = self.cell(pair);
+                let place = &mut ends[cell / BUCKET];
+                updates[*place] = ((cell % BUCKET) as u32) << 1 | minus;
+                if let Some(all) = self.weights {
+                    weights[*place] = all[at];
+                }
+                *place += 1;
+            }
+        }
+        Sorted { starts, updates, weights }
+    }
+}
+
+/// Updates sorted by bucket: `(cell within the bucket) << 1 | minus`.
+struct Sorted<T> {
+    starts: Vec<usize>,
+    updates: Vec<u32>,
+    weights: Vec<T>,
+}
+
+impl<T: Cell> Sorted<T> {
+    fn apply(&self, bucket: usize, cells: &mut [T]) {
+        let range = self.starts[bucket]..self.starts[bucket + 1];
+        let mut update = |update: u32, weight: T| {
+            let cell = &mut cells[(update >> 1) as usize];
+            if update & 1 == 0 {
+                *cell += weight;
+            } else {
+                *cell -= weight;
+            }
+        };
+        if self.weights.is_empty() {
+            for &code in &self.updates[range] {
+                update(code, T::ONE);
+            }
+        } else {
+            for (&code, &weight) in self.updates[range.clone()].iter().zip(&self.weights[range]) {
+                update(code, weight);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::comparison::{Quadruplets, Triplets};
+
+    /// The formula, pair by pair.
+    fn naive<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<f64> {
+        let n = comparisons.n_leaves();
+        let mut sums: HashMap<(usize, usize), f64> = HashMap::new();
+        for (at, row) in comparisons.rows().iter().enumerate() {
+            let weight = comparisons.weights().map_or(1.0, |w| w[at]);
+            let (near, far) = Comparisons::<K>::pairs(row);
+            for (pair, sign) in [(near, 1.0), (far, -1.0)] {
+                *sums.entry((pair[0].min(pair[1]), pair[0].max(pair[1]))).or_default() += sign * weight;
+            }
+        }
+        (0..n)
+            .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
+            .map(|pair| sums.get(&pair).copied().unwrap_or(0.0))
+            .collect()
+    }
+
+    fn triplet_rows() -> impl Strategy<Value = Vec<[i32; 3]>> {
+        let row = (0i32..9, 0i32..9, 0i32..9)
+            .prop_filter_map("distinct", |(i, j, k)| (i != j && i != k && j != k).then_some([i, j, k]));
+        prop::collection::vec(row, 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_equals_the_formula(rows in triplet_rows(), weighted: bool) {
+            let mut triplets = Triplets::new(rows.clone(), Some(9)).unwrap();
+            if weighted {
+                let weights: Vec<f64> = (0..rows.len()).map(|k| k as f64 * 0.3).collect();
+                triplets = triplets.with_weights(weights).unwrap();
+            }
+            let expected = naive(&triplets);
+            let monitor = Monitor::new();
+            let mut out = vec![0f64; 36];
+            adds(&triplets, &mut out, &monitor).unwrap();
+            prop_assert_eq!(&out, &expected);
+
+            let starts: Vec<usize> = (0..9).map(|i| row_start(9, i)).collect();
+            let work = Work { rows: triplets.rows(), weights: triplets.weights(), starts: &starts };
+            let mut out = vec![0f64; 36];
+            work.bucketed(&mut out, &monitor).unwrap();
+            prop_assert_eq!(&out, &expected);
+            if !weighted {
+                let mut out = vec![0f64; 36];
+                work.private_copies(&mut out, &monitor).unwrap();
+                prop_assert_eq!(&out, &expected);
+                let mut out = vec![0i32; 36];
+                adds(&triplets, &mut out, &monitor).unwrap();
+                prop_assert_eq!(out.into_iter().map(f64::from).collect::<Vec<_>>(), expected);
+            }
+        }
+
+        #[test]
+        fn triplets_are_quadruplets(rows in triplet_rows()) {
+            let quadruplets: Vec<[i32; 4]> = rows.iter().map(|&[i, j, k]| [i, j, i, k]).collect();
+            let monitor = Monitor::new();
+            let (mut three, mut four) = (vec![0i64; 36], vec![0i64; 36]);
+            adds(&Triplets::new(rows, Some(9)).unwrap(), &mut three, &monitor).unwrap();
+            adds(&Quadruplets::new(quadruplets, Some(9)).unwrap(), &mut four, &monitor).unwrap();
+            prop_assert_eq!(three, four);
+        }
+    }
+
+    #[test]
+    fn many_buckets_and_threads() {
+        let n = 3000; // 4.5 million cells: 35 buckets, 36 MB of f64
+        let row = |k: usize| {
+            let (i, j, l) = (k * 7919 % n, (k * 104_729 + 1) % n, (k * 1_299_709 + 2) % n);
+            (i != j && i != l && j != l).then_some([i as i32, j as i32, l as i32])
+        };
+        let rows: Vec<[i32; 3]> = (0..200_000).filter_map(row).collect();
+        let weights: Vec<f64> = (0..rows.len()).map(|k| 0.1 * (k % 17) as f64).collect();
+        let triplets = Triplets::new(rows, Some(n)).unwrap().with_weights(weights).unwrap();
+        let mut out = vec![0f64; condensed_len(n)];
+        adds(&triplets, &mut out, &Monitor::new()).unwrap();
+        assert_eq!(out, naive(&triplets));
+    }
+
+    #[test]
+    fn limits_are_errors() {
+        let triplets = Triplets::new(vec![[0, 1, 2]], None).unwrap();
+        assert!(adds(&triplets, &mut [0i32; 2], &Monitor::new()).is_err());
+        let weighted = triplets.clone().with_weights(vec![0.5]).unwrap();
+        assert!(adds(&weighted, &mut [0i32; 3], &Monitor::new()).is_err());
+        let monitor = Monitor::new();
+        monitor.cancel();
+        assert_eq!(adds(&triplets, &mut [0i32; 3], &monitor), Err(Error::Interrupted));
+    }
+}

@@ -1,0 +1,8 @@
+//! Similarities of pairs of leaves, and how to build them from comparisons.
+
+mod adds;
+mod condensed;
+
+pub use adds::{Cell, adds};
+pub use condensed::{condensed_len, pair_index, square_from_condensed};
+pub(crate) use condensed::{leaves_of_condensed, row_start, triangle_ranges};
