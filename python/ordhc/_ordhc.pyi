@@ -16,11 +16,13 @@ def check_quadruplets(
 ) -> tuple[NDArray[np.int32], int]: ...
 def parse_table(
     data: bytes,
-    columns: list[list[str]],
+    columns: list[int] | list[str] | list[list[str]],
+    weight_columns: list[str],
     delimiter: str | None,
     header: bool | None,
-    weight_columns: list[str],
-) -> tuple[NDArray[np.int64] | None, list[list[str]] | None, NDArray[np.float64] | None, list[int]]: ...
+) -> tuple[
+    NDArray[np.int64], list[str] | None, NDArray[np.float64] | None, NDArray[np.uint32]
+]: ...
 
 # --- similarities ----------------------------------------------------------------------------
 
@@ -50,7 +52,7 @@ class Linkage:
         squared: bool,
     ) -> Linkage: ...
     @staticmethod
-    def update_row(callback: Callable[..., NDArray[np.float64]], *, reducible: bool) -> Linkage: ...
+    def update_row(callback: Callable[..., NDArray[np.float64]]) -> Linkage: ...
     @staticmethod
     def native_names() -> list[str]: ...
 
@@ -58,9 +60,7 @@ def agglomerate(
     values: NDArray[Any],
     linkage: Linkage,
     dissimilarity: bool,
-    engine: str | None,
-    overwrite: bool,
-    tolerance: float,
+    engine: str,
     progress: Callable[[float], None] | None,
 ) -> Dendrogram: ...
 

@@ -10,6 +10,7 @@ mod generate;
 mod linkage;
 mod metric;
 mod similarity;
+mod table;
 mod tree;
 
 #[pyo3::pymodule]
@@ -26,6 +27,8 @@ mod _ordhc {
     use crate::metric::revenue;
     #[pymodule_export]
     use crate::similarity::adds;
+    #[pymodule_export]
+    use crate::table::parse_table;
     #[pymodule_export]
     use crate::tree::Dendrogram;
 }

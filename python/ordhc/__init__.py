@@ -1,0 +1,40 @@
+"""Hierarchies from comparisons.
+
+"A is more like B than C" is what people and models can say reliably. ordhc turns such answers into a
+dendrogram and says how good the tree is.
+
+>>> import ordhc
+>>> t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")])
+>>> ordhc.cluster(t).to_newick(branch_lengths=False)
+'((cat,dog),(car,bus));'
+"""
+
+from ordhc._version import __version__
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
+from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
+from ordhc.registry import list_plugins
+from ordhc.verbs import cluster, linkage, score, similarity, simulate_planted
+
+__all__ = [
+    "Dendrogram",
+    "InputError",
+    "MissingExtraError",
+    "OrdhcWarning",
+    "PluginError",
+    "Quadruplets",
+    "Triplets",
+    "__version__",
+    "cluster",
+    "linkage",
+    "list_plugins",
+    "read_quadruplets",
+    "read_tree",
+    "read_triplets",
+    "score",
+    "similarity",
+    "simulate_planted",
+    "write_comparisons",
+    "write_tree",
+]

@@ -1,0 +1,1 @@
+"""What ordhc brings along, registered through the same hooks as any plugin."""

@@ -1,0 +1,346 @@
+"""The dendrogram: what we believe the hierarchy to be."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc
+from ordhc.comparisons import _checked_names, _whole
+from ordhc.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Dendrogram"]
+
+
+class Dendrogram:
+    """Merges of `n_leaves` leaves into one cluster, in order, with their heights.
+
+    Clusters are labelled as SciPy labels them: leaves are 0..n-1, merge k makes cluster n + k.
+    Heights are in the units that the tree was made from: similarities (they fall towards the root) or
+    dissimilarities (they rise), see `kind`.
+
+    Parameters
+    ----------
+    merges
+        (n - 1, 2) cluster labels.
+    heights
+        (n - 1,) finite.
+    kind
+        "similarity" or "dissimilarity".
+    names
+        The names of the leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+    >>> d.to_newick()
+    '(car:2,(cat:0.5,dog:0.5):1.5);'
+    >>> d.cut(n_clusters=2)
+    array([0, 0, 1])
+    """
+
+    __slots__ = ("_names", "_tree")
+
+    def __init__(
+        self,
+        merges: ArrayLike,
+        heights: ArrayLike,
+        *,
+        kind: str = "dissimilarity",
+        names: Sequence[str] | None = None,
+    ) -> None:
+        if kind not in ("similarity", "dissimilarity"):
+            raise InputError(f"kind is {kind!r}, not 'similarity' or 'dissimilarity'")
+        pairs = np.asarray(merges)
+        if pairs.size == 0:
+            pairs = np.zeros((0, 2), dtype=np.int64)
+        whole = _whole_labels(pairs)
+        values = np.ascontiguousarray(heights, dtype=np.float64)
+        if values.ndim != 1:
+            raise InputError(f"heights have shape {values.shape}; one per merge is needed")
+        self._tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
+        self._names = self._fitting(names)
+
+    @classmethod
+    def _of(cls, tree: _ordhc.Dendrogram, names: Sequence[str] | None) -> Self:
+        self = cls.__new__(cls)
+        self._tree = tree
+        self._names = self._fitting(names)
+        return self
+
+    def _fitting(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
+        checked = _checked_names(names)
+        if checked is not None and len(checked) != self._tree.n_leaves:
+            raise InputError(f"{len(checked)} names for {self._tree.n_leaves} leaves")
+        return checked
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self._tree.n_leaves
+
+    @property
+    def kind(self) -> str:
+        """What heights are: "similarity" or "dissimilarity"."""
+        return "dissimilarity" if self._tree.dissimilarity else "similarity"
+
+    @property
+    def merges(self) -> NDArray[np.int64]:
+        """The two clusters of each merge, (n - 1, 2), the smaller label first."""
+        return self._tree.merges()
+
+    @property
+    def heights(self) -> NDArray[np.float64]:
+        """The height of each merge, (n - 1,)."""
+        return self._tree.heights()
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of leaves of the cluster that each merge makes, (n - 1,)."""
+        return self._tree.sizes()
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, or None."""
+        return self._names
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the leaves, their numbers where they have none."""
+        return self._names or tuple(str(leaf) for leaf in range(self.n_leaves))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether there are no inversions: no merge is closer than a merge within it."""
+        return self._tree.is_monotone()
+
+    def with_names(self, names: Sequence[str] | None) -> "Dendrogram":
+        """The same tree with other names."""
+        return Dendrogram._of(self._tree, names)
+
+    def relabel(self, leaves: ArrayLike) -> "Dendrogram":
+        """The same tree over renumbered leaves: leaf i becomes `leaves[i]`, with its name.
+
+        Examples
+        --------
+        >>> Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).relabel([2, 1, 0]).merges.tolist()
+        [[1, 2], [0, 3]]
+        """
+        order = np.ascontiguousarray(leaves, dtype=np.int64)
+        tree = self._tree.relabel(order)
+        names = None
+        if self._names is not None:
+            names = [self._names[leaf] for leaf in np.argsort(order)]
+        return Dendrogram._of(tree, names)
+
+    def to_scipy(self) -> NDArray[np.float64]:
+        """SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
+
+        SciPy wants non-negative, growing heights. Dissimilarities stay as they are; similarities h
+        become max(h) - h, so that the closest merge stands at 0.
+
+        Examples
+        --------
+        >>> Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity").to_scipy()
+        array([[0., 1., 0., 2.],
+               [2., 3., 3., 3.]])
+        """
+        heights = self.heights
+        if self.kind == "similarity" and len(heights):
+            heights = heights.max() - heights
+        return np.column_stack([self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)])
+
+    @classmethod
+    def from_scipy(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
+        """From SciPy's linkage matrix Z, (n - 1, 4); heights are dissimilarities.
+
+        Examples
+        --------
+        >>> Dendrogram.from_scipy([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
+        <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
+        """
+        table = np.asarray(Z, dtype=np.float64)
+        if table.size == 0:
+            table = np.zeros((0, 4))
+        if table.ndim != 2 or table.shape[1] != 4:
+            raise InputError(f"Z has shape {table.shape}, not (n - 1, 4)")
+        tree = cls(table[:, :2], table[:, 2], names=names)
+        wrong = np.flatnonzero(table[:, 3] != tree.sizes)
+        if wrong.size:
+            at = wrong[0]
+            raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
+        return tree
+
+    def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:
+        """The tree as Newick text.
+
+        Branch lengths are differences of heights: leaves stand at 0 with dissimilarities, at the
+        closest merge with similarities. `heights` adds the exact heights as comments, from which
+        `from_newick` restores the tree.
+        """
+        return self._tree.to_newick(
+            None if self._names is None else list(self._names), branch_lengths, heights
+        )
+
+    @classmethod
+    def from_newick(cls, text: str, names: Sequence[str] | None = None) -> "Dendrogram":
+        """Read Newick text.
+
+        Leaves are numbered in the order in which they stand; with `names` in that order instead; if
+        all of them are the numbers 0..n-1, by these numbers. Heights come from `to_newick`'s
+        comments, else from branch lengths, else from the depth. Nodes of more than two children
+        become merges of equal height.
+
+        Examples
+        --------
+        >>> Dendrogram.from_newick("((cat:1,dog:1):2,car:3);").names
+        ('cat', 'dog', 'car')
+        """
+        tree, found = _ordhc.Dendrogram.from_newick(text)
+        n = len(found)
+        if names is not None:
+            wanted = _checked_names(names) or ()
+            place = {name: leaf for leaf, name in enumerate(wanted)}
+            for name in found:
+                if name not in place:
+                    raise InputError(f"the tree's leaf {name!r} is not among the names")
+            if len(wanted) != n:
+                lost = next(name for name in wanted if name not in set(found))
+                raise InputError(f"the name {lost!r} is not in the tree")
+            order = np.array([place[name] for name in found], dtype=np.int64)
+            return cls._of(tree.relabel(order), wanted)
+        if all(name.isascii() and name.isdigit() for name in found):
+            numbers = [int(name) for name in found]
+            if sorted(numbers) == list(range(n)):
+                return cls._of(tree.relabel(np.array(numbers, dtype=np.int64)), None)
+        return cls._of(tree, found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as a dict that JSON can hold; `from_dict` restores it unchanged."""
+        return {
+            "n_leaves": self.n_leaves,
+            "kind": self.kind,
+            "merges": self.merges.tolist(),
+            "heights": self.heights.tolist(),
+            "names": None if self._names is None else list(self._names),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
+        """From what `to_dict` gives."""
+        try:
+            merges, heights, kind = data["merges"], data["heights"], data["kind"]
+        except (KeyError, TypeError):
+            raise InputError("a tree needs the keys merges, heights and kind") from None
+        return cls(merges, heights, kind=kind, names=data.get("names"))
+
+    def cut(
+        self, n_clusters: int | None = None, *, height: float | None = None
+    ) -> NDArray[np.int64]:
+        """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
+
+        Parameters
+        ----------
+        n_clusters
+            Undo the last `n_clusters` - 1 merges, in merge order.
+        height
+            Keep the merges at least this close: dissimilarities up to it, similarities from it up.
+            Under an inversion a merge is kept only if all merges within it are.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity")
+        >>> d.cut(n_clusters=2), d.cut(height=2.0)
+        (array([0, 0, 1]), array([0, 0, 0]))
+        """
+        if (n_clusters is None) == (height is None):
+            raise InputError("give either n_clusters or height")
+        if n_clusters is not None:
+            return self._tree.cut_clusters(_whole("n_clusters", n_clusters, at_least=1))
+        return self._tree.cut_height(float(height))  # type: ignore[arg-type]
+
+    @overload
+    def lca_size(self, i: int, j: int) -> int: ...
+    @overload
+    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]": ...
+    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]":
+        """How many leaves the smallest cluster with both leaves has; arrays are broadcast.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+        >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
+        (2, array([2, 3]))
+        """
+        a, b = np.broadcast_arrays(_whole_labels(np.asarray(i)), _whole_labels(np.asarray(j)))
+        sizes = self._tree.lca_sizes(
+            np.ascontiguousarray(a.ravel(), dtype=np.int64),
+            np.ascontiguousarray(b.ravel(), dtype=np.int64),
+        )
+        return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
+
+    def leaf_order(self) -> NDArray[np.int64]:
+        """The leaves from left to right, the cluster with the smaller label on the left."""
+        return self._tree.leaf_order()
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the tree with Matplotlib (the extra `plot`); see `ordhc.plotting.plot_dendrogram`."""
+        from ordhc.plotting import plot_dendrogram
+
+        return plot_dendrogram(self, ax, **options)
+
+    def __len__(self) -> int:
+        return self.n_leaves
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dendrogram):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self._names == other._names
+            and np.array_equal(self.merges, other.merges)
+            and np.array_equal(self.heights, other.heights)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        heights = self.heights
+        span = f", {self.kind} {heights[0]:.6g} .. {heights[-1]:.6g}" if len(heights) else ""
+        return f"<Dendrogram: {self.n_leaves:,} leaves{span}>"
+
+    def _repr_html_(self) -> str:
+        """The picture, in a notebook; the text where Matplotlib is missing."""
+        from html import escape
+
+        from ordhc.errors import MissingExtraError
+
+        text = f"<code>{escape(repr(self))}</code>"
+        if self.n_leaves > 500:
+            return text
+        try:
+            from ordhc.plotting import svg
+        except MissingExtraError:
+            return text
+        try:
+            return f"<div>{text}{svg(self)}</div>"
+        except MissingExtraError:
+            return text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dendrogram.from_dict, (self.to_dict(),)
+
+
+def _whole_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
+    if labels.dtype.kind == "f":
+        wrong = np.flatnonzero(labels.ravel() != np.floor(labels.ravel()))
+        if wrong.size:
+            raise InputError(f"the label {labels.ravel()[wrong[0]]} is no whole number")
+    elif labels.dtype.kind not in "iu":
+        raise InputError(f"labels of type {labels.dtype} are no whole numbers")
+    return np.ascontiguousarray(labels, dtype=np.int64).reshape(labels.shape)

@@ -1,0 +1,14 @@
+"""Readers and writers of comparisons and trees."""
+
+from ordhc.io.comparisons import read_quadruplets, read_triplets, write_comparisons
+from ordhc.io.names import read_names
+from ordhc.io.trees import read_tree, write_tree
+
+__all__ = [
+    "read_names",
+    "read_quadruplets",
+    "read_tree",
+    "read_triplets",
+    "write_comparisons",
+    "write_tree",
+]

@@ -1,0 +1,73 @@
+"""From a linkage spec to what the engine runs."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc.errors import InputError, PluginError
+from ordhc.specs import LinkageSpec
+
+__all__ = ["coefficients_of", "engine_linkage"]
+
+
+def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.Linkage:
+    """The engine's form of a spec's coefficients; formulas that cannot be read are an error."""
+    if spec.coefficients is None:
+        raise PluginError(f"the linkage {spec.name!r} has no coefficients")
+    formulas = spec.coefficients
+    numbers: dict[str, float] = {}
+    for name, value in parameters.items():
+        try:
+            numbers[name] = float(value)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} = {value!r} of linkage {spec.name!r} is no number") from None
+    try:
+        return _ordhc.Linkage.coefficients(
+            formulas.alpha,
+            formulas.beta,
+            formulas.gamma,
+            numbers,
+            reducible=spec.reducible,
+            squared=formulas.squared,
+        )
+    except ValueError as error:
+        raise InputError(f"linkage {spec.name!r}: {error}") from None
+
+
+def engine_linkage(
+    spec: LinkageSpec,
+    parameters: Mapping[str, Any],
+    similarities: Callable[[], NDArray[np.float64]],
+) -> _ordhc.Linkage:
+    """What the engine runs for a spec; `similarities` makes the (n, n) matrix if it is needed."""
+    if spec.native is not None:
+        return _ordhc.Linkage.native(spec.native)
+    if spec.coefficients is not None:
+        return coefficients_of(spec, parameters)
+    if spec.make_update is not None:
+        update, extra = spec.make_update(similarities(), **parameters), {}
+        if not callable(update):
+            raise PluginError(f"linkage {spec.name!r}: make_update gave {update!r}, no callable")
+    else:
+        update, extra = spec.update_row, dict(parameters)
+
+    def checked(*arguments: Any) -> NDArray[np.float64]:
+        row = update(*arguments, **extra)
+        try:
+            values = np.ascontiguousarray(row, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise PluginError(f"linkage {spec.name!r}: the row update gave {row!r}, no row") from None
+        if values.shape != arguments[0].shape:
+            raise PluginError(
+                f"linkage {spec.name!r}: the row update gave shape {values.shape}, "
+                f"not {arguments[0].shape}"
+            )
+        if not np.isfinite(values).all():
+            wrong = values[~np.isfinite(values)][0]
+            raise PluginError(f"linkage {spec.name!r}: the row update gave {wrong}")
+        return values
+
+    return _ordhc.Linkage.update_row(checked)
