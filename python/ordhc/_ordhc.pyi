@@ -10,7 +10,9 @@ class InputError(ValueError): ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[np.int64], n_leaves: int | None) -> tuple[NDArray[np.int32], int]: ...
+def check_triplets(
+    rows: NDArray[np.int64], n_leaves: int | None
+) -> tuple[NDArray[np.int32], int]: ...
 def check_quadruplets(
     rows: NDArray[np.int64], n_leaves: int | None
 ) -> tuple[NDArray[np.int32], int]: ...
@@ -20,9 +22,7 @@ def parse_table(
     weight_columns: list[str],
     delimiter: str | None,
     header: bool | None,
-) -> tuple[
-    NDArray[np.int64], list[str] | None, NDArray[np.float64] | None, NDArray[np.uint32]
-]: ...
+) -> tuple[NDArray[np.int64], list[str] | None, NDArray[np.float64] | None, NDArray[np.uint32]]: ...
 
 # --- similarities ----------------------------------------------------------------------------
 

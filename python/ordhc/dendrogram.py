@@ -153,7 +153,9 @@ class Dendrogram:
         heights = self.heights
         if self.kind == "similarity" and len(heights):
             heights = heights.max() - heights
-        return np.column_stack([self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)])
+        return np.column_stack(
+            [self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)]
+        )
 
     @classmethod
     def from_scipy(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
@@ -173,7 +175,9 @@ class Dendrogram:
         wrong = np.flatnonzero(table[:, 3] != tree.sizes)
         if wrong.size:
             at = wrong[0]
-            raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
+            raise InputError(
+                f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves"
+            )
         return tree
 
     def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:

@@ -59,7 +59,9 @@ def engine_linkage(
         try:
             values = np.ascontiguousarray(row, dtype=np.float64)
         except (TypeError, ValueError):
-            raise PluginError(f"linkage {spec.name!r}: the row update gave {row!r}, no row") from None
+            raise PluginError(
+                f"linkage {spec.name!r}: the row update gave {row!r}, no row"
+            ) from None
         if values.shape != arguments[0].shape:
             raise PluginError(
                 f"linkage {spec.name!r}: the row update gave shape {values.shape}, "

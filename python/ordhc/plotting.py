@@ -75,7 +75,7 @@ def plot_dendrogram(
     sideways = orientation in ("right", "left")
     if ax is None:
         ax = _figure(tree, sideways, labels).add_subplot()
-    segments, colors, places, span = _brackets(tree, n_clusters)
+    segments, colors, leaf_colors, span = _brackets(tree, n_clusters)
     if not sideways:
         segments = segments[:, :, ::-1]
     ax.add_collection(
@@ -92,19 +92,21 @@ def plot_dendrogram(
     if labels:
         size = font_size or float(np.clip(640 / max(n, 1), 5.0, 10.0))
         names = tree.labels
-        texts = [names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order]
+        texts = [
+            names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order
+        ]
         across.set_ticks(range(n), labels=texts, fontsize=size)
         if not sideways:
             for text in ax.get_xticklabels():
                 text.set_rotation(90)
-        if n_clusters is not None:
-            for text, leaf in zip(across.get_ticklabels(), order, strict=True):
-                text.set_color(places[leaf])
     else:
         across.set_ticks([])
     across.set_tick_params(length=0)
     if orientation in ("right", "top"):
         across.set_ticks_position("right" if sideways else "top")  # type: ignore[attr-defined]
+    if labels and n_clusters is not None:
+        for text, leaf in zip(across.get_ticklabels(), order, strict=True):
+            text.set_color(leaf_colors[leaf])
     along.set_label_text(tree.kind, color=GREY)
     along.set_tick_params(colors=GREY, labelsize=8)
     for spine in ax.spines.values():
@@ -145,7 +147,12 @@ def _brackets(
     for merge, (a, b) in enumerate(merges):
         place[n + merge] = (place[a] + place[b]) / 2
         h = heights[merge]
-        segments[merge] = [(height[a], place[a]), (h, place[a]), (h, place[b]), (height[b], place[b])]
+        segments[merge] = [
+            (height[a], place[a]),
+            (h, place[a]),
+            (h, place[b]),
+            (height[b], place[b]),
+        ]
 
     leaf_colors = [GREY] * n
     colors = [GREY] * (n - 1)

@@ -97,7 +97,9 @@ class _Registry:
         self.rows.append(Registered(plugin, entry_point, version, "", "", "", "", "failed", text))
         if os.environ.get("ORDHC_STRICT", "") not in ("", "0"):
             raise PluginError(f"plugin {plugin} ({entry_point}) failed: {text}") from error
-        warnings.warn(f"plugin {plugin} ({entry_point}) is skipped: {text}", OrdhcWarning, stacklevel=2)
+        warnings.warn(
+            f"plugin {plugin} ({entry_point}) is skipped: {text}", OrdhcWarning, stacklevel=2
+        )
 
     def finish(self) -> None:
         """Mark names that more than one plugin claims."""
@@ -167,13 +169,15 @@ def _add_plugins(registry: _Registry) -> None:
     from importlib.metadata import distributions
 
     chosen = os.environ.get("ORDHC_PLUGINS")
-    wanted = None if chosen is None else {_normal(name) for name in chosen.split(",") if name.strip()}
+    wanted = (
+        None if chosen is None else {_normal(name) for name in chosen.split(",") if name.strip()}
+    )
     found: dict[tuple[str, str, str], tuple[str, Any]] = {}
     for distribution in distributions():
         try:
             plugin, version = distribution.metadata["Name"], distribution.version
             points = [point for point in distribution.entry_points if point.group == GROUP]
-        except Exception:  # noqa: S112, BLE001 - metadata that others broke is no plugin of ours
+        except Exception:
             continue
         for point in points:
             # The first of a name on the path is the one that Python imports.
@@ -189,7 +193,7 @@ def _add_plugins(registry: _Registry) -> None:
             trial.add(plugin, name, version, point.load())
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
+        except BaseException as error:
             registry.fail(plugin, name, version, error)
             continue
         for key, spec in trial.specs.items():

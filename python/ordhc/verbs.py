@@ -359,7 +359,9 @@ def simulate_planted(
     m = n * n if n_comparisons is None else _whole("n_comparisons", n_comparisons, at_least=0)
     seed = _whole("seed", seed, at_least=0)
     if levels > 20 or n > 100_000:
-        raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
+        raise InputError(
+            f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves"
+        )
     rows, labels = _ordhc.planted(
         levels, leaves_per_cluster, mu, delta, sigma, m, flip, quadruplets, permute, seed
     )
@@ -396,7 +398,9 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
     """A C-contiguous array of a type that the engine reads, with a shape that it can be."""
     values = np.asarray(S)
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
-        raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
+        raise InputError(
+            f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed"
+        )
     if values.ndim not in (1, 2):
         raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")
     if values.dtype.kind in "iu":

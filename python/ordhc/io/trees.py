@@ -113,7 +113,11 @@ def _from_csv(text: str, name: str) -> Dendrogram:
     rows = []
     for number, line in enumerate(text.splitlines(), 1):
         cells = line.split(",")
-        if not line.strip() or line.startswith("#") or (not rows and cells[0].strip()[:1].isalpha()):
+        if (
+            not line.strip()
+            or line.startswith("#")
+            or (not rows and cells[0].strip()[:1].isalpha())
+        ):
             continue
         try:
             row = [float(cell) for cell in cells]

@@ -1,0 +1,6 @@
+"""`python -m ordhc`."""
+
+from ordhc.cli import main
+
+if __name__ == "__main__":
+    main()

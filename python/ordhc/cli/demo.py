@@ -1,0 +1,50 @@
+"""`ordhc demo`: the main job on real answers."""
+
+import click
+
+
+@click.command()
+@click.option("--output-dir", default="demo", show_default=True, help="Where to write the tree.")
+@click.option("--n-clusters", type=int, default=8, show_default=True, help="Clusters to show.")
+def demo(output_dir: str, n_clusters: int) -> None:
+    """Cluster 100 dishes from 190,376 answers to "which dishes are similar?".
+
+    Prints a summary, writes the tree and, with Matplotlib, a picture.
+
+    \b
+    Example:
+      ordhc demo --output-dir demo
+    """
+    from importlib.resources import as_file, files
+    from pathlib import Path
+
+    from ordhc.cli.cluster import check_outputs, print_summary, summarise, write_outputs
+    from ordhc.cli.common import progress_bar
+    from ordhc.errors import MissingExtraError
+    from ordhc.io import read_triplets
+    from ordhc.plotting import need_matplotlib
+    from ordhc.verbs import cluster, parts, score
+
+    folder = Path(output_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    outputs = tuple(str(folder / name) for name in ("food.nwk", "food.json"))
+    plots = tuple(str(folder / name) for name in ("food.svg", "food.png"))
+    try:
+        need_matplotlib()
+    except MissingExtraError as error:
+        click.echo(f"no picture: {error}", err=True)
+        plots = ()
+    check_outputs(outputs, plots, None, n_clusters=n_clusters, as_json=False)
+    shipped = files("ordhc") / "data"
+    with (
+        as_file(shipped / "food_triplets.csv.gz") as path,
+        as_file(shipped / "food_names.csv") as names,
+    ):
+        data = read_triplets(path, names=names)
+    with progress_bar("clustering", quiet=False) as progress:
+        tree = cluster(data, method="adds3-al", progress=progress)
+    flat = tree.cut(n_clusters)
+    write_outputs(tree, outputs, plots, None, flat)
+    chosen = parts(data, method="adds3-al")
+    summary = summarise(data, tree, chosen, score(tree, data), flat, [*outputs, *plots])
+    print_summary(summary, tree, flat)

@@ -1,0 +1,99 @@
+"""`ordhc simulate`: data with a known answer."""
+
+import click
+
+from ordhc.cli.common import emit_json
+
+
+@click.command(no_args_is_help=True)
+@click.argument("file")
+@click.option(
+    "-m", "--n-comparisons", type=int, metavar="M", help="How many; by default n squared."
+)
+@click.option(
+    "--levels", type=int, default=3, show_default=True, help="Levels of the planted tree."
+)
+@click.option(
+    "--leaves-per-cluster",
+    type=int,
+    default=30,
+    show_default=True,
+    help="Leaves of each of the 2^levels pure clusters.",
+)
+@click.option(
+    "--mu", type=float, default=0.8, show_default=True, help="Mean similarity in a cluster."
+)
+@click.option(
+    "--delta", type=float, default=0.1, show_default=True, help="Step of the mean a level."
+)
+@click.option(
+    "--sigma", type=float, default=0.1, show_default=True, help="Deviation of similarities."
+)
+@click.option("--flip", type=float, default=0.0, show_default=True, help="Share of wrong answers.")
+@click.option("--quadruplets", is_flag=True, help="Quadruplets instead of triplets.")
+@click.option(
+    "--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster."
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The same seed, the same data."
+)
+@click.option("--labels", metavar="CSV", help="Write each leaf's planted cluster at every level.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document about what was made."
+)
+def simulate(
+    file: str,
+    n_comparisons: int | None,
+    levels: int,
+    leaves_per_cluster: int,
+    mu: float,
+    delta: float,
+    sigma: float,
+    flip: float,
+    quadruplets: bool,
+    permute: bool,
+    seed: int,
+    labels: str | None,
+    as_json: bool,
+) -> None:
+    """Write comparisons from the planted hierarchical model to FILE (- is standard output).
+
+    \b
+    Example:
+      ordhc simulate planted.csv --levels 3 --leaves-per-cluster 10 --labels truth.csv --seed 1
+    """
+    from ordhc.io import write_comparisons
+    from ordhc.io.comparisons import SUFFIXES
+    from ordhc.io.files import check_writable, suffix_of, write_bytes
+    from ordhc.verbs import simulate_planted
+
+    if file != "-" and suffix_of(file, SUFFIXES) in ("", ".txt"):
+        raise click.UsageError(
+            f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy"
+        )
+    if file == "-" and as_json:
+        raise click.UsageError("standard output is written to twice")
+    for path in (file, labels):
+        if path is not None:
+            check_writable(path)
+    data, truth = simulate_planted(
+        n_comparisons,
+        levels=levels,
+        leaves_per_cluster=leaves_per_cluster,
+        mu=mu,
+        delta=delta,
+        sigma=sigma,
+        flip=flip,
+        quadruplets=quadruplets,
+        permute=permute,
+        seed=seed,
+    )
+    write_comparisons(data, file)
+    if labels is not None:
+        header = ",".join(["leaf", *(f"level_{level}" for level in range(1, levels + 1))])
+        rows = [",".join(map(str, [leaf, *row])) for leaf, row in enumerate(truth.tolist())]
+        write_bytes(labels, ("\n".join([header, *rows]) + "\n").encode())
+    if as_json:
+        emit_json({"n_leaves": data.n_leaves, "n_comparisons": len(data), "file": file})
+    elif file != "-":
+        click.echo(f"wrote {len(data):,} comparisons of {data.n_leaves:,} leaves to {file}")
