@@ -117,9 +117,7 @@ class _Comparisons:
         weighted = "" if self._weights is None else ", weighted"
         missing = len(self.unmentioned)
         note = f", {missing} leaves unmentioned" if missing else ""
-        return (
-            f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{note}>"
-        )
+        return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{note}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._rows, self._n_leaves, self._names, self._weights)
@@ -230,9 +228,7 @@ class Triplets(_Comparisons):
         >>> Triplets.from_odd_one_out([(2, 0, 1)]).rows.tolist()
         [[0, 1, 2], [1, 0, 2]]
         """
-        return cls._expand(
-            rows, ("odd", "a", "b"), [(1, 2, 0), (2, 1, 0)], n_leaves, names, weights
-        )
+        return cls._expand(rows, ("odd", "a", "b"), [(1, 2, 0), (2, 1, 0)], n_leaves, names, weights)
 
     @classmethod
     def from_most_central(
@@ -282,15 +278,11 @@ class Triplets(_Comparisons):
         table = np.asarray(rows)
         width = table.shape[1] if table.ndim == 2 else 0
         if width < 3:
-            raise InputError(
-                f"rows have shape {table.shape}; a reference and at least two others are needed"
-            )
+            raise InputError(f"rows have shape {table.shape}; a reference and at least two others are needed")
         n_ranked = _whole("n_ranked", n_ranked, at_least=1)
         if n_ranked > width - 1:
             raise InputError(f"n_ranked = {n_ranked} is above the {width - 1} others of a row")
-        patterns = [
-            (0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)
-        ]
+        patterns = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
         columns = ("reference", *(f"place {place}" for place in range(1, width)))
         return cls._expand(table, columns, patterns, n_leaves, names, weights)
 
@@ -311,16 +303,12 @@ class Triplets(_Comparisons):
             n = len(found) if found is not None else (int(table.max()) + 1 if table.size else None)
         for row in np.flatnonzero((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1))[:1]:
             ids, times = np.unique(table[row], return_counts=True)
-            raise InputError(
-                f"row {row}: leaf {ids[times > 1][0]} occurs twice in {table[row].tolist()}"
-            )
+            raise InputError(f"row {row}: leaf {ids[times > 1][0]} occurs twice in {table[row].tolist()}")
         outside = np.flatnonzero(((table < 0) | (table >= (n or 0))).any(axis=1))
         if outside.size:
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
-            raise InputError(
-                f"row {row}: leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})"
-            )
+            raise InputError(f"row {row}: leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})")
         spread = _checked_weights(weights, len(table))
         if spread is not None:
             spread = np.repeat(spread, len(patterns))
@@ -465,21 +453,17 @@ def _as_ids(
     if table.dtype == object and table.ndim == 1:
         raise _ragged(rows, width)
     if table.ndim != 2 or table.shape[1] != width:
-        raise InputError(
-            f"rows have shape {table.shape}; {width} columns are needed: {', '.join(columns)}"
-        )
+        raise InputError(f"rows have shape {table.shape}; {width} columns are needed: {', '.join(columns)}")
     kind = table.dtype.kind
     if kind in "iu":
-        large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1)) if kind == "u" else []
-        if len(large):
+        large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1))
+        if large.size:
             raise InputError(
                 f"row {large[0]}: leaf {table[large[0]].max()} is far beyond any number of leaves"
             )
         return np.ascontiguousarray(table, dtype=np.int64), names
     if kind == "f":
-        wrong = np.argwhere(
-            ~(np.isfinite(table) & (table == np.floor(table)) & (np.abs(table) < 2**53))
-        )
+        wrong = np.argwhere(~(np.isfinite(table) & (table == np.floor(table)) & (np.abs(table) < 2**53)))
         if len(wrong):
             row, column = wrong[0]
             raise InputError(
@@ -492,16 +476,12 @@ def _as_ids(
         for row, cells in enumerate(table.tolist()):
             for column, cell in enumerate(cells):
                 if isinstance(cell, bool) or not isinstance(cell, int | float | np.number):
-                    raise InputError(
-                        f"row {row}: {columns[column]} is {cell!r}, neither id nor name"
-                    )
+                    raise InputError(f"row {row}: {columns[column]} is {cell!r}, neither id nor name")
         return _as_ids(_numbers("rows", table), width, columns, names)
     raise InputError(f"rows of type {table.dtype} are neither ids nor names")
 
 
-def _coded(
-    table: NDArray[Any], names: tuple[str, ...] | None
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     cells = table.ravel().tolist()
     if names is None:
         names = tuple(dict.fromkeys(cells))

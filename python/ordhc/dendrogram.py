@@ -153,9 +153,7 @@ class Dendrogram:
         heights = self.heights
         if self.kind == "similarity" and len(heights):
             heights = heights.max() - heights
-        return np.column_stack(
-            [self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)]
-        )
+        return np.column_stack([self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)])
 
     @classmethod
     def from_scipy(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
@@ -175,9 +173,7 @@ class Dendrogram:
         wrong = np.flatnonzero(table[:, 3] != tree.sizes)
         if wrong.size:
             at = wrong[0]
-            raise InputError(
-                f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves"
-            )
+            raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
         return tree
 
     def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:
@@ -243,9 +239,7 @@ class Dendrogram:
             raise InputError("a tree needs the keys merges, heights and kind") from None
         return cls(merges, heights, kind=kind, names=data.get("names"))
 
-    def cut(
-        self, n_clusters: int | None = None, *, height: float | None = None
-    ) -> NDArray[np.int64]:
+    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
 
         Parameters

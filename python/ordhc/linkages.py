@@ -48,24 +48,22 @@ def engine_linkage(
     if spec.coefficients is not None:
         return coefficients_of(spec, parameters)
     if spec.make_update is not None:
-        update, extra = spec.make_update(similarities(), **parameters), {}
+        update: Callable[..., Any] | None = spec.make_update(similarities(), **parameters)
+        extra: dict[str, Any] = {}
         if not callable(update):
             raise PluginError(f"linkage {spec.name!r}: make_update gave {update!r}, no callable")
     else:
         update, extra = spec.update_row, dict(parameters)
 
     def checked(*arguments: Any) -> NDArray[np.float64]:
-        row = update(*arguments, **extra)
+        row = update(*arguments, **extra)  # type: ignore[misc]
         try:
             values = np.ascontiguousarray(row, dtype=np.float64)
         except (TypeError, ValueError):
-            raise PluginError(
-                f"linkage {spec.name!r}: the row update gave {row!r}, no row"
-            ) from None
+            raise PluginError(f"linkage {spec.name!r}: the row update gave {row!r}, no row") from None
         if values.shape != arguments[0].shape:
             raise PluginError(
-                f"linkage {spec.name!r}: the row update gave shape {values.shape}, "
-                f"not {arguments[0].shape}"
+                f"linkage {spec.name!r}: the row update gave shape {values.shape}, not {arguments[0].shape}"
             )
         if not np.isfinite(values).all():
             wrong = values[~np.isfinite(values)][0]

@@ -78,9 +78,7 @@ def plot_dendrogram(
     segments, colors, leaf_colors, span = _brackets(tree, n_clusters)
     if not sideways:
         segments = segments[:, :, ::-1]
-    ax.add_collection(
-        LineCollection(list(segments), colors=colors, linewidths=line_width, capstyle="round")
-    )
+    ax.add_collection(LineCollection(list(segments), colors=colors, linewidths=line_width, capstyle="round"))
     across, along = (ax.yaxis, ax.xaxis) if sideways else (ax.xaxis, ax.yaxis)
     set_across, set_along = (ax.set_ylim, ax.set_xlim) if sideways else (ax.set_xlim, ax.set_ylim)
     n = tree.n_leaves
@@ -92,9 +90,7 @@ def plot_dendrogram(
     if labels:
         size = font_size or float(np.clip(640 / max(n, 1), 5.0, 10.0))
         names = tree.labels
-        texts = [
-            names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order
-        ]
+        texts = [names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order]
         across.set_ticks(range(n), labels=texts, fontsize=size)
         if not sideways:
             for text in ax.get_xticklabels():
@@ -102,8 +98,10 @@ def plot_dendrogram(
     else:
         across.set_ticks([])
     across.set_tick_params(length=0)
-    if orientation in ("right", "top"):
-        across.set_ticks_position("right" if sideways else "top")  # type: ignore[attr-defined]
+    if orientation == "right":
+        ax.yaxis.set_ticks_position("right")
+    elif orientation == "top":
+        ax.xaxis.set_ticks_position("top")
     if labels and n_clusters is not None:
         for text, leaf in zip(across.get_ticklabels(), order, strict=True):
             text.set_color(leaf_colors[leaf])
@@ -201,6 +199,8 @@ def _picture(tree: Dendrogram, kind: str, **options: Any) -> bytes:
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     buffer = bytes_io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "ordhc", "svg.fonttype": "path"}):
-        figure = plot_dendrogram(tree, **options).figure
+        sideways = options.get("orientation", "right") in ("right", "left")
+        figure = _figure(tree, sideways, bool(options.get("labels", True)))
+        plot_dendrogram(tree, figure.add_subplot(), **options)
         figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
     return buffer.getvalue()

@@ -97,9 +97,7 @@ class _Registry:
         self.rows.append(Registered(plugin, entry_point, version, "", "", "", "", "failed", text))
         if os.environ.get("ORDHC_STRICT", "") not in ("", "0"):
             raise PluginError(f"plugin {plugin} ({entry_point}) failed: {text}") from error
-        warnings.warn(
-            f"plugin {plugin} ({entry_point}) is skipped: {text}", OrdhcWarning, stacklevel=2
-        )
+        warnings.warn(f"plugin {plugin} ({entry_point}) is skipped: {text}", OrdhcWarning, stacklevel=2)
 
     def finish(self) -> None:
         """Mark names that more than one plugin claims."""
@@ -169,9 +167,7 @@ def _add_plugins(registry: _Registry) -> None:
     from importlib.metadata import distributions
 
     chosen = os.environ.get("ORDHC_PLUGINS")
-    wanted = (
-        None if chosen is None else {_normal(name) for name in chosen.split(",") if name.strip()}
-    )
+    wanted = None if chosen is None else {_normal(name) for name in chosen.split(",") if name.strip()}
     found: dict[tuple[str, str, str], tuple[str, Any]] = {}
     for distribution in distributions():
         try:
@@ -196,10 +192,10 @@ def _add_plugins(registry: _Registry) -> None:
         except BaseException as error:
             registry.fail(plugin, name, version, error)
             continue
-        for key, spec in trial.specs.items():
+        for key in trial.specs:
             if key in registry.specs:
-                error = PluginError(f"{key[1]} is registered by another entry point, too")
-                registry.fail(plugin, name, version, error)
+                twice = PluginError(f"{key[1]} is registered by another entry point, too")
+                registry.fail(plugin, name, version, twice)
                 break
         else:
             registry.specs.update(trial.specs)

@@ -36,9 +36,7 @@ class Spec:
     def __post_init__(self) -> None:
         self._need("name", isinstance(self.name, str) and bool(self.name), "a non-empty string")
         self._need("name", not set(self.name) & set(": \t\n,"), "without colon, comma and blanks")
-        self._need(
-            "summary", isinstance(self.summary, str) and bool(self.summary), "a line of text"
-        )
+        self._need("summary", isinstance(self.summary, str) and bool(self.summary), "a line of text")
         self._need("parameters", isinstance(self.parameters, Mapping), "a mapping of defaults")
         self._need("source", isinstance(self.source, str), "text")
 
@@ -119,9 +117,7 @@ class LinkageSpec(Spec):
             "LanceWilliams",
         )
         for way in ("update_row", "make_update"):
-            self._need(
-                way, getattr(self, way) is None or callable(getattr(self, way)), "a callable"
-            )
+            self._need(way, getattr(self, way) is None or callable(getattr(self, way)), "a callable")
         if self.coefficients is not None:
             from ordhc.linkages import coefficients_of
 

@@ -359,9 +359,7 @@ def simulate_planted(
     m = n * n if n_comparisons is None else _whole("n_comparisons", n_comparisons, at_least=0)
     seed = _whole("seed", seed, at_least=0)
     if levels > 20 or n > 100_000:
-        raise InputError(
-            f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves"
-        )
+        raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
     rows, labels = _ordhc.planted(
         levels, leaves_per_cluster, mu, delta, sigma, m, flip, quadruplets, permute, seed
     )
@@ -398,9 +396,7 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
     """A C-contiguous array of a type that the engine reads, with a shape that it can be."""
     values = np.asarray(S)
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
-        raise InputError(
-            f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed"
-        )
+        raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
     if values.ndim not in (1, 2):
         raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")
     if values.dtype.kind in "iu":
@@ -421,7 +417,7 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
 def _square(values: NDArray[Any]) -> NDArray[Any]:
     if values.ndim == 2:
         return values
-    n = int(round((1 + (1 + 8 * len(values)) ** 0.5) / 2))
+    n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
     if n * (n - 1) // 2 != len(values):
         raise InputError(f"a condensed vector has n(n-1)/2 values; {len(values)} is no such number")
     square = np.zeros((n, n), dtype=values.dtype)

@@ -13,9 +13,7 @@ _SOURCE = "Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4"
 def revenue(tree: Dendrogram, data: Triplets | Quadruplets) -> int | float:
     """Sum over comparisons of w (leaves under the farther pair's LCA - under the closer pair's)."""
     if data.n_leaves != tree.n_leaves:
-        raise InputError(
-            f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}"
-        )
+        raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
     return _ordhc.revenue(tree._tree, data.rows, data.weights)
 
 

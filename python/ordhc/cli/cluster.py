@@ -25,12 +25,8 @@ if TYPE_CHECKING:
 @click.option("--method", help="A paper's name, as adds3-al; instead of the two parts.")
 @click.option("--similarity", help="The similarity: adds3, adds4, ... (see `ordhc plugins`).")
 @click.option("--linkage", help="The linkage: average, single, complete, ...")
-@click.option(
-    "--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the linkage."
-)
-@click.option(
-    "--similarity-param", multiple=True, metavar="KEY=VALUE", help="A setting of the similarity."
-)
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the linkage.")
+@click.option("--similarity-param", multiple=True, metavar="KEY=VALUE", help="A setting of the similarity.")
 @click.option(
     "-o",
     "--output",
@@ -190,9 +186,7 @@ def summarise(
     }
 
 
-def print_summary(
-    summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None"
-) -> None:
+def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
     """The summary for people."""
     click.echo(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
     missing = summary["unmentioned"]

@@ -14,18 +14,10 @@ from ordhc.errors import InputError
 Comparisons = Triplets | Quadruplets
 
 _READING = (
-    click.option(
-        "--columns", metavar="A,B,C", help="The columns of the leaves, by name or position."
-    ),
-    click.option(
-        "--names", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`."
-    ),
-    click.option(
-        "--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."
-    ),
-    click.option(
-        "--quadruplets", is_flag=True, help="Rows are i,j,k,l: i and j closer than k and l."
-    ),
+    click.option("--columns", metavar="A,B,C", help="The columns of the leaves, by name or position."),
+    click.option("--names", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`."),
+    click.option("--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."),
+    click.option("--quadruplets", is_flag=True, help="Rows are i,j,k,l: i and j closer than k and l."),
     click.option("--header/--no-header", default=None, help="Whether text has a header."),
 )
 

@@ -7,12 +7,8 @@ from ordhc.cli.common import emit_json
 
 @click.command(no_args_is_help=True)
 @click.argument("file")
-@click.option(
-    "-m", "--n-comparisons", type=int, metavar="M", help="How many; by default n squared."
-)
-@click.option(
-    "--levels", type=int, default=3, show_default=True, help="Levels of the planted tree."
-)
+@click.option("-m", "--n-comparisons", type=int, metavar="M", help="How many; by default n squared.")
+@click.option("--levels", type=int, default=3, show_default=True, help="Levels of the planted tree.")
 @click.option(
     "--leaves-per-cluster",
     type=int,
@@ -20,27 +16,15 @@ from ordhc.cli.common import emit_json
     show_default=True,
     help="Leaves of each of the 2^levels pure clusters.",
 )
-@click.option(
-    "--mu", type=float, default=0.8, show_default=True, help="Mean similarity in a cluster."
-)
-@click.option(
-    "--delta", type=float, default=0.1, show_default=True, help="Step of the mean a level."
-)
-@click.option(
-    "--sigma", type=float, default=0.1, show_default=True, help="Deviation of similarities."
-)
+@click.option("--mu", type=float, default=0.8, show_default=True, help="Mean similarity in a cluster.")
+@click.option("--delta", type=float, default=0.1, show_default=True, help="Step of the mean a level.")
+@click.option("--sigma", type=float, default=0.1, show_default=True, help="Deviation of similarities.")
 @click.option("--flip", type=float, default=0.0, show_default=True, help="Share of wrong answers.")
 @click.option("--quadruplets", is_flag=True, help="Quadruplets instead of triplets.")
-@click.option(
-    "--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster."
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="The same seed, the same data."
-)
+@click.option("--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed, the same data.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's planted cluster at every level.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document about what was made."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document about what was made.")
 def simulate(
     file: str,
     n_comparisons: int | None,
@@ -68,9 +52,7 @@ def simulate(
     from ordhc.verbs import simulate_planted
 
     if file != "-" and suffix_of(file, SUFFIXES) in ("", ".txt"):
-        raise click.UsageError(
-            f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy"
-        )
+        raise click.UsageError(f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy")
     if file == "-" and as_json:
         raise click.UsageError("standard output is written to twice")
     for path in (file, labels):

@@ -133,9 +133,7 @@ def _read(
     return _assemble(kind, rows, found, values, n_leaves, given, source, place)
 
 
-def _columns(
-    columns: Sequence[str] | Sequence[int] | None, kind: type[Triplets] | type[Quadruplets]
-) -> Any:
+def _columns(columns: Sequence[str] | Sequence[int] | None, kind: type[Triplets] | type[Quadruplets]) -> Any:
     width = kind._width
     if columns is None:
         return KNOWN[kind]
@@ -249,7 +247,7 @@ def _from_parquet(
     if isinstance(chosen[0], int):
         wanted = [there[at] for at in chosen if at < len(there)]
     elif isinstance(chosen[0], str):
-        wanted = [column for column in chosen if column in there]
+        wanted = [name for name in chosen if name in there]
     else:
         lower = {column.lower(): column for column in there}
         sets = [[lower.get(name) for name in known] for known in chosen]

@@ -30,8 +30,8 @@ def read_bytes(source: Source) -> bytes:
     """Everything in a file, standard input ("-") or an open stream; gzip is unpacked."""
     name = name_of(source)
     if hasattr(source, "read"):
-        data = source.read()
-        data = data.encode() if isinstance(data, str) else bytes(data)
+        content = source.read()
+        data = content.encode() if isinstance(content, str) else bytes(content)
     elif os.fspath(source) == STDIO:
         data = sys.stdin.buffer.read()
     else:

@@ -53,6 +53,8 @@ def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
     """Names given as a sequence or as a file."""
     if names is None:
         return None
-    if isinstance(names, str | os.PathLike) or hasattr(names, "read"):
+    if isinstance(names, str | os.PathLike):
         return read_names(names)
-    return _checked_names(names)  # type: ignore[arg-type]
+    if isinstance(names, Sequence):
+        return _checked_names(names)
+    return read_names(names) if hasattr(names, "read") else _checked_names(tuple(names))

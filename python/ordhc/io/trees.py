@@ -110,14 +110,10 @@ def _from_json(text: str, name: str) -> Dendrogram:
 
 
 def _from_csv(text: str, name: str) -> Dendrogram:
-    rows = []
+    rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), 1):
         cells = line.split(",")
-        if (
-            not line.strip()
-            or line.startswith("#")
-            or (not rows and cells[0].strip()[:1].isalpha())
-        ):
+        if not line.strip() or line.startswith("#") or (not rows and cells[0].strip()[:1].isalpha()):
             continue
         try:
             row = [float(cell) for cell in cells]

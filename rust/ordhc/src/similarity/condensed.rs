@@ -68,6 +68,7 @@ where
         return Err(Error::Shape(format!("a matrix of {n} leaves has {} values, not {}", n * n, out.len())));
     }
     const BLOCK: usize = 32;
+    let starts: Vec<usize> = (0..n).map(|i| row_start(n, i)).collect();
     let parts = parallel::ranges(n, 256);
     let ends: Vec<usize> = parts.iter().map(|part| part.end * n).collect();
     let slices = parallel::split_at_ends(out, &ends);
@@ -81,14 +82,17 @@ where
                 *value = convert(condensed[start.wrapping_add(j)]);
             }
         }
-        // The lower triangle: a block of columns at a time, so that both sides stay in the cache.
+        // The lower triangle, tile by tile: a tile's lines of `condensed` stay in the cache while the
+        // rows of `out` are written from left to right.
         let n_rows = out.len() / n.max(1);
         for block in (0..n_rows).step_by(BLOCK) {
             let block_end = (block + BLOCK).min(n_rows);
-            for j in 0..first + block_end {
-                let start = row_start(n, j);
-                for i in (first + block).max(j + 1)..first + block_end {
-                    out[(i - first) * n + j] = convert(condensed[start.wrapping_add(i)]);
+            for column in (0..first + block_end).step_by(BLOCK) {
+                for i in first + block..first + block_end {
+                    let end = (column + BLOCK).min(i);
+                    for j in column..end {
+                        out[(i - first) * n + j] = convert(condensed[starts[j].wrapping_add(i)]);
+                    }
                 }
             }
         }

@@ -1,0 +1,43 @@
+"""What the benchmarks share: medians, tables, and peak memory in a process of its own."""
+
+import statistics
+import subprocess
+import sys
+import time
+
+
+def median_seconds(work, repeats):
+    """The median time of `repeats` runs, after none to warm up but the first, which counts."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def alternating(works, repeats):
+    """Medians of several works, run in turn so that a noisy moment hits all of them."""
+    times = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def peak_megabytes(code):
+    """The peak resident memory of a fresh Python that runs `code`."""
+    tail = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1]) / 1024
+
+
+def table(header, rows):
+    """Print a Markdown table."""
+    print("| " + " | ".join(header) + " |")
+    print("|" + " --- |" * len(header))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+    print()

@@ -1,0 +1,54 @@
+//! The engines on uniform random input: `cargo bench --package ordhc`.
+
+#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use ordhc::linkage::Rule;
+use ordhc::similarity::{adds, condensed_len};
+use ordhc::{Monitor, Triplets};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn engines(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("average linkage");
+    group.sample_size(10);
+    for n in [200, 1000, 3000] {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let pairs: Vec<f64> = (0..condensed_len(n)).map(|_| rng.random()).collect();
+        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, true).unwrap();
+        for (name, engine) in [("chain", Engine::Chain), ("nearest pair", Engine::NearestPair)] {
+            group.bench_function(BenchmarkId::new(name, n), |bencher| {
+                bencher.iter(|| agglomerate(&matrix, &Rule::Average, engine, &Monitor::new()).unwrap());
+            });
+        }
+    }
+    group.finish();
+}
+
+fn counting(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("AddS3 of a million triplets");
+    group.sample_size(10);
+    for n in [100, 1000, 5000] {
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let mut row = || loop {
+            let row: [i32; 3] = std::array::from_fn(|_| rng.random_range(0..n));
+            if row[0] != row[1] && row[0] != row[2] && row[1] != row[2] {
+                return row;
+            }
+        };
+        let rows: Vec<[i32; 3]> = (0..1_000_000).map(|_| row()).collect();
+        let triplets = Triplets::new(rows, Some(n as usize)).unwrap();
+        group.bench_function(BenchmarkId::from_parameter(n), |bencher| {
+            bencher.iter(|| {
+                let mut out = vec![0i32; condensed_len(n as usize)];
+                adds(&triplets, &mut out, &Monitor::new()).unwrap();
+                out
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, engines, counting);
+criterion_main!(benches);

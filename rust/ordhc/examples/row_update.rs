@@ -1,0 +1,20 @@
+//! A linkage of one's own, as a row update: `cargo run --example row_update`.
+
+use ordhc::agglomerate::{Engine, Layout, Matrix, RowMerge, Values, agglomerate_with_rows};
+use ordhc::{Monitor, Result};
+
+/// The geometric mean of the two clusters' similarities.
+fn geometric(merge: RowMerge<'_>, row: &mut [f64]) -> Result<()> {
+    for (value, (a, b)) in row.iter_mut().zip(merge.row_i.iter().zip(merge.row_j)) {
+        *value = (a * b).sqrt();
+    }
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let pairs = [9.0, 1.0, 4.0, 4.0, 1.0, 8.0];
+    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
+    let tree = agglomerate_with_rows(&matrix, geometric, Engine::Auto, &Monitor::new())?;
+    println!("{}", tree.to_newick_topology());
+    Ok(())
+}
