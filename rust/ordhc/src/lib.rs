@@ -75,7 +75,7 @@ use comparison::Comparisons;
 /// ```
 pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {
     let monitor = Monitor::new();
-    let mut pairs = memory::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
+    let mut pairs = memory::Buffer::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
     similarity::adds::<f64, K>(comparisons, &mut pairs, &monitor)?;
     if comparisons.n_leaves() == 1 {
         return Dendrogram::new(Vec::new(), Vec::new(), false);

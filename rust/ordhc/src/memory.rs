@@ -22,14 +22,65 @@ pub fn check(what: &'static str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// A zeroed vector of `len` values, or [`Error::OutOfMemory`].
-pub(crate) fn zeros<T: Copy + Default>(what: &'static str, len: usize) -> Result<Vec<T>> {
-    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    check(what, bytes)?;
-    if isize::try_from(bytes).is_err() {
-        return Err(Error::OutOfMemory { what, bytes });
+/// Zeroed values, in huge pages where there are many and the system has them.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    memory: Memory,
+    len: usize,
+}
+
+#[derive(Debug)]
+enum Memory {
+    Small(Vec<f64>),
+    Large(memmap2::MmapMut),
+}
+
+/// From this many bytes on pages are asked for directly.
+const LARGE: usize = 4 << 20;
+
+impl Buffer {
+    /// `len` zeros, or [`Error::OutOfMemory`].
+    pub(crate) fn zeros(what: &'static str, len: usize) -> Result<Self> {
+        let bytes = (len as u64).saturating_mul(size_of::<f64>() as u64);
+        check(what, bytes)?;
+        let out_of_memory = Error::OutOfMemory { what, bytes };
+        if bytes < LARGE as u64 {
+            return Ok(Self { memory: Memory::Small(vec![0.0; len]), len });
+        }
+        let bytes = isize::try_from(bytes).map_err(|_| out_of_memory.clone())? as usize;
+        let map = memmap2::MmapMut::map_anon(bytes).map_err(|_| out_of_memory)?;
+        #[cfg(target_os = "linux")]
+        {
+            // Only advice: without huge pages everything works, a little slower.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        Ok(Self { memory: Memory::Large(map), len })
     }
-    Ok(vec![T::default(); len])
+
+    /// Forgets all but the first `len` values.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
+impl std::ops::Deref for Buffer {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match &self.memory {
+            Memory::Small(values) => &values[..self.len],
+            Memory::Large(map) => &bytemuck::cast_slice(map)[..self.len],
+        }
+    }
+}
+
+impl std::ops::DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        match &mut self.memory {
+            Memory::Small(values) => &mut values[..self.len],
+            Memory::Large(map) => &mut bytemuck::cast_slice_mut(map)[..self.len],
+        }
+    }
 }
 
 fn available() -> Option<u64> {

@@ -38,8 +38,11 @@ pub(crate) enum Outcome {
 }
 
 impl Chain {
-    pub(crate) fn new(n_leaves: usize) -> Self {
-        Self { active: (0..n_leaves).collect(), stack: Vec::new(), merges: Vec::with_capacity(n_leaves) }
+    /// Goes on after the merges that were made already.
+    pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
+        let mut there = vec![true; n_leaves];
+        merges.iter().for_each(|merge| there[merge.j] = false);
+        Self { active: (0..n_leaves).filter(|&k| there[k]).collect(), stack: Vec::new(), merges }
     }
 
     pub(crate) fn active(&self) -> &[usize] {

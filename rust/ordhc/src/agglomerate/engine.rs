@@ -1,10 +1,11 @@
 //! From a matrix and a linkage to the dendrogram: which engine does it.
 
 use super::chain::{Caution, Chain, Outcome};
+use super::condensed_rows::CondensedRows;
 use super::matrix::Matrix;
 use super::naive::PlainMatrix;
 use super::row_update::{RowMerge, RowUpdate};
-use super::rows::{CondensedRows, SquareRows};
+use super::rows::SquareRows;
 use super::{naive, nearest_pair};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
@@ -175,20 +176,26 @@ impl Job<'_> {
         let caution = Caution { relative: ROUNDING, scale };
         let during = (!update.ties_commute()).then_some(caution);
         self.monitor.start((n * n / 2) as u64);
-        let mut chain = Chain::new(n);
-        let outcome = if n < self.condensed_from {
+        let mut merges = Vec::with_capacity(n);
+        let (chain, outcome) = if n < self.condensed_from {
+            let mut chain = Chain::after(n, merges);
             let mut rows = SquareRows::new(update, self.matrix, squared)?;
-            chain.run(&mut rows, 1, during, self.monitor)?
+            let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
+            (chain, outcome)
         } else {
             let mut rows = CondensedRows::new(update, self.matrix, squared)?;
-            let until = CondensedRows::<U>::square_fits(n);
-            match chain.run(&mut rows, until, during, self.monitor)? {
-                Outcome::Doubtful => Outcome::Doubtful,
-                Outcome::Finished => {
-                    let mut rows = rows.into_square(chain.active(), self.monitor)?;
-                    chain.run(&mut rows, 1, during, self.monitor)?
-                }
+            if rows.rounds(&mut merges, during, self.monitor)? == Outcome::Doubtful {
+                return Ok(None);
             }
+            let mut chain = Chain::after(n, merges);
+            // The rounds usually get here; where they find few pairs the chain goes on.
+            let until = CondensedRows::<U>::square_fits(n);
+            if chain.run(&mut rows, until, during, self.monitor)? == Outcome::Doubtful {
+                return Ok(None);
+            }
+            let mut rows = rows.into_square(chain.active(), self.monitor)?;
+            let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
+            (chain, outcome)
         };
         if outcome == Outcome::Doubtful {
             return Ok(None);

@@ -11,6 +11,7 @@
 //!   against.
 
 mod chain;
+mod condensed_rows;
 mod engine;
 mod matrix;
 mod naive;

@@ -4,7 +4,7 @@ use super::matrix::Matrix;
 use super::{Linkage, nearest_of};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
-use crate::memory;
+use crate::memory::Buffer;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
@@ -47,14 +47,14 @@ pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Ve
 /// The plainest storage: a full matrix, both halves rewritten at every merge.
 pub(crate) struct PlainMatrix<'u, U: Update> {
     update: &'u U,
-    values: Vec<f64>,
+    values: Buffer,
     sizes: Vec<f64>,
 }
 
 impl<'u, U: Update> PlainMatrix<'u, U> {
     pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
         let n = matrix.n_leaves();
-        let mut values = memory::zeros("the working matrix", n * n)?;
+        let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(squared, &mut values);
         Ok(Self { update, values, sizes: vec![1.0; n] })
     }

@@ -3,7 +3,7 @@
 use super::Linkage;
 use super::matrix::Matrix;
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::Buffer;
 
 /// Two clusters about to merge, as a row update sees them.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct RowMerge<'a> {
 /// A linkage whose rows are made by `update`, called once per merge; it writes the new row into the
 /// slice it is given.
 pub struct RowUpdate<F> {
-    values: Vec<f64>,
+    values: Buffer,
     sizes: Vec<i64>,
     update: F,
 }
@@ -43,7 +43,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
     /// [`Error::OutOfMemory`].
     pub fn new(matrix: &Matrix<'_>, update: F) -> Result<Self> {
         let n = matrix.n_leaves();
-        let mut values = memory::zeros("the working matrix", n * n)?;
+        let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(false, &mut values);
         Ok(Self { values, sizes: vec![1; n], update })
     }

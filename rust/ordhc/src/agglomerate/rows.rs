@@ -1,16 +1,14 @@
 //! The similarities of the clusters there are, kept up to date while clusters merge.
 
-use super::matrix::{Matrix, mirror};
+use super::matrix::Matrix;
 use super::{Linkage, Nearest};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
-use crate::memory;
-use crate::monitor::Monitor;
-use crate::similarity::{condensed_len, row_start};
+use crate::memory::Buffer;
 
 /// A value kept for a pair, as a similarity.
 #[inline(always)]
-fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
+pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
     if U::SUMS { value / (n_i * n_k) } else { value }
 }
 
@@ -21,7 +19,7 @@ fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
 /// infinity. When a third of the clusters has gone the matrix is packed.
 pub(crate) struct SquareRows<'u, U: Update> {
     update: &'u U,
-    values: Vec<f64>,
+    values: Buffer,
     stride: usize,
     /// By position: the size, the cluster, how much of the log its row has seen.
     sizes: Vec<f64>,
@@ -46,13 +44,13 @@ const PACK_FROM: usize = 64;
 impl<'u, U: Update> SquareRows<'u, U> {
     pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
         let n = matrix.n_leaves();
-        let mut values = memory::zeros("the working matrix", n * n)?;
+        let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(squared, &mut values);
         Ok(Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n))
     }
 
     /// `values` is a square over `clusters`; `n` is the number of leaves.
-    fn from_parts(update: &'u U, values: Vec<f64>, sizes: Vec<f64>, clusters: Vec<usize>, n: usize) -> Self {
+    pub(super) fn from_parts(update: &'u U, values: Buffer, sizes: Vec<f64>, clusters: Vec<usize>, n: usize) -> Self {
         let stride = clusters.len();
         let mut positions = vec![usize::MAX; n];
         for (position, &cluster) in clusters.iter().enumerate() {
@@ -142,7 +140,9 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
             *x_i = if gone { f64::NEG_INFINITY } else { folded };
         }
         row_i[at_j] = f64::NEG_INFINITY;
-        check_row(row_i, |k| self.clusters[k], i)?;
+        if U::MAY_FAIL {
+            check_row(row_i, |k| self.clusters[k], i)?;
+        }
         self.sizes[at_i] += self.sizes[at_j];
         self.log.push(Logged { i: at_i, j: at_j, merge });
         self.seen[at_i] = self.log.len();
@@ -167,7 +167,7 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
 }
 
 /// The largest similarity of a row and the largest among the rest, in independent lanes.
-fn two_largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> (f64, f64) {
+pub(super) fn two_largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> (f64, f64) {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
     let mut next = [f64::NEG_INFINITY; LANES];
@@ -197,7 +197,7 @@ fn two_largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> (f64, f64) {
 }
 
 /// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
-fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
+pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
     // Minus infinity marks what is gone.
     if row.iter().fold(true, |fine, &x| fine & (x < f64::INFINITY)) {
         return Ok(());
@@ -208,89 +208,4 @@ fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<
         row[at],
         cluster(at)
     )))
-}
-
-/// The condensed matrix, every merge written at once: half the memory of [`SquareRows`], for as long
-/// as that would not fit into this one's memory.
-pub(crate) struct CondensedRows<'u, U: Update> {
-    update: &'u U,
-    values: Vec<f64>,
-    sizes: Vec<f64>,
-}
-
-impl<'u, U: Update> CondensedRows<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
-        let n = matrix.n_leaves();
-        let mut values = memory::zeros("the working matrix", condensed_len(n))?;
-        matrix.write_condensed(squared, &mut values);
-        Ok(Self { update, values, sizes: vec![1.0; n] })
-    }
-
-    /// How few clusters there must be for [`CondensedRows::into_square`].
-    pub(crate) fn square_fits(n_leaves: usize) -> usize {
-        condensed_len(n_leaves).isqrt()
-    }
-
-    /// Turns into square rows over the active clusters, in the same memory.
-    pub(crate) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'u, U>> {
-        let Self { update, mut values, sizes } = self;
-        let (n, k) = (sizes.len(), active.len());
-        debug_assert!(k <= Self::square_fits(n));
-        monitor.advance(0)?;
-        let mut to = 0;
-        for (at, &i) in active.iter().enumerate() {
-            let start = row_start(n, i);
-            for &j in &active[at + 1..] {
-                values[to] = values[start.wrapping_add(j)];
-                to += 1;
-            }
-        }
-        monitor.advance(0)?;
-        // From the last row to the first, every value moves up.
-        for row in (0..k).rev() {
-            let from = row_start(k, row).wrapping_add(row + 1);
-            values.copy_within(from..from + (k - row - 1), row * k + row + 1);
-            values[row * k + row] = f64::NEG_INFINITY;
-        }
-        values.truncate(k * k);
-        mirror(&mut values, k);
-        let sizes = active.iter().map(|&i| sizes[i]).collect();
-        Ok(SquareRows::from_parts(update, values, sizes, active.to_vec(), n))
-    }
-}
-
-impl<U: Update> Linkage for CondensedRows<'_, U> {
-    fn n_leaves(&self) -> usize {
-        self.sizes.len()
-    }
-
-    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
-        let n = self.sizes.len();
-        let (start, n_i) = (row_start(n, i), self.sizes[i]);
-        let first_after = others.partition_point(|&k| k < i);
-        for (value, &k) in out.iter_mut().zip(&others[..first_after]) {
-            *value = similarity::<U>(self.values[row_start(n, k).wrapping_add(i)], n_i, self.sizes[k]);
-        }
-        for (value, &k) in out[first_after..].iter_mut().zip(&others[first_after..]) {
-            *value = similarity::<U>(self.values[start.wrapping_add(k)], n_i, self.sizes[k]);
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
-        let n = self.sizes.len();
-        let place = |a: usize, b: usize| row_start(n, a.min(b)).wrapping_add(a.max(b));
-        let merging = Merging { n_i: self.sizes[i], n_j: self.sizes[j], x_ij: self.values[place(i, j)] };
-        let merge = self.update.merge(merging);
-        for &k in active {
-            if k != i && k != j {
-                let at = place(k, i);
-                let folded = self.update.fold(&merge, self.values[at], self.values[place(k, j)], self.sizes[k]);
-                check_row(&[folded], |_| k, i)?;
-                self.values[at] = folded;
-            }
-        }
-        self.sizes[i] += self.sizes[j];
-        Ok(())
-    }
 }

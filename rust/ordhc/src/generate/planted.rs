@@ -80,7 +80,7 @@ impl PlantedModel {
         if self.permute {
             blocks.shuffle(&mut rng);
         }
-        let mut similarities = memory::zeros::<f64>("the planted similarities", n * n)?;
+        let mut similarities = memory::Buffer::zeros("the planted similarities", n * n)?;
         for i in 0..n {
             for j in i + 1..n {
                 let apart = u32::BITS - (blocks[i] ^ blocks[j]).leading_zeros();

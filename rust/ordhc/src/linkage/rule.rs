@@ -87,6 +87,9 @@ pub(crate) trait Update: Sync {
     /// Whether values are sums over pairs of members, so that the similarity is value / (n_i n_k).
     const SUMS: bool = false;
 
+    /// Whether a fold of finite values may give NaN or infinity.
+    const MAY_FAIL: bool = false;
+
     /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 

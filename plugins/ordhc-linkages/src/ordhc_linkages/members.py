@@ -1,0 +1,71 @@
+"""Linkages that need the members of clusters, as row updates.
+
+Clusters are named by their smallest leaves; a merge of i < j makes cluster i.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Update", "make_hausdorff", "make_median_pairwise"]
+
+Floats = NDArray[np.float64]
+Leaves = NDArray[np.int64]
+
+
+class Update(Protocol):
+    """A row update: the similarities of the merged cluster with the others."""
+
+    def __call__(
+        self,
+        row_i: Floats,
+        row_j: Floats,
+        s_ij: float,
+        n_i: int,
+        n_j: int,
+        sizes: Leaves,
+        i: int,
+        j: int,
+        others: Leaves,
+        /,
+    ) -> Floats:
+        """Make the row."""
+        ...
+
+
+def make_median_pairwise(S: Floats) -> Update:
+    """The median of the similarities of all pairs of members."""
+    members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(len(S))}
+
+    def update(*merge: Any) -> Floats:
+        i, j, others = merge[-3:]
+        members[i] = np.concatenate([members[i], members.pop(j)])
+        between = S[members[i]]
+        return np.array([np.median(between[:, members[k]]) for k in others.tolist()], dtype=np.float64)
+
+    return update
+
+
+def make_hausdorff(S: Floats) -> Update:
+    """The negative Hausdorff distance of the sets of members, with the dissimilarities -S.
+
+    That is the similarity of the member that is worst off with its nearest in the other cluster.
+    """
+    n = len(S)
+    members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(n)}
+    cluster_of = np.arange(n)
+    # nearest[x, k]: the largest similarity of leaf x with a member of cluster k.
+    nearest = S.copy()
+
+    def update(*merge: Any) -> Floats:
+        i, j, others = merge[-3:]
+        cluster_of[members[j]] = i
+        members[i] = np.concatenate([members[i], members.pop(j)])
+        nearest[:, i] = np.maximum(nearest[:, i], nearest[:, j])
+        worst_here: Floats = nearest[np.ix_(members[i], others)].min(axis=0)
+        worst_there = np.full(n, np.inf)
+        np.minimum.at(worst_there, cluster_of, nearest[:, i])
+        return np.minimum(worst_here, worst_there[others])
+
+    return update

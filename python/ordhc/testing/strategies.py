@@ -1,0 +1,115 @@
+"""Hypothesis strategies for ordhc's data types. They need hypothesis: pip install hypothesis."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = ["dendrograms", "quadruplets", "similarities", "triplets"]
+
+
+def _strategies() -> Any:
+    try:
+        from hypothesis import strategies
+    except ImportError:
+        raise ImportError("ordhc.testing.strategies needs hypothesis: pip install hypothesis") from None
+    return strategies
+
+
+def triplets(
+    *, min_leaves: int = 3, max_leaves: int = 12, max_size: int = 60, weighted: bool = False
+) -> "SearchStrategy[Triplets]":
+    """Triplets of three to `max_leaves` leaves, repeated and contradicting ones included."""
+    st = _strategies()
+
+    @st.composite  # type: ignore[untyped-decorator]
+    def build(draw: Any) -> Triplets:
+        n = draw(st.integers(max(min_leaves, 3), max_leaves))
+        leaf = st.integers(0, n - 1)
+        row = st.lists(leaf, min_size=3, max_size=3, unique=True)
+        rows = draw(st.lists(row, max_size=max_size))
+        return Triplets(_rows(rows, 3), n_leaves=n, weights=_weights(draw, len(rows), weighted))
+
+    return build()  # type: ignore[no-any-return]
+
+
+def quadruplets(
+    *, min_leaves: int = 3, max_leaves: int = 12, max_size: int = 60, weighted: bool = False
+) -> "SearchStrategy[Quadruplets]":
+    """Quadruplets of three to `max_leaves` leaves; the two pairs differ and may share a leaf."""
+    st = _strategies()
+
+    @st.composite  # type: ignore[untyped-decorator]
+    def build(draw: Any) -> Quadruplets:
+        n = draw(st.integers(max(min_leaves, 3), max_leaves))
+        leaf = st.integers(0, n - 1)
+        pair = st.lists(leaf, min_size=2, max_size=2, unique=True)
+        row = st.tuples(pair, pair).filter(lambda pairs: set(pairs[0]) != set(pairs[1]))
+        rows = [[*closer, *farther] for closer, farther in draw(st.lists(row, max_size=max_size))]
+        return Quadruplets(_rows(rows, 4), n_leaves=n, weights=_weights(draw, len(rows), weighted))
+
+    return build()  # type: ignore[no-any-return]
+
+
+def similarities(
+    *, min_leaves: int = 1, max_leaves: int = 12, ties: bool = True
+) -> "SearchStrategy[NDArray[np.float64]]":
+    """Symmetric (n, n) matrices with zeros on the diagonal.
+
+    With `ties` small whole numbers, many of them equal; without, normal numbers, all different.
+    """
+    st = _strategies()
+
+    @st.composite  # type: ignore[untyped-decorator]
+    def build(draw: Any) -> NDArray[np.float64]:
+        n = draw(st.integers(min_leaves, max_leaves))
+        S = np.zeros((n, n))
+        upper = np.triu_indices(n, 1)
+        m = len(upper[0])
+        if ties:
+            values = draw(st.lists(st.integers(-3, 3), min_size=m, max_size=m))
+        else:
+            values = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).normal(size=m)
+        S[upper] = values
+        return S + S.T
+
+    return build()  # type: ignore[no-any-return]
+
+
+def dendrograms(*, min_leaves: int = 1, max_leaves: int = 12) -> "SearchStrategy[Dendrogram]":
+    """Dendrograms without inversions, of similarities or dissimilarities, equal heights included."""
+    st = _strategies()
+
+    @st.composite  # type: ignore[untyped-decorator]
+    def build(draw: Any) -> Dendrogram:
+        n = draw(st.integers(min_leaves, max_leaves))
+        kind = draw(st.sampled_from(["similarity", "dissimilarity"]))
+        active, merges = list(range(n)), []
+        for step in range(n - 1):
+            a = active.pop(draw(st.integers(0, len(active) - 1)))
+            b = active.pop(draw(st.integers(0, len(active) - 1)))
+            merges.append((min(a, b), max(a, b)))
+            active.append(n + step)
+        rises = draw(st.lists(st.integers(0, 8), min_size=n - 1, max_size=n - 1))
+        heights = np.cumsum(np.array(rises, dtype=np.float64) / 4)
+        return Dendrogram(merges, heights if kind == "dissimilarity" else -heights, kind=kind)
+
+    return build()  # type: ignore[no-any-return]
+
+
+def _rows(rows: list[list[int]], width: int) -> NDArray[np.int64]:
+    return np.array(rows, dtype=np.int64).reshape(-1, width)
+
+
+def _weights(draw: Any, m: int, weighted: bool) -> NDArray[np.float64] | None:
+    if not weighted:
+        return None
+    st = _strategies()
+    values = draw(st.lists(st.integers(1, 16), min_size=m, max_size=m))
+    return np.array(values, dtype=np.float64) / 4

@@ -1,0 +1,265 @@
+"""The conformance kit passes what is right and fails what is wrong."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc.builtin.similarities import adds
+from ordhc.specs import LanceWilliams, LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
+from ordhc.testing import (
+    LINKAGE_CHECKS,
+    METRIC_CHECKS,
+    ORACLE_CHECKS,
+    SIMILARITY_CHECKS,
+    check_linkage,
+    check_metric,
+    check_oracle,
+    check_similarity,
+    strategies,
+)
+
+BUILTIN = [row for row in ordhc.list_plugins() if row.plugin == "ordhc"]
+AVERAGE = LanceWilliams(alpha="n_i / (n_i + n_j)")
+
+
+def of_kind(kind):
+    return [row.name for row in BUILTIN if row.kind == kind]
+
+
+# --- what is right ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", of_kind("linkage"))
+def test_builtin_linkages(name):
+    check_linkage(name)
+
+
+@pytest.mark.parametrize("name", of_kind("similarity"))
+def test_builtin_similarities(name):
+    check_similarity(name)
+
+
+@pytest.mark.parametrize("name", of_kind("metric"))
+def test_builtin_metrics(name):
+    check_metric(name)
+
+
+def test_builtin_oracles():
+    assert of_kind("oracle") == ["tree", "similarity"]
+    points = np.random.default_rng(0).random((7, 2))
+    S = -((points[:, None] - points[None]) ** 2).sum(axis=2)
+    check_oracle("similarity", S)
+    check_oracle("tree", ordhc.linkage(S))
+
+
+def test_specs_without_registration():
+    check_linkage(LinkageSpec(name="mine", summary="x", coefficients=AVERAGE, reducible=True))
+    check_linkage(LinkageSpec(name="rows", summary="x", update_row=lambda a, b, *_: np.maximum(a, b)))
+    check_linkage(
+        LinkageSpec(
+            name="mixed",
+            summary="x",
+            update_row=lambda a, b, *_, share: share * np.maximum(a, b) + (1 - share) * np.minimum(a, b),
+            parameters={"share": 0.5},
+        ),
+        share=0.2,
+    )
+    check_similarity(SimilaritySpec(name="mine", summary="x", build=adds, data=("triplets", "quadruplets")))
+
+
+def by_distance(data, *, layout, dtype, progress):
+    S = -np.abs(data[:, None] - data[None]).sum(axis=2)
+    return (S if layout == "square" else S[np.triu_indices(len(S), 1)]).astype(dtype)
+
+
+def test_similarities_of_vectors():
+    check_similarity(SimilaritySpec(name="vectors", summary="x", build=by_distance, data=("vectors",)))
+
+
+# --- what is wrong ---------------------------------------------------------------------------
+
+
+def wrong_linkage(**given):
+    return LinkageSpec(name="wrong", summary="x", **given)
+
+
+def make_stateful():
+    calls = []
+
+    def make(S):
+        calls.append(len(S))
+        return lambda a, b, *_: (a + b) / 2 - len(calls)
+
+    return make
+
+
+WRONG_LINKAGES = {
+    "few_leaves": wrong_linkage(update_row=lambda a, b, *_: np.append(a, 1.0)),
+    "valid_trees": wrong_linkage(update_row=lambda a, b, *_: a + (np.nan if len(a) > 1 else 0)),
+    "deterministic": wrong_linkage(make_update=lambda S: make_stateful_update(S)),
+    "numbering": wrong_linkage(update_row=lambda a, b, s, n, m, sizes, i, j, others: a - 0.1 * others),
+    "engines": wrong_linkage(
+        coefficients=LanceWilliams(alpha="n_i / (n_i + n_j)", beta="-n_i * n_j / (n_i + n_j) ** 2"),
+        reducible=True,
+    ),
+}
+make_stateful_update = make_stateful()
+
+
+@pytest.mark.parametrize("check", WRONG_LINKAGES)
+def test_wrong_linkages(check):
+    with pytest.raises(AssertionError, match=f"linkage 'wrong' fails the check '{check}'"):
+        check_linkage(WRONG_LINKAGES[check], skip=before(LINKAGE_CHECKS, check))
+    with pytest.raises(AssertionError, match="linkage 'wrong' fails the check"):
+        check_linkage(WRONG_LINKAGES[check])
+
+
+def before(checks, name):
+    return list(checks)[: list(checks).index(name)]
+
+
+def broken(change):
+    def build(data, *, layout, dtype, progress):
+        return change(adds(data, layout=layout, dtype=dtype), layout)
+
+    return SimilaritySpec(name="wrong", summary="x", build=build, data=("triplets",))
+
+
+def uneven(S, layout):
+    return S + np.arange(len(S)) if layout == "square" else S
+
+
+def numbered(S, layout):
+    n = len(S) if layout == "square" else 0
+    return S + np.add.outer(np.arange(n), np.arange(n)) if n else S
+
+
+WRONG_SIMILARITIES = {
+    "few_leaves": broken(lambda S, layout: S[:-1]),
+    "symmetric": broken(uneven),
+    "layouts": broken(lambda S, layout: S if layout == "square" else S[::-1]),
+    "dtypes": broken(lambda S, layout: S.astype(np.float64)),
+    "deterministic": broken(lambda S, layout: S + np.random.default_rng().random()),
+    "numbering": broken(numbered),
+    "direction": broken(lambda S, layout: -S),
+}
+
+
+@pytest.mark.parametrize("check", WRONG_SIMILARITIES)
+def test_wrong_similarities(check):
+    with pytest.raises(AssertionError, match=f"similarity 'wrong' fails the check '{check}'"):
+        check_similarity(WRONG_SIMILARITIES[check], skip=before(SIMILARITY_CHECKS, check))
+    with pytest.raises(AssertionError, match="similarity 'wrong' fails the check"):
+        check_similarity(WRONG_SIMILARITIES[check])
+
+
+def wrong_metric(score, **given):
+    return MetricSpec(name="wrong", summary="x", score=score, reference=("triplets",), **given)
+
+
+WRONG_METRICS = {
+    "few_leaves": wrong_metric(lambda tree, data: "good"),
+    "number": wrong_metric(lambda tree, data: float("inf") if tree.n_leaves > 3 else 0),
+    "deterministic": wrong_metric(lambda tree, data: np.random.default_rng().random()),
+    "numbering": wrong_metric(lambda tree, data: int(data.rows[:, 0] @ data.rows[:, 1])),
+    "direction": wrong_metric(lambda tree, data: ordhc.score(tree, data), larger_is_better=False),
+}
+
+
+@pytest.mark.parametrize("check", WRONG_METRICS)
+def test_wrong_metrics(check):
+    with pytest.raises(AssertionError, match=f"metric 'wrong' fails the check '{check}'"):
+        check_metric(WRONG_METRICS[check], skip=before(METRIC_CHECKS, check))
+
+
+def test_metrics_of_other_references():
+    def same_size(tree, other):
+        return int((tree.sizes == other.sizes).sum())
+
+    spec = MetricSpec(name="sizes", summary="x", score=same_size, reference=("tree",))
+    with pytest.raises(ordhc.InputError, match="make_reference"):
+        check_metric(spec)
+    check_metric(spec, make_reference=lambda tree: tree)
+
+
+WRONG_ORACLES = {
+    "answers": lambda source: lambda rows: np.full(len(rows), 3),
+    "no_questions": lambda source: lambda rows: np.argmax(rows, axis=1) if len(rows) else None,
+    "deterministic": lambda source: lambda rows: np.random.default_rng().integers(0, 3, len(rows)),
+    "order": lambda source: lambda rows: np.zeros(len(rows), dtype=int),
+}
+
+
+@pytest.mark.parametrize("check", WRONG_ORACLES)
+def test_wrong_oracles(check):
+    spec = OracleSpec(name="wrong", summary="x", make=WRONG_ORACLES[check])
+    with pytest.raises(AssertionError, match=f"oracle 'wrong' fails the check '{check}'"):
+        check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
+
+
+def test_unknown_names_are_errors():
+    with pytest.raises(ordhc.InputError, match="did you mean average"):
+        check_linkage("averege")
+    with pytest.raises(ordhc.InputError, match="no parameter 'beta'"):
+        check_linkage("average", beta=1)
+    with pytest.raises(ordhc.InputError, match="no check is named 'tie'"):
+        check_linkage("average", skip=["tie"])
+    with pytest.raises(ordhc.InputError, match="3 or more"):
+        check_oracle("tree", ordhc.linkage([[0, 1], [1, 0]]))
+
+
+# --- strategies ------------------------------------------------------------------------------
+
+
+@given(strategies.triplets(), strategies.triplets(weighted=True))
+def test_triplets(data, weighted):
+    assert isinstance(data, ordhc.Triplets)
+    assert data.weights is None
+    assert len(weighted.weights) == len(weighted)
+    S = ordhc.similarity(data)
+    assert np.array_equal(S, S.T)
+
+
+@given(strategies.quadruplets(weighted=True))
+def test_quadruplets(data):
+    assert isinstance(data, ordhc.Quadruplets)
+    assert 3 <= data.n_leaves <= 12
+    assert ordhc.cluster(data).n_leaves == data.n_leaves
+
+
+@settings(max_examples=50)
+@given(st.data())
+def test_similarities(data):
+    S = data.draw(strategies.similarities(max_leaves=9))
+    assert np.array_equal(S, S.T)
+    assert not S.diagonal().any()
+    assert ordhc.linkage(S).n_leaves == len(S)
+    distinct = data.draw(strategies.similarities(min_leaves=2, ties=False))
+    pairs = distinct[np.triu_indices(len(distinct), 1)]
+    assert len(set(pairs.tolist())) == len(pairs)
+
+
+@given(strategies.dendrograms())
+def test_dendrograms(tree):
+    assert tree.is_monotone
+    assert tree.sizes.tolist()[-1:] in ([], [tree.n_leaves])
+
+
+def test_hypothesis_is_imported_lazily():
+    program = """
+import sys
+sys.modules["hypothesis"] = None
+from ordhc.testing import check_linkage, strategies
+check_linkage("average")
+try:
+    strategies.triplets()
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pip install hypothesis" in done.stdout
