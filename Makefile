@@ -70,6 +70,6 @@ $(STAMPS)/release: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES) $(PYT
 $(STAMPS)/develop: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES) $(wildcard $(PLUGINS:%=%/pyproject.toml))
 	$(BIN)/python -m pip install --quiet --group test --group lint
 	$(BIN)/python -m pip install --quiet --editable '.[all]'
-	for plugin in $(PLUGINS); do $(BIN)/python -m pip install --quiet ./$$plugin || exit 1; done
+	for plugin in $(PLUGINS); do $(BIN)/python -m pip install --quiet --editable ./$$plugin || exit 1; done
 	rm -f $(STAMPS)/release
 	touch $@

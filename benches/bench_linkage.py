@@ -5,10 +5,10 @@ import sys
 import fastcluster
 import numpy as np
 import scipy.cluster.hierarchy
-from measure import alternating, peak_megabytes, table
 from scipy.spatial.distance import pdist
 
 import ordhc
+from measure import alternating, peak_megabytes, table
 
 INPUT = {
     "uniform": "np.random.default_rng(0).random(n * (n - 1) // 2)",

@@ -1,9 +1,9 @@
 """AddS3 beside NumPy's np.add.at: python benches/bench_similarity.py."""
 
 import numpy as np
-from measure import alternating, median_seconds, table
 
 import ordhc
+from measure import alternating, median_seconds, table
 
 
 def random_triplets(m, n, seed=0):
@@ -34,7 +34,9 @@ def main():
     t = random_triplets(m, 20_000)
     for layout, dtype in (("condensed", "int32"), ("condensed", "float64"), ("square", "float64")):
         seconds = median_seconds(lambda a=layout, b=dtype: ordhc.similarity(t, layout=a, dtype=b), 3)
-        rows.append(("ordhc", "20,000", f"{layout} {dtype}", f"{seconds:.3f}", f"{len(t) / seconds / 1e6:.0f}"))
+        rows.append(
+            ("ordhc", "20,000", f"{layout} {dtype}", f"{seconds:.3f}", f"{len(t) / seconds / 1e6:.0f}")
+        )
     table(("code", "n", "result", "median s", "million triplets/s"), rows)
 
 

@@ -6,6 +6,19 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "check_quadruplets",
+    "check_triplets",
+    "InputError",
+    "planted",
+    "Linkage",
+    "agglomerate",
+    "revenue",
+    "adds",
+    "parse_table",
+    "Dendrogram",
+]
+
 class InputError(ValueError): ...
 
 # --- comparisons -----------------------------------------------------------------------------

@@ -57,6 +57,8 @@ def engine_linkage(
 
     def checked(*arguments: Any) -> NDArray[np.float64]:
         row = update(*arguments, **extra)  # type: ignore[misc]
+        if row is None:
+            raise PluginError(f"linkage {spec.name!r}: the row update gave None, no row")
         try:
             values = np.ascontiguousarray(row, dtype=np.float64)
         except (TypeError, ValueError):

@@ -120,8 +120,9 @@ def linkage(
         brings.
     dissimilarity
         Smaller is closer. "ward", "centroid" and "median" then work on squares and heights are
-        square roots, as in SciPy; on similarities they take s as a negative squared dissimilarity
-        up to a constant, and heights stay similarities.
+        square roots, as in SciPy. On similarities they take s as a negative squared dissimilarity,
+        and heights stay similarities; a constant added to all of them changes nothing for "ward", but
+        matters for "centroid" and "median".
     names
         The names of the leaves.
     engine

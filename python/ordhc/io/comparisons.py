@@ -182,8 +182,8 @@ def _assemble(
     except InputError as error:
         text = str(error)
         if text.startswith("row "):
-            row, _, rest = text[4:].partition(": ")
-            raise InputError(f"{place(int(row))}: {rest}") from None
+            number, _, rest = text[4:].partition(": ")
+            raise InputError(f"{place(int(number))}: {rest}") from None
         raise InputError(f"{source}: {text}") from None
 
 
@@ -255,10 +255,10 @@ def _from_parquet(
     if len(wanted) != kind._width:
         raise InputError(f"{source}: the columns {chosen} are not among {', '.join(there)}")
     rows = [table.column(column).to_numpy() for column in wanted]
-    column = weights or next((name for name in WEIGHTS if name in there), None)
-    if column is not None and column not in there:
-        raise InputError(f"{source}: there is no column {column!r} of weights")
-    values = None if column is None else table.column(column).to_numpy()
+    weighted = weights or next((name for name in WEIGHTS if name in there), None)
+    if weighted is not None and weighted not in there:
+        raise InputError(f"{source}: there is no column {weighted!r} of weights")
+    values = None if weighted is None else table.column(weighted).to_numpy()
     text = any(part.dtype == object for part in rows)
     cells = np.stack([part.astype(object) if text else part for part in rows], axis=1)
     return kind(cells, n_leaves, names, values)

@@ -25,7 +25,7 @@
 //! * [`comparison`]: what people answered, [`Triplets`] and [`Quadruplets`];
 //! * [`similarity`]: from comparisons to similarities of pairs;
 //! * [`linkage`]: what the similarity of two clusters means;
-//! * [`agglomerate`]: merging the nearest pair until one cluster is left;
+//! * [`mod@agglomerate`]: merging the nearest pair until one cluster is left;
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
 //! * [`generate`]: data with a known answer.

@@ -52,8 +52,8 @@ impl Engine {
 /// that can invert (centroid, median) in the order of merging.
 ///
 /// On similarities the rules that square dissimilarities (ward, centroid, median) take the
-/// similarity as a negative squared dissimilarity, up to a constant: the tree is that of
-/// sqrt(c - s) for any large enough c, and heights stay in units of the similarity.
+/// similarity s as a negative squared dissimilarity -d^2, and heights stay in units of s. A constant
+/// added to all similarities changes nothing for ward; for centroid and median it matters.
 ///
 /// # Errors
 /// A chain for a linkage that isn't reducible; dissimilarities that cannot be squared; not enough

@@ -341,7 +341,7 @@ impl Seen {
             low[lane] = if x < low[lane] { x } else { low[lane] };
             high[lane] = if x > high[lane] { x } else { high[lane] };
             // Zero for finite values, NaN for the others.
-            poison[lane] += x - x;
+            poison[lane] += x * 0.0;
             if whole {
                 // Adding and taking 1.5 * 2^52 rounds to whole numbers below 2^51.
                 const ROUND: f64 = 6_755_399_441_055_744.0;

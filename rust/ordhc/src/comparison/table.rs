@@ -107,8 +107,22 @@ fn text_error<T>(line: u64, message: impl Into<String>) -> Result<T> {
     Err(Error::Text { line: line as usize, message: message.into() })
 }
 
-fn line_of(record: &ByteRecord) -> u64 {
-    record.position().map_or(0, csv::Position::line)
+/// The line on which a record begins; its position is before the blank lines and comments it skips.
+fn line_of(data: &[u8], record: &ByteRecord) -> u64 {
+    let Some(position) = record.position() else { return 0 };
+    let (mut at, mut line) = (position.byte() as usize, position.line());
+    loop {
+        match data.get(at) {
+            Some(b'\n') => line += 1,
+            Some(b'\r') => {}
+            Some(b'#') => {
+                at += data[at..].iter().position(|&byte| byte == b'\n').unwrap_or(data.len() - at - 1);
+                line += 1;
+            }
+            _ => return line,
+        }
+        at += 1;
+    }
 }
 
 fn field(bytes: &[u8]) -> String {
@@ -135,13 +149,20 @@ fn read(data: &[u8], delimiter: u8, options: &TableOptions) -> Result<Table> {
         .from_reader(data);
     let mut record = ByteRecord::new();
     let mut next = |record: &mut ByteRecord| {
-        reader.read_byte_record(record).map_err(|error| Error::Text { line: 0, message: error.to_string() })
+        loop {
+            let found = reader.read_byte_record(record);
+            let found = found.map_err(|error| Error::Text { line: 0, message: error.to_string() })?;
+            // A line of blanks only is no row.
+            if !found || record.len() > 1 || !record[0].is_empty() {
+                return Ok::<bool, Error>(found);
+            }
+        }
     };
     if !next(&mut record)? {
         return text_error(1, "there are no rows");
     }
-    let plan = plan(&record, options)?;
-    let first_line = line_of(&record);
+    let plan = plan(data, &record, options)?;
+    let first_line = line_of(data, &record);
     let header: Vec<String> = record.iter().map(field).collect();
     if plan.has_header && !next(&mut record)? {
         return text_error(first_line, "there is a header but no rows");
@@ -158,7 +179,7 @@ fn read(data: &[u8], delimiter: u8, options: &TableOptions) -> Result<Table> {
     let mut names: Vec<String> = Vec::new();
     let numeric = plan.leaves.iter().all(|&at| record.get(at).is_some_and(looks_whole));
     loop {
-        let line = line_of(&record);
+        let line = line_of(data, &record);
         if record.len() != plan.width {
             let (found, width) = (record.len(), plan.width);
             return text_error(line, format!("{found} columns instead of {width}; the row may be cut short"));
@@ -220,6 +241,17 @@ fn read(data: &[u8], delimiter: u8, options: &TableOptions) -> Result<Table> {
             );
         }
     }
+    if !numeric {
+        let whole: Vec<bool> = names.iter().map(|name| looks_whole(name.as_bytes())).collect();
+        let n_whole = table.ids.iter().filter(|&&code| whole[code as usize]).count();
+        if 2 * n_whole > table.ids.len()
+            && let Some(at) = table.ids.iter().position(|&code| !whole[code as usize])
+        {
+            let cell = &names[table.ids[at] as usize];
+            let line = u64::from(table.lines[at / plan.leaves.len()]);
+            return text_error(line, format!("`{cell}` is not a leaf id, as most others are"));
+        }
+    }
     table.names = (!numeric).then_some(names);
     Ok(table)
 }
@@ -235,8 +267,8 @@ fn not_an_id(cell: &[u8], has_header: bool, header: &[String]) -> String {
     format!("`{cell}` is not a leaf id; the first row has ids, so all rows must")
 }
 
-fn plan(first: &ByteRecord, options: &TableOptions) -> Result<Plan> {
-    let line = line_of(first);
+fn plan(data: &[u8], first: &ByteRecord, options: &TableOptions) -> Result<Plan> {
+    let line = line_of(data, first);
     let cells: Vec<String> = first.iter().map(|cell| field(cell).to_lowercase()).collect();
     let find = |name: &String| cells.iter().position(|cell| *cell == name.to_lowercase());
     let weight = || options.weight_columns.iter().find_map(find);

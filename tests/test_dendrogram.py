@@ -1,0 +1,140 @@
+"""The dendrogram: exports, cuts, ancestors, bad input."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+import scipy.cluster.hierarchy as hierarchy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import Dendrogram
+
+
+@st.composite
+def trees(draw):
+    n = draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    there, merges = list(range(n)), []
+    for k in range(n - 1):
+        a, b = (there.pop(rng.integers(len(there))) for _ in range(2))
+        merges.append((a, b))
+        there.append(n + k)
+    heights = np.sort(rng.integers(0, 6, n - 1) / 4)
+    kind = draw(st.sampled_from(["similarity", "dissimilarity"]))
+    names = draw(st.sampled_from([None, [f"leaf {i}'s (x)" for i in range(n)]]))
+    return Dendrogram(merges, heights if kind == "dissimilarity" else heights[::-1], kind=kind, names=names)
+
+
+def members(tree):
+    found = [{leaf} for leaf in range(tree.n_leaves)]
+    for a, b in tree.merges:
+        found.append(found[a] | found[b])
+    return found
+
+
+@settings(deadline=None)
+@given(trees())
+def test_everything_comes_back(tree):
+    assert Dendrogram.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert copy.deepcopy(tree) == tree
+    text = tree.to_newick(heights=True)
+    back = Dendrogram.from_newick(text, names=tree.names)
+    ours = {frozenset(c): h for c, h in zip(members(tree)[tree.n_leaves :], tree.heights, strict=True)}
+    theirs = {frozenset(c): h for c, h in zip(members(back)[tree.n_leaves :], back.heights, strict=True)}
+    assert ours == theirs
+    if tree.n_leaves > 1:
+        assert back.kind == tree.kind
+
+
+@settings(deadline=None)
+@given(trees())
+def test_scipy_takes_the_export(tree):
+    Z = tree.to_scipy()
+    if tree.n_leaves > 1:
+        assert hierarchy.is_valid_linkage(Z, throw=True)
+        assert hierarchy.leaves_list(Z).tolist() == tree.leaf_order().tolist()
+        back = Dendrogram.from_scipy(Z)
+        np.testing.assert_array_equal(back.merges, tree.merges)
+        cut = tree.heights[len(tree.heights) // 2]
+        at = cut if tree.kind == "dissimilarity" else tree.heights.max() - cut
+        theirs = hierarchy.fcluster(Z, at, "distance")
+        ours = tree.cut(height=cut)
+        assert (theirs[:, None] == theirs).tolist() == (ours[:, None] == ours).tolist()
+
+
+@settings(deadline=None)
+@given(trees())
+def test_cuts_and_ancestors_by_definition(tree):
+    n = tree.n_leaves
+    found = members(tree)
+    for k in range(1, n + 1):
+        labels = tree.cut(n_clusters=k)
+        kept = found[: n + n - k]
+        tops = [c for c in kept if not any(c < other for other in kept)]
+        expected = {frozenset(c) for c in tops}
+        assert {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels)} == expected
+        firsts = [int(np.flatnonzero(labels == label)[0]) for label in range(k)]
+        assert firsts == sorted(firsts)
+    i, j = np.meshgrid(np.arange(n), np.arange(n))
+    sizes = tree.lca_size(i, j)
+    for a in range(n):
+        for b in range(n):
+            assert sizes[b, a] == min(len(c) for c in found if {a, b} <= c)
+
+
+def test_matches_by_name_when_scoring():
+    t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")])
+    tree = ordhc.cluster(t)
+    read = Dendrogram.from_newick("((bus,car),(dog,cat));")
+    assert ordhc.score(read, t) == ordhc.score(tree, t) == 6
+    with pytest.raises(ordhc.InputError, match="different names"):
+        ordhc.score(Dendrogram.from_newick("((a,b),(c,d));"), t)
+
+
+def test_bad_input_is_explained():
+    for make, part in [
+        (lambda: Dendrogram([(0, 1), (0, 2)], [1, 2]), "cluster 0 is merged a second time"),
+        (lambda: Dendrogram([(0, 5)], [1]), "cluster 5 is not made yet"),
+        (lambda: Dendrogram([(0, -1)], [1]), "below 0"),
+        (lambda: Dendrogram([(0, 1.5)], [1]), "1.5"),
+        (lambda: Dendrogram([(0, 1)], [np.nan]), "merge 0 is NaN"),
+        (lambda: Dendrogram([(0, 1)], [1, 2]), "2 heights for 1 merges"),
+        (lambda: Dendrogram([(0, 1)], [1], kind="distance"), "'distance'"),
+        (lambda: Dendrogram([(0, 1)], [1], names=["a"]), "1 names for 2 leaves"),
+        (lambda: Dendrogram([(0, 1)], [1], names=["a", "a"]), "'a' occurs twice"),
+        (lambda: Dendrogram.from_scipy([[0, 1, 1, 3]]), "makes 2 leaves"),
+        (lambda: Dendrogram.from_scipy([[0, 1, 1]]), "(n - 1, 4)"),
+        (lambda: Dendrogram.from_newick("((a,b),c"), "ends inside the tree"),
+        (lambda: Dendrogram.from_newick("(a,b);", names=["a", "c"]), "'b' is not among"),
+        (lambda: Dendrogram.from_dict({"merges": []}), "needs the keys"),
+        (lambda: Dendrogram([(0, 1)], [1]).cut(), "either n_clusters or height"),
+        (lambda: Dendrogram([(0, 1)], [1]).cut(3), "outside 1..=2"),
+        (lambda: Dendrogram([(0, 1)], [1]).cut(0), "below 1"),
+        (lambda: Dendrogram([(0, 1)], [1]).cut(1.5), "not a whole number"),
+        (lambda: Dendrogram([(0, 1)], [1]).cut(height=np.nan), "NaN"),
+        (lambda: Dendrogram([(0, 1)], [1]).lca_size(0, 2), "leaf 2 is outside"),
+        (lambda: Dendrogram([(0, 1)], [1]).lca_size(-1, 0), "leaf -1 is outside"),
+        (lambda: Dendrogram([(0, 1)], [1]).relabel([0, 0]), "permutation"),
+    ]:
+        with pytest.raises(ordhc.InputError) as error:
+            make()
+        assert part in str(error.value)
+
+
+def test_arrays_are_copies():
+    tree = Dendrogram([(0, 1)], [1.0])
+    tree.heights[0] = 5
+    assert tree.heights[0] == 1.0
+
+
+def test_shown_in_text_and_notebook():
+    pytest.importorskip("matplotlib")
+    tree = ordhc.linkage([3.0, 1.0, 2.0], names=["a", "b", "c"])
+    assert repr(tree) == "<Dendrogram: 3 leaves, similarity 3 .. 1.5>"
+    assert tree._repr_html_().count("<svg") == 1
+    assert repr(Dendrogram([], [])) == "<Dendrogram: 1 leaves>"

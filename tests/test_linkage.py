@@ -1,0 +1,242 @@
+"""Linkages beside SciPy, beside the naive engine, and on bad input."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.cluster.hierarchy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.spatial.distance import pdist, squareform
+
+import ordhc
+
+ALL = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]
+REDUCIBLE = ALL[:5]
+
+
+def clusters(tree):
+    """Each merge as its set of leaves with its height."""
+    members = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
+    for a, b in tree.merges:
+        members.append(members[a] | members[b])
+    return dict(zip(members[tree.n_leaves :], tree.heights, strict=True))
+
+
+def distinct(draw_seed, n):
+    """Pairwise different values, far enough apart that rounding cannot tie them."""
+    rng = np.random.default_rng(draw_seed)
+    m = n * (n - 1) // 2
+    return (rng.permutation(m) + rng.uniform(0.0, 0.5, m)) / max(m, 1)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("n", [2, 3, 5, 40, 300])
+def test_equals_scipy_from_points(name, n):
+    y = pdist(np.random.default_rng(n).normal(size=(n, 4)))
+    ours = ordhc.linkage(y, name, dissimilarity=True)
+    theirs = scipy.cluster.hierarchy.linkage(y, name)
+    np.testing.assert_allclose(ours.to_scipy(), theirs, rtol=1e-9)
+    square = ordhc.linkage(squareform(y), name, dissimilarity=True)
+    assert square == ours
+
+
+@pytest.mark.parametrize("name", ["single", "complete", "average", "weighted"])
+def test_equals_scipy_from_any_matrix_at_the_condensed_size(name):
+    n = 1700
+    y = np.random.default_rng(5).random(n * (n - 1) // 2)
+    ours = ordhc.linkage(y, name, dissimilarity=True).to_scipy()
+    theirs = scipy.cluster.hierarchy.linkage(y, name)
+    np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
+    np.testing.assert_array_equal(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_similarities_mirror_dissimilarities(name):
+    y = pdist(np.random.default_rng(1).normal(size=(30, 3)))
+    if name in ("ward", "centroid", "median"):
+        offset = 7.0 if name == "ward" else 0.0
+        similar = ordhc.linkage(offset - y**2, name)
+        expected = np.sqrt(offset - similar.heights)
+    else:
+        similar = ordhc.linkage(7.0 - y, name)
+        expected = 7.0 - similar.heights
+    other = ordhc.linkage(y, name, dissimilarity=True)
+    np.testing.assert_array_equal(similar.merges, other.merges)
+    np.testing.assert_allclose(expected, other.heights, rtol=1e-7)
+    assert (similar.kind, other.kind) == ("similarity", "dissimilarity")
+
+
+@settings(deadline=None)
+@given(st.integers(1, 25), st.integers(0, 2**32 - 1), st.sampled_from(ALL))
+def test_renumbering_leaves_renumbers_the_tree(n, seed, name):
+    S = squareform(distinct(seed, n)) if n > 1 else np.zeros((1, 1))
+    order = np.random.default_rng(seed + 1).permutation(n)
+    before = clusters(ordhc.linkage(S, name))
+    after = clusters(ordhc.linkage(S[np.ix_(order, order)], name))
+    renamed = {frozenset(int(order[leaf]) for leaf in cluster): height for cluster, height in after.items()}
+    assert set(renamed) == set(before)
+    for cluster, height in before.items():
+        assert renamed[cluster] == pytest.approx(height, rel=1e-9, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: arrays.arrays(np.int64, n * (n - 1) // 2, elements=st.integers(-3, 3)).map(lambda y: (n, y))
+    ),
+    st.sampled_from(ALL),
+    st.booleans(),
+)
+def test_ties_are_decided_alike_by_all_engines(case, name, dissimilarity):
+    n, y = case
+    y = y + 3 if dissimilarity else y
+    expected = ordhc.linkage(y, name, dissimilarity=dissimilarity, engine="naive")
+    for engine in ["auto", "nearest-pair", *(["chain"] if name in REDUCIBLE else [])]:
+        found = ordhc.linkage(y, name, dissimilarity=dissimilarity, engine=engine)
+        np.testing.assert_array_equal(found.merges, expected.merges)
+        np.testing.assert_allclose(found.heights, expected.heights, rtol=1e-12, atol=1e-12)
+    assert expected.n_leaves == n
+
+
+def greedy_by_definition(S):
+    """Average linkage straight from the definition, with the stated rule for ties, in fractions."""
+    from fractions import Fraction
+
+    groups = [frozenset([leaf]) for leaf in range(len(S))]
+    merges = []
+    while len(groups) > 1:
+
+        def rank(pair):
+            a, b = pair
+            total = sum(int(S[i, j]) for i in a for j in b)
+            low, high = sorted((min(a), min(b)))
+            return -Fraction(total, len(a) * len(b)), low, high
+
+        a, b = min(itertools.combinations(groups, 2), key=rank)
+        merges.append((a | b, float(-rank((a, b))[0])))
+        groups = [group for group in groups if group not in (a, b)] + [a | b]
+    return merges
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 9), st.integers(0, 2**32 - 1))
+def test_average_of_counts_is_exact_greedy(n, seed):
+    y = np.random.default_rng(seed).integers(-2, 3, n * (n - 1) // 2)
+    found = clusters(ordhc.linkage(y))
+    assert list(found) == [cluster for cluster, _ in greedy_by_definition(squareform(y))]
+    assert list(found.values()) == [height for _, height in greedy_by_definition(squareform(y))]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.int8, np.uint16, bool])
+def test_types_layouts_and_orders(dtype):
+    square = squareform(np.arange(1, 29)).astype(dtype)
+    expected = ordhc.linkage(square.astype(np.float64))
+    read_only = square.copy()
+    read_only.flags.writeable = False
+    swapped = square.astype(square.dtype.newbyteorder())
+    for S in (
+        square,
+        np.asfortranarray(square),
+        np.repeat(square, 2, 0)[::2],
+        read_only,
+        swapped,
+        square.tolist(),
+    ):
+        assert ordhc.linkage(S) == expected
+
+
+def test_input_is_left_alone():
+    S = squareform(distinct(3, 50))
+    before = S.copy()
+    for name in ALL:
+        ordhc.linkage(S, name)
+    np.testing.assert_array_equal(S, before)
+
+
+def test_inversions_of_centroids_are_kept():
+    y = [1.0, 1.01, 1.01]  # an almost equilateral triangle
+    tree = ordhc.linkage(y, "centroid", dissimilarity=True)
+    np.testing.assert_allclose(tree.to_scipy(), scipy.cluster.hierarchy.linkage(y, "centroid"))
+    assert tree.heights[1] < tree.heights[0]
+    assert not tree.is_monotone
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_few_leaves(name):
+    assert ordhc.linkage([[5.0]], name).to_newick() == "0;"
+    assert ordhc.linkage([], name).n_leaves == 1
+    assert ordhc.linkage([2.0], name).heights.tolist() == [2.0]
+    assert ordhc.linkage([2.0], name, dissimilarity=True).heights.tolist() == [2.0]
+
+
+def test_tie_seed_gives_another_order_of_ties_reproducibly():
+    S = np.ones((12, 12))
+    plain = ordhc.linkage(S)
+    seeded = [ordhc.linkage(S, tie_seed=seed) for seed in (1, 1, 2)]
+    assert seeded[0] == seeded[1]
+    assert seeded[0] != plain
+    assert seeded[0] != seeded[2]
+    untied = squareform(distinct(0, 12))
+    assert set(clusters(ordhc.linkage(untied, tie_seed=3))) == set(clusters(ordhc.linkage(untied)))
+
+
+@pytest.mark.parametrize(
+    ("S", "part"),
+    [
+        ([[0, np.nan], [np.nan, 0]], "[0, 1] is NaN"),
+        ([[0, 1], [np.inf, 0]], "[1, 0] is inf"),
+        ([1.0, 2.0, np.nan], "position 2 (pair [1, 2]) is NaN"),
+        ([[0, 1], [2, 0]], "not symmetric: [0, 1] is 1 but [1, 0] is 2"),
+        ([[0, 1, 2], [1, 0, 3]], "shape (2, 3)"),
+        ([1, 2, 3, 4], "n(n-1)/2"),
+        (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
+        (np.zeros((0, 0)), "0 leaves"),
+        ([["a", "b"], ["c", "d"]], "no similarities"),
+        (np.full((3, 3), 1e308), "overflow"),
+        (np.array([2**60, 1, 1]), "2^53"),
+    ],
+)
+def test_bad_matrices_are_explained(S, part):
+    with pytest.raises(ordhc.InputError) as error:
+        ordhc.linkage(S)
+    assert part in str(error.value)
+
+
+def test_bad_arguments_are_explained():
+    y = [1.0, 2.0, 3.0]
+    for arguments, part in [
+        ({"name": "averge"}, "did you mean average"),
+        ({"engine": "fast"}, "unknown engine `fast`; there are auto"),
+        ({"name": "centroid", "engine": "chain"}, "reducible"),
+        ({"beta": 1}, "no parameter 'beta'"),
+        ({"names": ["a"]}, "1 names for 3 leaves"),
+    ]:
+        with pytest.raises(ordhc.InputError) as error:
+            ordhc.linkage(y, **arguments)
+        assert part in str(error.value)
+    with pytest.raises(ordhc.InputError, match="negative"):
+        ordhc.linkage([-1.0, 2.0, 3.0], "ward", dissimilarity=True)
+
+
+def test_a_matrix_too_large_is_refused_before_it_is_made():
+    t = ordhc.Triplets([(0, 1, 2)], n_leaves=3_000_000)
+    with pytest.raises(MemoryError, match="bytes"):
+        ordhc.similarity(t)
+    with pytest.raises(MemoryError, match="bytes"):
+        ordhc.cluster(t)
+
+
+def test_progress_is_told_and_its_errors_stop_the_work():
+    y = np.random.default_rng(0).random(1600 * 1599 // 2)
+    told = []
+    ordhc.linkage(y, "average", dissimilarity=True, engine="nearest-pair", progress=told.append)
+    assert told[-1] == 1.0
+    assert all(0 <= share <= 1 for share in told)
+
+    def stop(share):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        ordhc.linkage(y, "average", dissimilarity=True, progress=stop)

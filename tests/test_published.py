@@ -1,0 +1,68 @@
+"""Numbers of Mandal, Perrot & Ghoshdastidar, Table 3, on the data itself."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import ordhc
+
+CAR = Path(__file__).parent / "data" / "car_triplets.csv"
+
+
+@pytest.mark.parametrize(
+    ("source", "size", "leaves", "published"),
+    [
+        (str(files("ordhc") / "data" / "food_triplets.csv.gz"), 190_376, 100, "6.137e+06"),
+        (str(CAR), 14_194, 60, "1.521e+05"),
+    ],
+)
+def test_adds3_average_linkage(source, size, leaves, published):
+    t = ordhc.read_triplets(source)
+    assert (len(t), t.n_leaves) == (size, leaves)
+    tree = ordhc.cluster(t, method="adds3-al")
+    assert f"{ordhc.score(tree, t):.3e}" == published
+    assert ordhc.cluster(t, similarity="adds3", linkage="average") == tree
+    assert ordhc.cluster(t, method="adds4-al") == tree
+    assert ordhc.linkage(ordhc.similarity(t)) == tree
+    assert ordhc.score(tree, t.to_quadruplets()) == ordhc.score(tree, t)
+
+
+def test_theorem_1_holds_in_whole_numbers():
+    t = ordhc.read_triplets(CAR)
+    S = ordhc.similarity(t, dtype="int64")
+    for name in ("average", "single", "ward"):
+        tree = ordhc.linkage(S, name)
+        cost = sum(
+            int(S[i, j]) * tree.lca_size(i, j) for i in range(t.n_leaves) for j in range(i + 1, t.n_leaves)
+        )
+        assert ordhc.score(tree, t) == -cost
+
+
+def test_the_planted_hierarchy_is_found_without_noise():
+    t, labels = ordhc.simulate_planted(124_000, levels=3, leaves_per_cluster=8, sigma=0.0, seed=2)
+    tree = ordhc.cluster(t)
+    for level in range(1, 4):
+        cut = tree.cut(n_clusters=2**level)
+        truth = labels[:, level - 1]
+        assert ((cut[:, None] == cut) == (truth[:, None] == truth)).all()
+
+
+def test_leaves_without_answers_are_kept():
+    t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)], n_leaves=5)
+    assert t.unmentioned.tolist() == [3, 4]
+    assert ordhc.cluster(t).n_leaves == 5
+    assert ordhc.cluster(ordhc.Triplets([], n_leaves=1)).n_leaves == 1
+    assert ordhc.cluster(ordhc.Triplets([], n_leaves=3)).to_newick(branch_lengths=False) == "(2,(0,1));"
+
+
+def test_methods_by_name():
+    t = ordhc.Triplets([(0, 1, 2)])
+    with pytest.raises(ordhc.InputError, match="did you mean adds3-al"):
+        ordhc.cluster(t, method="adds3al")
+    with pytest.raises(ordhc.InputError, match="not both"):
+        ordhc.cluster(t, method="adds3-al", linkage="single")
+    with pytest.raises(ordhc.InputError, match="not list"):
+        ordhc.cluster([(0, 1, 2)])
+    with pytest.raises(ordhc.InputError, match="unknown metric"):
+        ordhc.score(ordhc.cluster(t), t, metric="revenue")

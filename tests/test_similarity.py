@@ -1,0 +1,116 @@
+"""AddS similarities beside the formula."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+
+
+@st.composite
+def comparisons(draw, width):
+    n = draw(st.integers(3, 8))
+    m = draw(st.integers(0, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    if width == 3:
+        rows = [rng.choice(n, 3, replace=False) for _ in range(m)]
+    else:
+        pairs = [(i, j) for i in range(n) for j in range(i)]
+        rows = [sum((pairs[at] for at in rng.choice(len(pairs), 2, replace=False)), ()) for _ in range(m)]
+    weights = rng.integers(0, 9, m) / 4 if draw(st.booleans()) else None
+    kind = ordhc.Triplets if width == 3 else ordhc.Quadruplets
+    return kind(np.array(rows, dtype=int).reshape(-1, width), n, None, weights)
+
+
+def by_formula(q):
+    """s_ij = sum over comparisons of w for the closer pair, -w for the farther one."""
+    S = np.zeros((q.n_leaves, q.n_leaves))
+    weights = np.ones(len(q)) if q.weights is None else q.weights
+    for row, weight in zip(q.rows, weights, strict=True):
+        i, j, k, l = row if len(row) == 4 else (row[0], row[1], row[0], row[2])  # noqa: E741
+        for (a, b), w in (((i, j), weight), ((k, l), -weight)):
+            S[a, b] += w
+            S[b, a] += w
+    return S
+
+
+@settings(deadline=None)
+@given(comparisons(3))
+def test_adds3_is_the_formula(t):
+    S = ordhc.similarity(t, "adds3")
+    np.testing.assert_array_equal(S, by_formula(t))
+    assert S.dtype == np.float64
+    np.testing.assert_array_equal(ordhc.similarity(t, "adds4"), S)
+    np.testing.assert_array_equal(ordhc.similarity(t.to_quadruplets(), "adds4"), S)
+    upper = S[np.triu_indices(t.n_leaves, 1)]
+    np.testing.assert_array_equal(ordhc.similarity(t, layout="condensed"), upper)
+
+
+@settings(deadline=None)
+@given(comparisons(4))
+def test_adds4_is_the_formula(q):
+    np.testing.assert_array_equal(ordhc.similarity(q, "adds4"), by_formula(q))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", np.int32])
+@pytest.mark.parametrize("layout", ["square", "condensed"])
+def test_types_agree(dtype, layout):
+    t = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=5)[0]
+    S = ordhc.similarity(t, layout=layout, dtype=dtype)
+    assert S.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(S, ordhc.similarity(t, layout=layout))
+
+
+def test_weights_and_repeats_are_the_same_thing():
+    rows = [(0, 1, 2), (0, 2, 1), (1, 0, 2)]
+    weighted = ordhc.Triplets(rows, weights=[3, 1, 2])
+    repeated = ordhc.Triplets([rows[0]] * 3 + [rows[1]] + [rows[2]] * 2)
+    np.testing.assert_array_equal(ordhc.similarity(weighted), ordhc.similarity(repeated))
+    assert ordhc.cluster(weighted) == ordhc.cluster(repeated)
+    assert ordhc.score(ordhc.cluster(weighted), weighted) == ordhc.score(ordhc.cluster(repeated), repeated)
+
+
+def test_arguments_are_checked():
+    t = ordhc.Triplets([(0, 1, 2)], weights=[0.5])
+    for arguments, part in [
+        ({"name": "adds5"}, "did you mean adds"),
+        ({"layout": "flat"}, "'flat'"),
+        ({"dtype": "int8"}, "int8"),
+        ({"dtype": "int32"}, "floating-point"),
+        ({"power": 2}, "no parameter 'power'"),
+    ]:
+        with pytest.raises(ordhc.InputError) as error:
+            ordhc.similarity(t, **arguments)
+        assert part in str(error.value)
+    with pytest.raises(ordhc.InputError, match="takes triplets, not Quadruplets"):
+        ordhc.similarity(ordhc.Quadruplets([(0, 1, 2, 3)]), "adds3")
+    with pytest.raises(ordhc.InputError, match="not list"):
+        ordhc.similarity([(0, 1, 2)])
+
+
+THREADS = """
+import hashlib, numpy as np, ordhc
+t = ordhc.simulate_planted(400_000, levels=3, leaves_per_cluster=30, seed=4)[0]
+weighted = ordhc.Triplets(t.rows, weights=np.random.default_rng(0).random(len(t)))
+wide = ordhc.Triplets(t.rows * 12, n_leaves=2900, weights=weighted.weights)
+digest = hashlib.sha256()
+for data in (t, weighted, wide):
+    digest.update(ordhc.similarity(data).tobytes())
+tree = ordhc.cluster(wide)
+digest.update(tree.to_scipy().tobytes())
+digest.update(repr(ordhc.score(tree, wide)).encode())
+print(digest.hexdigest())
+"""
+
+
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
+    digests = set()
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("ORDHC_NUM_THREADS", threads)
+        done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
+        digests.add(done.stdout)
+    assert len(digests) == 1
