@@ -70,7 +70,7 @@ use comparison::Comparisons;
 ///
 /// ```
 /// let triplets = ordhc::Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
-/// assert_eq!(ordhc::adds_average_linkage(&triplets)?.to_newick_topology(), "((0,1),2);");
+/// assert_eq!(ordhc::adds_average_linkage(&triplets)?.to_newick_topology(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {

@@ -67,7 +67,7 @@ pub struct Nearest {
 /// }
 ///
 /// let tree = nearest_pair(&mut Leftmost(vec![0.0, 1.0, 5.0]), &ordhc::Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "((0,1),2);");
+/// assert_eq!(tree.to_newick_topology(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub trait Linkage {
