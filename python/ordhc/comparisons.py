@@ -448,6 +448,9 @@ def _as_ids(
         table = np.asarray(rows)
     except ValueError:
         raise _ragged(rows, width) from None
+    if table.dtype.kind == "U" and not isinstance(rows, np.ndarray):
+        # NumPy turns numbers among names into names; as objects they stay what they were.
+        table = np.array(rows, dtype=object)
     if table.size == 0 and table.ndim <= 2 and (table.ndim < 2 or table.shape[1] in (0, width)):
         return np.zeros((0, width), dtype=np.int64), names
     if table.dtype == object and table.ndim == 1:
@@ -473,10 +476,17 @@ def _as_ids(
     if kind in "UTO" and all(isinstance(cell, str) for cell in table.ravel().tolist()):
         return _coded(table, names)
     if kind == "O":
-        for row, cells in enumerate(table.tolist()):
-            for column, cell in enumerate(cells):
-                if isinstance(cell, bool) or not isinstance(cell, int | float | np.number):
-                    raise InputError(f"row {row}: {columns[column]} is {cell!r}, neither id nor name")
+        cells = table.ravel().tolist()
+        for at, cell in enumerate(cells):
+            number = isinstance(cell, int | float | np.number) and not isinstance(cell, bool)
+            if not number or isinstance(cells[0], str):
+                row, column = divmod(at, width)
+                found = f"row {row}: {columns[column]} is {cell!r}"
+                if isinstance(cell, str) or number:
+                    if isinstance(cell, str) == isinstance(cells[0], str):
+                        continue
+                    raise InputError(f"{found}, the first cell is {cells[0]!r}: give ids or names, not both")
+                raise InputError(f"{found}, neither id nor name")
         return _as_ids(_numbers("rows", table), width, columns, names)
     raise InputError(f"rows of type {table.dtype} are neither ids nor names")
 

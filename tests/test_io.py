@@ -1,0 +1,206 @@
+"""Files: what is read, what is written, what is refused."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import Dendrogram, InputError, MissingExtraError, Quadruplets, Triplets
+from ordhc.io import read_names
+
+NAMES = ["a cat", 'say "dog"', "car, red", "été", "#5", "it's"]
+FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.npz"]
+
+
+def read(text, **options):
+    return ordhc.read_triplets(io.StringIO(text), **options)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("names", [None, NAMES])
+@pytest.mark.parametrize("weights", [None, [0.1, 2.0, 1 / 3]])
+@pytest.mark.parametrize("width", [3, 4])
+def test_comparisons_come_back(tmp_path, name, names, weights, width):
+    kind, read = (Triplets, ordhc.read_triplets) if width == 3 else (Quadruplets, ordhc.read_quadruplets)
+    data = kind([[0, 1, 2, 3][:width], [5, 4, 0, 2][:width], [1, 2, 3, 4][:width]], 6, names, weights)
+    ordhc.write_comparisons(data, tmp_path / name)
+    options = {} if name.endswith("npz") else {"n_leaves": 6} if names is None else {"names": names}
+    assert read(tmp_path / name, **options) == data
+
+
+def test_npy_holds_rows_only(tmp_path):
+    t = Triplets([(0, 1, 2)])
+    ordhc.write_comparisons(t, tmp_path / "t.npy")
+    assert ordhc.read_triplets(tmp_path / "t.npy") == t
+    with pytest.raises(InputError, match="neither weights nor names"):
+        ordhc.write_comparisons(Triplets([(0, 1, 2)], weights=[1]), tmp_path / "u.npy")
+    assert not (tmp_path / "u.npy").exists()
+
+
+@settings(deadline=None)
+@given(st.lists(st.permutations(range(4)).map(lambda p: tuple(p[:3])), min_size=1), st.sampled_from(",\t; "))
+def test_text_of_any_delimiter(rows, delimiter):
+    text = "".join(delimiter.join(map(str, row)) + "\n" for row in rows)
+    assert list(read(text)) == rows
+    assert list(read("# made up\n\n" + text.rstrip("\n"))) == rows
+
+
+def test_columns_are_found():
+    assert list(read("winner,loser,head,rt\n1,2,0,9\n")) == [(0, 1, 2)]
+    assert read("anchor,near,far,count\n0,1,2,3\n").weights.tolist() == [3]
+    assert read("w,anchor,near,far\n7,0,1,2\n", weights="w").weights.tolist() == [7]
+    assert list(read("p,q,r\n1,2,0\n", columns=["r", "p", "q"])) == [(0, 1, 2)]
+    assert list(read("9,1,2,0\n", columns=[3, 1, 2])) == [(0, 1, 2)]
+    assert read("\ufeffAnchor,Near,Far\ncat,dog,car\n").names == ("cat", "dog", "car")
+    assert list(read("cat,dog,car\n", names=["car", "cat", "dog"], header=False)) == [(1, 2, 0)]
+    assert list(ordhc.read_quadruplets(io.BytesIO(b"i,j,k,l\n0,1,2,3\n"))) == [(0, 1, 2, 3)]
+
+
+BAD = [
+    ("", "empty"),
+    ("anchor,near,far\n", ":1: there is a header but no rows"),
+    ("0,1,2\n3,4\n", ":2: 2 columns instead of 3"),
+    ("0,1,2\n3,4,5,6\n", ":2: 4 columns instead of 3"),
+    ("0,1,2,3\n", "4 columns"),
+    ("# a comment\n0,1,2\n\n0,x,2\n", ":4: `x` is not a leaf id"),
+    ("0,1,2\n0,1.5,2\n", ":2: `1.5` is not a leaf id: ids are whole"),
+    ("0,1,2\n0,-1,2\n", ":2: leaf -1 is outside"),
+    ("0,1,2\n\n0,2,2\n", ":3: leaf 2 occurs twice"),
+    ("anchor,near,far,count\n0,1,2,1\n0,1,2,nan\n", ":3: `nan` in column `count`"),
+    ("anchor,near,far,weight\n0,1,2,-1\n", ":2: `-1` in column `weight`"),
+    ("ref,close,away\ncat,dog,car\n", "may be a header"),
+    ("anchor,near,far\ncat,,car\n", ":2: column 2 is empty"),
+    ('anchor,near,far\n"cat,dog,car\ncat,dog,car\n', "instead of 3"),
+]
+
+
+@pytest.mark.parametrize(("text", "part"), BAD, ids=[part for _, part in BAD])
+def test_bad_text_names_the_line(tmp_path, text, part):
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        ordhc.read_triplets(path)
+    message = str(error.value)
+    assert message.startswith(str(path))
+    assert part in message
+
+
+def test_ids_and_names_are_checked_where_they_stand(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("anchor,near,far\n0,1,2\n0,7,2\n")
+    with pytest.raises(InputError, match="a.csv:3: leaf 7 is outside"):
+        ordhc.read_triplets(path, n_leaves=5)
+    path.write_text("anchor,near,far\ncat,dog,car\ncat,dgo,car\n")
+    with pytest.raises(InputError, match="a.csv:3: the name 'dgo' is unknown; nearest: 'dog'"):
+        ordhc.read_triplets(path, names=["cat", "dog", "car"])
+    with pytest.raises(InputError, match="columns are"):
+        ordhc.read_triplets(path, columns=["anchor"])
+    with pytest.raises(InputError, match="a.csv:1: there is no column `x`"):
+        ordhc.read_triplets(path, columns=["anchor", "near", "x"])
+
+
+def test_damaged_files_are_refused(tmp_path):
+    t = Triplets([(0, 1, 2)] * 50, weights=np.random.default_rng(0).random(50))
+    for name in ["t.csv.gz", "t.npz", "t.parquet"]:
+        path = tmp_path / name
+        ordhc.write_comparisons(t, path)
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        with pytest.raises(InputError, match=name):
+            ordhc.read_triplets(path)
+        path.write_bytes(b"nonsense")
+        with pytest.raises(InputError, match=name):
+            ordhc.read_triplets(path)
+    np.save(tmp_path / "t.npy", t.rows)
+    whole = (tmp_path / "t.npy").read_bytes()
+    (tmp_path / "t.npy").write_bytes(whole[:-20])
+    with pytest.raises(InputError, match="t.npy: the file is cut"):
+        ordhc.read_triplets(tmp_path / "t.npy")
+    np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="o.npy"):
+        ordhc.read_triplets(tmp_path / "o.npy")
+    (tmp_path / "b.csv").write_bytes(b"0,1,2\n\xff,1,2\n")
+    with pytest.raises(InputError, match=r"b.csv:2: not UTF-8 text \(byte 0xff at offset 6\)"):
+        ordhc.read_triplets(tmp_path / "b.csv")
+    with pytest.raises(InputError, match="is a folder"):
+        ordhc.read_triplets(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        ordhc.read_triplets(tmp_path / "missing.csv")
+
+
+def test_arrays_as_cblearn_keeps_them(tmp_path):
+    np.savez(tmp_path / "a.npz", data=[(0, 1, 2), (0, 1, 2)], target=[1, -1])
+    assert list(ordhc.read_triplets(tmp_path / "a.npz")) == [(0, 1, 2), (0, 2, 1)]
+    np.savez(tmp_path / "b.npz", something=[1])
+    with pytest.raises(InputError, match="among something"):
+        ordhc.read_triplets(tmp_path / "b.npz")
+
+
+def test_a_missing_extra_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "ordhc\[parquet\]"'):
+        ordhc.read_triplets(tmp_path / "t.parquet")
+
+
+def test_names_from_files(tmp_path):
+    (tmp_path / "n.txt").write_text("cat\n\ndog \ncar\n")
+    assert read_names(tmp_path / "n.txt") == ("cat", "dog", "car")
+    (tmp_path / "n.csv").write_text('id,name\n1,dog\n0,"cat, big"\n2,car\n')
+    assert read_names(tmp_path / "n.csv") == ("cat, big", "dog", "car")
+    assert read("0,1,2\n", names=tmp_path / "n.csv").names == ("cat, big", "dog", "car")
+    for text, part in [
+        ("id,title\n0,x\n", "no column `name`"),
+        ("id,name\n0,x\n0,y\n", "each once"),
+        ("id,name\nx,x\n", "whole numbers"),
+        ("name\nx\nx\n", "'x' occurs twice"),
+        ("id,name\n0,x\n1\n", ":3: the name is missing"),
+        ("name\n", "no names"),
+    ]:
+        (tmp_path / "bad.csv").write_text(text)
+        with pytest.raises(InputError) as error:
+            read_names(tmp_path / "bad.csv")
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["t.nwk", "t.json", "t.csv", "t.npy", "t.json.gz"])
+def test_trees_come_back(tmp_path, name):
+    tree = Dendrogram([(0, 2), (1, 3), (4, 5)], [0.5, 1.0, 1.75], names=None if name[2] != "j" else NAMES[:4])
+    ordhc.write_tree(tree, tmp_path / name)
+    assert ordhc.read_tree(tmp_path / name) == tree
+
+
+def test_bad_trees_name_the_line(tmp_path):
+    for name, text, part in [
+        ("t.nwk", "(a,\n(b,c);", "t.nwk:2:"),
+        ("t.nwk", "", "empty"),
+        ("t.json", '{"merges": [', "t.json:1: no JSON"),
+        ("t.json", "[]", "needs the keys"),
+        ("t.csv", "cluster_a,cluster_b,height,size\n0,1,x,2\n", "t.csv:2:"),
+        ("t.csv", "0,1,2\n", "t.csv:1: 3 columns instead of 4"),
+        ("t.npy", "abc", "no .npy"),
+    ]:
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError) as error:
+            ordhc.read_tree(tmp_path / name)
+        assert part in str(error.value)
+    with pytest.raises(InputError, match="the ending is none of"):
+        ordhc.write_tree(Dendrogram([], []), tmp_path / "t.xyz")
+
+
+def test_gzip_is_seen_by_its_content(tmp_path):
+    (tmp_path / "t.csv").write_bytes(gzip.compress(b"0,1,2\n"))
+    assert list(ordhc.read_triplets(tmp_path / "t.csv")) == [(0, 1, 2)]
+
+
+def test_writing_fails_whole(tmp_path):
+    with pytest.raises(InputError, match="no folder"):
+        ordhc.write_tree(Dendrogram([], []), tmp_path / "none" / "t.nwk")
+    with pytest.raises(InputError, match="the ending is none of"):
+        ordhc.write_comparisons(Triplets([(0, 1, 2)]), tmp_path / "t.doc")
+    assert list(tmp_path.iterdir()) == []
