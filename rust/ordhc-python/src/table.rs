@@ -37,7 +37,9 @@ pub(crate) fn parse_table<'py>(
     };
     let delimiter = delimiter.and_then(|delimiter| u8::try_from(delimiter).ok());
     let options = TableOptions { columns, weight_columns, delimiter, header };
-    let table = callbacks::run(py, false, None, |_| ordhc::comparison::parse_table(data, &options))?;
+    let table = callbacks::run(py, data.len() > 1 << 22, None, |monitor| {
+        ordhc::comparison::parse_table(data, &options, monitor)
+    })?;
     let rows = PyArray1::from_vec(py, table.ids).reshape([table.lines.len(), width])?;
     let weights = table.weights.map(|weights| PyArray1::from_vec(py, weights));
     Ok((rows, table.names, weights, PyArray1::from_vec(py, table.lines)))

@@ -41,6 +41,9 @@
 //!
 //! At most 2^31 - 1 leaves; agglomeration from a matrix needs memory for about the pairs of leaves.
 
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
 mod error;
 mod monitor;
 mod parallel;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use csv::{ByteRecord, ReaderBuilder};
 
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 /// Which columns hold the leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,7 @@ pub struct Table {
 /// that isn't understood: all with the line.
 ///
 /// ```
+/// use ordhc::Monitor;
 /// use ordhc::comparison::{Columns, TableOptions, parse_table};
 ///
 /// let names = |names: [&str; 3]| names.map(String::from).to_vec();
@@ -64,13 +66,14 @@ pub struct Table {
 ///     delimiter: None,
 ///     header: None,
 /// };
-/// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,1\n", &options)?;
+/// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,1\n", &options, &Monitor::new())?;
 /// assert_eq!(table.ids, [0, 2, 1, 2, 0, 1]);
-/// let error = parse_table(b"0,1,2\n0,1\n", &options).unwrap_err();
+/// let error = parse_table(b"0,1,2\n0,1\n", &options, &Monitor::new()).unwrap_err();
 /// assert_eq!(error.to_string(), "line 2: 2 columns instead of 3; the row may be cut short");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn parse_table(data: &[u8], options: &TableOptions) -> Result<Table> {
+pub fn parse_table(data: &[u8], options: &TableOptions, monitor: &Monitor) -> Result<Table> {
+    monitor.start(data.len() as u64);
     let data = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
     if let Err(error) = std::str::from_utf8(data) {
         let at = error.valid_up_to();
@@ -78,8 +81,8 @@ pub fn parse_table(data: &[u8], options: &TableOptions) -> Result<Table> {
         return Err(Error::Text { line, message: format!("not UTF-8 text (byte {:#04x} at offset {at})", data[at]) });
     }
     match options.delimiter.or_else(|| sniff(data)) {
-        Some(delimiter) => read(data, delimiter, options),
-        None => read(&blanks_to_tabs(data), b'\t', options),
+        Some(delimiter) => read(data, delimiter, options, monitor),
+        None => read(&blanks_to_tabs(data), b'\t', options, monitor),
     }
 }
 
@@ -139,7 +142,11 @@ struct Plan {
     doubtful: bool,
 }
 
-fn read(data: &[u8], delimiter: u8, options: &TableOptions) -> Result<Table> {
+/// Rows between two looks at the monitor.
+const BLOCK: usize = 1 << 14;
+
+fn read(data: &[u8], delimiter: u8, options: &TableOptions, monitor: &Monitor) -> Result<Table> {
+    let mut told = 0;
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -224,6 +231,11 @@ fn read(data: &[u8], delimiter: u8, options: &TableOptions) -> Result<Table> {
             }
         }
         table.lines.push(line as u32);
+        if table.lines.len().is_multiple_of(BLOCK) {
+            let at = record.position().map_or(told, csv::Position::byte);
+            monitor.advance(at - told)?;
+            told = at;
+        }
         if !next(&mut record)? {
             break;
         }
@@ -345,6 +357,10 @@ fn parse_id(cell: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
+    fn parse(text: &[u8], options: &TableOptions) -> Result<Table> {
+        parse_table(text, options, &Monitor::new())
+    }
+
     fn options() -> TableOptions {
         let names = |text: &str| text.split(',').map(String::from).collect();
         TableOptions {
@@ -356,11 +372,11 @@ mod tests {
     }
 
     fn table(text: &str) -> Table {
-        parse_table(text.as_bytes(), &options()).unwrap()
+        parse(text.as_bytes(), &options()).unwrap()
     }
 
     fn message(text: &[u8]) -> String {
-        parse_table(text, &options()).unwrap_err().to_string()
+        parse(text, &options()).unwrap_err().to_string()
     }
 
     #[test]
@@ -387,7 +403,7 @@ mod tests {
         let table = table("anchor,near,far\nfig,\"apple, red\",kiwi\nkiwi,fig,\"apple, red\"\n");
         assert_eq!(table.ids, [0, 1, 2, 2, 0, 1]);
         assert_eq!(table.names.unwrap(), ["fig", "apple, red", "kiwi"]);
-        let bare = parse_table(b"fig,apple,kiwi\nkiwi,fig,apple\n", &options()).unwrap();
+        let bare = parse(b"fig,apple,kiwi\nkiwi,fig,apple\n", &options()).unwrap();
         assert_eq!(bare.ids, [0, 1, 2, 2, 0, 1]);
     }
 
@@ -420,13 +436,13 @@ mod tests {
     #[test]
     fn columns_can_be_chosen() {
         let named = TableOptions { columns: Columns::Named(vec!["c".into(), "a".into(), "b".into()]), ..options() };
-        assert_eq!(parse_table(b"a,b,c\n1,2,0\n", &named).unwrap().ids, [0, 1, 2]);
-        assert!(parse_table(b"a,b,d\n1,2,0\n", &named).unwrap_err().to_string().contains("no column `c`"));
+        assert_eq!(parse(b"a,b,c\n1,2,0\n", &named).unwrap().ids, [0, 1, 2]);
+        assert!(parse(b"a,b,d\n1,2,0\n", &named).unwrap_err().to_string().contains("no column `c`"));
         let places = TableOptions { columns: Columns::Positions(vec![3, 1, 2]), ..options() };
-        assert_eq!(parse_table(b"9,1,2,0\n", &places).unwrap().ids, [0, 1, 2]);
-        assert_eq!(parse_table(b"x,y,z,w\n9,1,2,0\n", &places).unwrap().ids, [0, 1, 2]);
-        assert!(parse_table(b"1,2\n", &places).unwrap_err().to_string().contains("no column 3"));
+        assert_eq!(parse(b"9,1,2,0\n", &places).unwrap().ids, [0, 1, 2]);
+        assert_eq!(parse(b"x,y,z,w\n9,1,2,0\n", &places).unwrap().ids, [0, 1, 2]);
+        assert!(parse(b"1,2\n", &places).unwrap_err().to_string().contains("no column 3"));
         let bare = TableOptions { header: Some(false), ..options() };
-        assert_eq!(parse_table(b"a,b,c\n", &bare).unwrap().names.unwrap(), ["a", "b", "c"]);
+        assert_eq!(parse(b"a,b,c\n", &bare).unwrap().names.unwrap(), ["a", "b", "c"]);
     }
 }

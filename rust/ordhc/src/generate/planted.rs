@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::monitor::Monitor;
 
 /// The planted hierarchical model of Ghoshdastidar, Perrot & von Luxburg, "Foundations of
 /// comparison-based hierarchical clustering" (2019), section 4.1.
@@ -62,11 +63,12 @@ impl PlantedModel {
     ///     levels: 2, leaves_per_cluster: 3, mu: 0.8, delta: 0.1, sigma: 0.1,
     ///     flip: 0.0, permute: true, seed: 1,
     /// };
-    /// let planted = model.draw::<3>(100)?;
+    /// let planted = model.draw::<3>(100, &ordhc::Monitor::new())?;
     /// assert_eq!((planted.rows.len(), planted.labels.len()), (100, 12));
     /// # Ok::<(), ordhc::Error>(())
     /// ```
-    pub fn draw<const K: usize>(&self, n_comparisons: usize) -> Result<Planted<K>> {
+    pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: &Monitor) -> Result<Planted<K>> {
+        monitor.start(n_comparisons as u64);
         self.check()?;
         let n = self.n_leaves();
         let all = n_questions::<K>(n);
@@ -90,7 +92,7 @@ impl PlantedModel {
             }
         }
         let mut rows = Vec::with_capacity(n_comparisons);
-        for question in distinct(n_comparisons, all, &mut rng) {
+        for question in distinct(n_comparisons, all, &mut rng, monitor)? {
             let mut row: [i32; K] = ask(question, n);
             let id = |at: usize| row[at] as usize;
             let (near, far) = if K == 3 { ((0, 1), (0, 2)) } else { ((0, 1), (2, K - 1)) };
@@ -177,12 +179,12 @@ fn ask<const K: usize>(question: u128, n: usize) -> [i32; K] {
 }
 
 /// `m` distinct numbers below `all`, in random order (Floyd 1987, or a shuffle when nearly all).
-fn distinct(m: usize, all: u128, rng: &mut impl Rng) -> Vec<u128> {
+fn distinct(m: usize, all: u128, rng: &mut impl Rng, monitor: &Monitor) -> Result<Vec<u128>> {
     if (m as u128) * 2 > all {
         let mut numbers: Vec<u128> = (0..all).collect();
         numbers.shuffle(rng);
         numbers.truncate(m);
-        return numbers;
+        return Ok(numbers);
     }
     let mut seen = HashSet::with_capacity(m);
     let mut numbers = Vec::with_capacity(m);
@@ -190,9 +192,10 @@ fn distinct(m: usize, all: u128, rng: &mut impl Rng) -> Vec<u128> {
         let number = rng.random_range(0..all);
         if seen.insert(number) {
             numbers.push(number);
+            monitor.advance(1)?;
         }
     }
-    numbers
+    Ok(numbers)
 }
 
 #[cfg(test)]
@@ -224,25 +227,28 @@ mod tests {
 
     #[test]
     fn answers_follow_the_plan() {
-        let planted = MODEL.draw::<3>(n_questions::<3>(8) as usize).unwrap();
+        let planted = MODEL.draw::<3>(n_questions::<3>(8) as usize, &Monitor::new()).unwrap();
         let depth = |i: i32, j: i32| {
             let (a, b) = (&planted.labels[i as usize], &planted.labels[j as usize]);
             a.iter().zip(b).take_while(|(a, b)| a == b).count()
         };
         assert!(planted.rows.iter().all(|&[i, j, k]| depth(i, j) >= depth(i, k)));
         assert_eq!(planted.labels[7], [1, 3]);
-        let flipped = PlantedModel { flip: 1.0, ..MODEL }.draw::<3>(100).unwrap();
+        let flipped = PlantedModel { flip: 1.0, ..MODEL }.draw::<3>(100, &Monitor::new()).unwrap();
         assert!(flipped.rows.iter().all(|&[i, j, k]| depth(i, j) <= depth(i, k)));
     }
 
     #[test]
     fn seeds_decide_and_limits_hold() {
         let model = PlantedModel { sigma: 0.1, permute: true, ..MODEL };
-        assert_eq!(model.draw::<4>(50).unwrap(), model.draw::<4>(50).unwrap());
-        assert_ne!(model.draw::<4>(50).unwrap(), PlantedModel { seed: 4, ..model }.draw::<4>(50).unwrap());
-        assert!(model.draw::<3>(1000).unwrap_err().to_string().contains("only 168"));
-        assert!(PlantedModel { flip: 1.5, ..MODEL }.draw::<3>(1).is_err());
-        assert!(PlantedModel { levels: 40, ..MODEL }.draw::<3>(1).is_err());
-        assert!(PlantedModel { sigma: f64::NAN, ..MODEL }.draw::<3>(1).is_err());
+        assert_eq!(model.draw::<4>(50, &Monitor::new()).unwrap(), model.draw::<4>(50, &Monitor::new()).unwrap());
+        assert_ne!(
+            model.draw::<4>(50, &Monitor::new()).unwrap(),
+            PlantedModel { seed: 4, ..model }.draw::<4>(50, &Monitor::new()).unwrap()
+        );
+        assert!(model.draw::<3>(1000, &Monitor::new()).unwrap_err().to_string().contains("only 168"));
+        assert!(PlantedModel { flip: 1.5, ..MODEL }.draw::<3>(1, &Monitor::new()).is_err());
+        assert!(PlantedModel { levels: 40, ..MODEL }.draw::<3>(1, &Monitor::new()).is_err());
+        assert!(PlantedModel { sigma: f64::NAN, ..MODEL }.draw::<3>(1, &Monitor::new()).is_err());
     }
 }
