@@ -208,6 +208,8 @@ def _from_arrays(
         else:
             keys = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
             key = next((key for key in keys if key in loaded), None)
+            if key is None and len(loaded.files) == 1 and loaded[loaded.files[0]].ndim == 2:
+                key = loaded.files[0]
             if key is None:
                 raise InputError(f"{source}: none of {', '.join(keys)} among {', '.join(loaded)}")
             rows = loaded[key]

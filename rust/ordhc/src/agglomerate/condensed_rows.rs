@@ -29,10 +29,10 @@ pub(crate) struct CondensedRows<'u, U: Update> {
 const WORTHWHILE: usize = 24;
 
 impl<'u, U: Update> CondensedRows<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
+    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", condensed_len(n))?;
-        matrix.write_condensed(squared, &mut values);
+        matrix.write_condensed(squared, &mut values, monitor)?;
         Ok(Self { update, values, sizes: vec![1.0; n], clusters: (0..n).collect(), slots: (0..n).collect() })
     }
 
@@ -52,6 +52,7 @@ impl<'u, U: Update> CondensedRows<'u, U> {
         let until = Self::square_fits(self.slots.len());
         while self.clusters.len() > until {
             let nearest = self.all_nearest();
+            monitor.advance(0)?;
             let doubts = |caution: Caution| nearest.iter().any(|near| caution.doubts(near.similarity, near.runner_up));
             if caution.is_some_and(doubts) {
                 return Ok(Outcome::Doubtful);
@@ -69,7 +70,7 @@ impl<'u, U: Update> CondensedRows<'u, U> {
                 merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
                 monitor.advance(k as u64)?;
             }
-            self.pack(&alive, &folds)?;
+            self.pack(&alive, &folds, monitor)?;
             if pairs.len() < k / WORTHWHILE {
                 break;
             }
@@ -148,12 +149,13 @@ impl<'u, U: Update> CondensedRows<'u, U> {
 
     /// Drops the slots that are gone, and lets every row catch up with the merges `folds` of slots
     /// after its own: within the row, in order. Its own merge came first, so its size is final.
-    fn pack(&mut self, alive: &[bool], folds: &[(usize, usize, U::Merge)]) -> Result<()> {
+    fn pack(&mut self, alive: &[bool], folds: &[(usize, usize, U::Merge)], monitor: &Monitor) -> Result<()> {
         let k = alive.len();
         let kept: Vec<usize> = (0..k).filter(|&slot| alive[slot]).collect();
         let values = &mut *self.values;
         let mut to = 0;
         for (at, &i) in kept.iter().enumerate() {
+            monitor.advance(0)?;
             let start = row_start(k, i).wrapping_add(i + 1);
             let row = &mut values[start..start + (k - i - 1)];
             let later = folds.partition_point(|&(first, _, _)| first <= i);
@@ -186,7 +188,7 @@ impl<'u, U: Update> CondensedRows<'u, U> {
         active.iter().for_each(|&cluster| alive[self.slots[cluster]] = true);
         monitor.advance(0)?;
         if active.len() < alive.len() {
-            self.pack(&alive, &[])?;
+            self.pack(&alive, &[], monitor)?;
         }
         let Self { update, mut values, sizes, clusters, slots } = self;
         let (n, k) = (slots.len(), clusters.len());
@@ -199,7 +201,7 @@ impl<'u, U: Update> CondensedRows<'u, U> {
             values[row * k + row] = f64::NEG_INFINITY;
         }
         values.truncate(k * k);
-        mirror(&mut values, k);
+        mirror(&mut values, k, monitor)?;
         Ok(SquareRows::from_parts(update, values, sizes, clusters, n))
     }
 }

@@ -90,7 +90,7 @@ pub fn agglomerate_with_rows(
     engine: Engine,
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
-    let mut rows = RowUpdate::new(matrix, update)?;
+    let mut rows = RowUpdate::new(matrix, update, monitor)?;
     let merges = match engine {
         Engine::Auto | Engine::NearestPair => nearest_pair::merges(&mut rows, monitor)?,
         Engine::Naive => naive::merges(&mut rows, monitor)?,
@@ -143,7 +143,9 @@ impl Job<'_> {
         let n = self.matrix.n_leaves();
         let reducible = self.rule.is_reducible();
         let merges = match self.engine {
-            Engine::Naive => naive::merges(&mut PlainMatrix::new(update, self.matrix, squared)?, self.monitor)?,
+            Engine::Naive => {
+                naive::merges(&mut PlainMatrix::new(update, self.matrix, squared, self.monitor)?, self.monitor)?
+            }
             Engine::Auto | Engine::Chain if reducible => match self.chain(update)? {
                 Some(merges) => merges,
                 None => self.nearest_pairs(update)?,
@@ -163,7 +165,10 @@ impl Job<'_> {
     }
 
     fn nearest_pairs<U: Update>(&self, update: &U) -> Result<Vec<RawMerge>> {
-        nearest_pair::merges(&mut SquareRows::new(update, self.matrix, self.rule.is_squared())?, self.monitor)
+        nearest_pair::merges(
+            &mut SquareRows::new(update, self.matrix, self.rule.is_squared(), self.monitor)?,
+            self.monitor,
+        )
     }
 
     /// The chain's merges in order, or nothing if ties leave a doubt.
@@ -179,11 +184,11 @@ impl Job<'_> {
         let mut merges = Vec::with_capacity(n);
         let (chain, outcome) = if n < self.condensed_from {
             let mut chain = Chain::after(n, merges);
-            let mut rows = SquareRows::new(update, self.matrix, squared)?;
+            let mut rows = SquareRows::new(update, self.matrix, squared, self.monitor)?;
             let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
             (chain, outcome)
         } else {
-            let mut rows = CondensedRows::new(update, self.matrix, squared)?;
+            let mut rows = CondensedRows::new(update, self.matrix, squared, self.monitor)?;
             if rows.rounds(&mut merges, during, self.monitor)? == Outcome::Doubtful {
                 return Ok(None);
             }

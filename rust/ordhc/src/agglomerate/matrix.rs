@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
+use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
@@ -165,7 +166,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// Writes all pairs in condensed order, as similarities (larger is closer).
-    pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64]) {
+    pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         debug_assert_eq!(out.len(), condensed_len(n));
         let parts = crate::similarity::triangle_ranges(n);
@@ -176,19 +177,24 @@ impl<'a> Matrix<'a> {
                 let (row, rest) = out.split_at_mut(n - i - 1);
                 self.write_row_after(i, squared, row);
                 out = rest;
+                monitor.advance(0)?;
             }
-        });
+            Ok(())
+        })
+        .into_iter()
+        .collect()
     }
 
     /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
-    pub(crate) fn write_square(&self, squared: bool, out: &mut [f64]) {
+    pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         for i in 0..n {
             let (start, end) = (i * n + i, (i + 1) * n);
             self.write_row_after(i, squared, &mut out[start + 1..end]);
             out[start] = f64::NEG_INFINITY;
+            monitor.advance(0)?;
         }
-        mirror(out, n);
+        mirror(out, n, monitor)
     }
 
     /// Row `i` from column `i + 1` on.
@@ -220,8 +226,9 @@ impl<'a> Matrix<'a> {
 }
 
 /// Copies the upper triangle of a square matrix to the lower one.
-pub(crate) fn mirror(values: &mut [f64], n: usize) {
+pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     for row in (0..n).step_by(BLOCK) {
+        monitor.advance(0)?;
         for column in (0..=row).step_by(BLOCK) {
             for i in row..(row + BLOCK).min(n) {
                 for j in column..(column + BLOCK).min(i) {
@@ -230,6 +237,7 @@ pub(crate) fn mirror(values: &mut [f64], n: usize) {
             }
         }
     }
+    Ok(())
 }
 
 fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
@@ -434,10 +442,10 @@ mod tests {
                     let matrix = Matrix::new(values, layout, dissimilarity).unwrap();
                     assert!(matrix.facts().whole);
                     let mut out = vec![0.0; condensed_len(n)];
-                    matrix.write_condensed(true, &mut out);
+                    matrix.write_condensed(true, &mut out, &Monitor::new()).unwrap();
                     assert_eq!(out, expected);
                     let mut out = vec![0.0; n * n];
-                    matrix.write_square(true, &mut out);
+                    matrix.write_square(true, &mut out, &Monitor::new()).unwrap();
                     for i in 0..n {
                         assert_eq!(out[i * n + i], f64::NEG_INFINITY);
                         for j in i + 1..n {
@@ -455,7 +463,7 @@ mod tests {
         let values = [0.0, 1.0, 1.0 + 1e-12, 0.0];
         let matrix = Matrix::new(Values::F64(&values), Layout::Square, false).unwrap();
         let mut out = [0.0];
-        matrix.write_condensed(false, &mut out);
+        matrix.write_condensed(false, &mut out, &Monitor::new()).unwrap();
         assert_eq!(out[0], 0.5 * (1.0 + 1e-12) + 0.5);
         assert!(!matrix.facts().whole);
     }

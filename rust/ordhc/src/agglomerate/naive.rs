@@ -52,10 +52,10 @@ pub(crate) struct PlainMatrix<'u, U: Update> {
 }
 
 impl<'u, U: Update> PlainMatrix<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
+    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
-        matrix.write_square(squared, &mut values);
+        matrix.write_square(squared, &mut values, monitor)?;
         Ok(Self { update, values, sizes: vec![1.0; n] })
     }
 }

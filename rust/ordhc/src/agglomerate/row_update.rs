@@ -4,6 +4,7 @@ use super::Linkage;
 use super::matrix::Matrix;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
+use crate::monitor::Monitor;
 
 /// Two clusters about to merge, as a row update sees them.
 #[derive(Debug)]
@@ -40,11 +41,11 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
     /// Starts from a matrix; dissimilarities are negated.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn new(matrix: &Matrix<'_>, update: F) -> Result<Self> {
+    /// [`Error::OutOfMemory`], [`Error::Interrupted`].
+    pub fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
-        matrix.write_square(false, &mut values);
+        matrix.write_square(false, &mut values, monitor)?;
         Ok(Self { values, sizes: vec![1; n], update })
     }
 }

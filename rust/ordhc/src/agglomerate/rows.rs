@@ -5,6 +5,7 @@ use super::{Linkage, Nearest};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
 use crate::memory::Buffer;
+use crate::monitor::Monitor;
 
 /// A value kept for a pair, as a similarity.
 #[inline(always)]
@@ -42,10 +43,10 @@ struct Logged<M> {
 const PACK_FROM: usize = 64;
 
 impl<'u, U: Update> SquareRows<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool) -> Result<Self> {
+    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
-        matrix.write_square(squared, &mut values);
+        matrix.write_square(squared, &mut values, monitor)?;
         Ok(Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n))
     }
 
