@@ -26,6 +26,7 @@
 //! * [`similarity`]: from comparisons to similarities of pairs;
 //! * [`linkage`]: what the similarity of two clusters means;
 //! * [`mod@agglomerate`]: merging the nearest pair until one cluster is left;
+//! * [`preference`]: linkages from the answers themselves, without similarities;
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
 //! * [`generate`]: data with a known answer.
@@ -54,6 +55,7 @@ pub mod generate;
 pub mod linkage;
 pub mod memory;
 pub mod metric;
+pub mod preference;
 pub mod similarity;
 pub mod tree;
 

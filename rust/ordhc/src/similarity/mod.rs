@@ -2,7 +2,10 @@
 
 mod adds;
 mod condensed;
+mod dense_kernel;
+mod kernel;
 
 pub use adds::{Cell, adds};
 pub use condensed::{condensed_len, pair_index, square_from_condensed};
+pub use kernel::{Kernel, mulk3, mulk4};
 pub(crate) use condensed::{leaves_of_condensed, row_start, triangle_ranges};

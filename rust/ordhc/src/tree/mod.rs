@@ -1,11 +1,16 @@
 //! The dendrogram: what we believe the hierarchy to be.
 
+mod build;
 mod cut;
 mod dendrogram;
 mod lca;
 mod newick;
+mod partition;
 mod raw;
 
+pub use build::build;
 pub use dendrogram::Dendrogram;
 pub use lca::LcaSizes;
+pub use partition::Partition;
+pub(crate) use partition::with_initial;
 pub(crate) use raw::RawMerge;

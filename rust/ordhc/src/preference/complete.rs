@@ -1,0 +1,145 @@
+//! Single and complete linkage from a complete set of quadruplets.
+
+use std::collections::HashMap;
+
+use crate::comparison::Comparisons;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::similarity::condensed_len;
+
+/// How many other pairs each pair is closer than, when every two pairs were compared.
+///
+/// Single and complete linkage look at the order of similarities only; with this number as the
+/// similarity they are 4-SL and 4-CL (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). It is
+/// the rank of the pair when the answers are those of an order, and the number of wins (Copeland's
+/// score) when they go round in circles. Repeats count, and a comparison is decided by the larger
+/// weight.
+///
+/// # Errors
+/// The first two pairs that no answer compares, or whose answers cancel, and how many there are;
+/// [`Error::OutOfMemory`], [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::{Monitor, Quadruplets, preference::pairs_beaten};
+///
+/// let all = Quadruplets::new(vec![[0, 1, 0, 2], [0, 1, 1, 2], [1, 2, 0, 2]], None)?;
+/// assert_eq!(pairs_beaten(&all, &Monitor::new())?, [2.0, 0.0, 1.0]); // {0,1}, {0,2}, {1,2}
+///
+/// let error = pairs_beaten(&Quadruplets::new(vec![[0, 1, 0, 2]], None)?, &Monitor::new()).unwrap_err();
+/// assert!(error.to_string().contains("(0, 1) and (1, 2)"));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Vec<f64>> {
+    let n = quadruplets.n_leaves();
+    let n_pairs = condensed_len(n);
+    let needed = (n_pairs as u64).saturating_mul(n_pairs.saturating_sub(1) as u64) / 2;
+    monitor.start(3 * quadruplets.len() as u64);
+    if (quadruplets.len() as u64) < needed {
+        return Err(missing(first_missing(quadruplets), needed - quadruplets.len() as u64, needed, true));
+    }
+    let words = n_pairs.div_ceil(64);
+    memory::check("the comparisons of all pairs", 8 * (n_pairs as u64) * words as u64)?;
+    let mut closer = vec![0u64; n_pairs * words];
+    let starts: Vec<usize> = (0..n).map(|i| crate::similarity::row_start(n, i)).collect();
+    each(quadruplets, &starts, monitor, |near, far, _| closer[near * words + far / 64] |= 1 << (far % 64))?;
+    let says = |u: usize, v: usize| closer[u * words + v / 64] >> (v % 64) & 1 == 1;
+    let mut disputed: HashMap<(usize, usize), f64> = HashMap::new();
+    let mut beaten = vec![0.0; n_pairs];
+    let (mut first, mut open) = (None, 0);
+    for u in 0..n_pairs {
+        for v in u + 1..n_pairs {
+            match (says(u, v), says(v, u)) {
+                (true, false) => beaten[u] += 1.0,
+                (false, true) => beaten[v] += 1.0,
+                (true, true) => _ = disputed.insert((u, v), 0.0),
+                (false, false) => {
+                    open += 1;
+                    first = first.or(Some((u, v)));
+                }
+            }
+        }
+        monitor.advance((quadruplets.len() / n_pairs) as u64)?;
+    }
+    if !disputed.is_empty() {
+        each(quadruplets, &starts, monitor, |near, far, weight| {
+            if let Some(net) = disputed.get_mut(&(near.min(far), near.max(far))) {
+                *net += if near < far { weight } else { -weight };
+            }
+        })?;
+    }
+    for (&(u, v), &net) in &disputed {
+        if net == 0.0 {
+            open += 1;
+            first = Some(first.map_or((u, v), |first| first.min((u, v))));
+        } else {
+            beaten[if net > 0.0 { u } else { v }] += 1.0;
+        }
+    }
+    match first {
+        None => Ok(beaten),
+        Some((u, v)) => Err(missing([ends(n, u), ends(n, v)], open, needed, false)),
+    }
+}
+
+/// All answers that count, as two pairs.
+fn each(
+    quadruplets: &Comparisons<'_, 4>,
+    starts: &[usize],
+    monitor: &Monitor,
+    mut work: impl FnMut(usize, usize, f64),
+) -> Result<()> {
+    let pair = |a: i32, b: i32| starts[a.min(b) as usize].wrapping_add(a.max(b) as usize);
+    for (at, &[i, j, k, l]) in quadruplets.rows().iter().enumerate() {
+        let weight = quadruplets.weights().map_or(1.0, |weights| weights[at]);
+        if weight > 0.0 {
+            work(pair(i, j), pair(k, l), weight);
+        }
+        if at % (1 << 16) == 0 {
+            monitor.advance(1 << 16)?;
+        }
+    }
+    Ok(())
+}
+
+/// Two pairs that aren't compared, where there are fewer answers than comparisons of pairs.
+fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
+    let n = quadruplets.n_leaves();
+    let n_pairs = condensed_len(n);
+    let starts: Vec<usize> = (0..n).map(|i| crate::similarity::row_start(n, i)).collect();
+    let unwatched = Monitor::new();
+    let mut times = vec![0usize; n_pairs];
+    let count = |near: usize, far: usize, _: f64| {
+        times[near] += 1;
+        times[far] += 1;
+    };
+    // An unwatched monitor never interrupts.
+    let _ = each(quadruplets, &starts, &unwatched, count);
+    let u = times.iter().position(|&times| times + 1 < n_pairs).unwrap_or(0);
+    let mut met = vec![false; n_pairs];
+    met[u] = true;
+    let _ = each(quadruplets, &starts, &unwatched, |near, far, _| {
+        if near == u {
+            met[far] = true;
+        } else if far == u {
+            met[near] = true;
+        }
+    });
+    let v = met.iter().position(|met| !met).unwrap_or(0);
+    [ends(n, u.min(v)), ends(n, u.max(v))]
+}
+
+/// The two leaves of a pair.
+fn ends(n: usize, pair: usize) -> [usize; 2] {
+    let before = |i: usize| condensed_len(n) - condensed_len(n - i);
+    let i = (0..n).rev().find(|&i| before(i) <= pair).unwrap_or(0);
+    [i, pair - before(i) + i + 1]
+}
+
+fn missing([[i, j], [k, l]]: [[usize; 2]; 2], open: u64, needed: u64, at_least: bool) -> Error {
+    let least = if at_least { "at least " } else { "" };
+    Error::Argument(format!(
+        "the quadruplets are not complete: the pairs ({i}, {j}) and ({k}, {l}) are not compared, or as often one way as \
+         the other; {least}{open} of {needed} comparisons of two pairs are missing"
+    ))
+}

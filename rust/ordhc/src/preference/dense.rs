@@ -1,0 +1,138 @@
+//! Answers as a table of columns and pairs.
+
+use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, pack_pairs, touched};
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::similarity::condensed_len;
+
+/// Column after column, each with a net count for every pair of slots.
+pub(super) struct Dense<V: Value, const K: usize> {
+    values: Vec<V>,
+    n_pairs: usize,
+}
+
+impl<V: Value, const K: usize> Dense<V, K> {
+    fn cells(slots: usize) -> usize {
+        n_columns::<K>(slots).saturating_mul(condensed_len(slots))
+    }
+
+    /// Whether a table is `small`, or hardly larger than so many entries in lists.
+    pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
+        Self::cells(slots) <= small.max(2 * n_entries)
+    }
+
+    pub(super) fn zeros(slots: usize) -> Result<Self> {
+        let cells = Self::cells(slots);
+        memory::check("the table of answers", (cells * size_of::<V>()) as u64)?;
+        Ok(Self { values: vec![V::default(); cells], n_pairs: condensed_len(slots) })
+    }
+
+    /// Counts the answers, and adds what they count for to the gains of pairs.
+    pub(super) fn new(
+        comparisons: &Comparisons<'_, K>,
+        slots: &Slots,
+        slot_of: &[u32],
+        gains: &mut [f64],
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let mut table = Self::zeros(slots.len())?;
+        let n_pairs = table.n_pairs;
+        let parts = parallel::ranges(n_columns::<K>(slots.len()), 1);
+        let ends: Vec<usize> = parts.iter().map(|part| part.end * n_pairs).collect();
+        let slices = parallel::split_at_ends(&mut table.values, &ends);
+        parallel::map(parts.into_iter().zip(slices).collect(), |(part, out)| {
+            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
+                let [p, q] = side.pair;
+                out[(side.column - part.start) * n_pairs + slots.pair(p, q)] += side.value;
+            })
+        })
+        .into_iter()
+        .collect::<Result<Vec<()>>>()?;
+        let factors = factor::<K>(slots);
+        table.by_pairs(gains, |pairs, gains, values| {
+            for (column, factor) in factors.iter().enumerate() {
+                let column = &values[column * n_pairs..][pairs.clone()];
+                gains.iter_mut().zip(column).for_each(|(gain, value)| *gain += value.float() * factor);
+            }
+        });
+        Ok(table)
+    }
+
+    pub(super) fn add(&mut self, column: usize, pair: usize, value: V) {
+        self.values[column * self.n_pairs + pair] += value;
+    }
+
+    /// Work on ranges of pairs, each on a thread of its own, so that every sum has one order.
+    fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
+        let parts = parallel::ranges(self.n_pairs, 1 << 12);
+        let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
+        let slices = parallel::split_at_ends(gains, &ends);
+        parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
+    }
+
+    /// Takes account of the merge of clusters `a` and `b`: what answers against them count for changes.
+    pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+        let touched = touched::<K>(slots, a, b);
+        if K == 3 {
+            self.drop_within(slots, a, b, gains);
+        }
+        let gone = (K == 4).then(|| (slots.pair(a, b), 1.0 / (slots.sizes[a] * slots.sizes[b])));
+        let n_pairs = self.n_pairs;
+        self.by_pairs(gains, |pairs, gains, values| {
+            let column = |at: usize| &values[at * n_pairs..][pairs.clone()];
+            for &Touched { into, from, before, after } in &touched {
+                let [x, y] = before.map(|before| after - before);
+                for ((gain, into), from) in gains.iter_mut().zip(column(into)).zip(column(from)) {
+                    *gain += into.float() * x + from.float() * y;
+                }
+            }
+            if let Some((gone, before)) = gone {
+                gains.iter_mut().zip(column(gone)).for_each(|(gain, value)| *gain -= value.float() * before);
+            }
+        });
+        for Touched { into, from, .. } in touched {
+            let (low, high) = (into.min(from), into.max(from));
+            let (head, tail) = self.values.split_at_mut(high * n_pairs);
+            let (low, high) = (&mut head[low * n_pairs..][..n_pairs], &mut tail[..n_pairs]);
+            let (into, from) = if into < from { (low, &*high) } else { (high, &*low) };
+            into.iter_mut().zip(from).for_each(|(into, &from)| *into += from);
+        }
+    }
+
+    /// Of the answers against `a` (3-AL) those about `b` compare nothing any more, and the other way round.
+    fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+        for (own, other) in [(a, b), (b, a)] {
+            let factor = 1.0 / slots.sizes[own];
+            let column = &mut self.values[own * self.n_pairs..][..self.n_pairs];
+            for p in (0..slots.len()).filter(|&p| slots.now[p] == other) {
+                for q in (0..slots.len()).filter(|&q| slots.now[q] != other) {
+                    let pair = slots.pair(p, q);
+                    gains[pair] -= column[pair].float() * factor;
+                    column[pair] = V::default();
+                }
+            }
+        }
+    }
+
+    /// Renumbers slots, and sums what belongs to the same cluster or pair of clusters.
+    pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
+        let old = &before.active;
+        let n_pairs = condensed_len(after.len());
+        let columns: Vec<usize> = if K == 3 {
+            old.clone()
+        } else {
+            let of = |r: usize| old[r + 1..].iter().map(move |&s| before.pair(old[r], s));
+            (0..old.len()).flat_map(of).collect()
+        };
+        // A column never moves to the right, so that what is overwritten has been read.
+        for (new, &old) in columns.iter().enumerate() {
+            let packed = pack_pairs(before, after, renumbering, &self.values[old * self.n_pairs..][..self.n_pairs]);
+            self.values[new * n_pairs..(new + 1) * n_pairs].copy_from_slice(&packed);
+        }
+        self.values.truncate(columns.len() * n_pairs);
+        self.n_pairs = n_pairs;
+    }
+}

@@ -1,0 +1,168 @@
+//! Answers as lists, one for every column.
+
+use super::dense::Dense;
+use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, touched};
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::parallel;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry<E> {
+    /// The pair of clusters, by the slots at the beginning.
+    p: u16,
+    q: u16,
+    value: E,
+}
+
+/// The columns are chains of the columns at the beginning, so that merging two of them costs nothing.
+pub(super) struct Sparse<V: Value, const K: usize> {
+    entries: Vec<Entry<V::Entry>>,
+    /// Where the entries of a column at the beginning end.
+    ends: Vec<usize>,
+    /// The next column at the beginning of the same chain.
+    next: Vec<u32>,
+    /// By column: the first and the last of the chain.
+    chains: Vec<[u32; 2]>,
+    /// By slot at the beginning: the slot as of the last packing.
+    slot: Vec<u16>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<V: Value, const K: usize> Sparse<V, K> {
+    /// Sorts the answers by column, and adds what they count for to the gains of pairs.
+    pub(super) fn new(
+        comparisons: &Comparisons<'_, K>,
+        slots: &Slots,
+        slot_of: &[u32],
+        gains: &mut [f64],
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let n_columns = n_columns::<K>(slots.len());
+        let bytes = 2 * comparisons.len() * size_of::<Entry<V::Entry>>() + n_columns * 28;
+        memory::check("the answers by cluster", bytes as u64)?;
+        let mut counts = vec![0usize; n_columns];
+        let parts: Vec<_> = parallel::ranges(n_columns, 1).into_iter().filter(|part| !part.is_empty()).collect();
+        let column_ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
+        let slices = parallel::split_at_ends(&mut counts, &column_ends);
+        parallel::map(parts.iter().cloned().zip(slices).collect(), |(part, counts)| {
+            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| counts[side.column - part.start] += 1)
+        })
+        .into_iter()
+        .collect::<Result<Vec<()>>>()?;
+        let mut total = 0;
+        let mut ends = counts;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let mut entries = vec![Entry::<V::Entry>::default(); total];
+        let bounds: Vec<usize> = column_ends.iter().map(|&end| ends.get(end).copied().unwrap_or(total)).collect();
+        let ends_of = parallel::split_at_ends(&mut ends, &column_ends);
+        let entries_of = parallel::split_at_ends(&mut entries, &bounds);
+        parallel::map(parts.iter().cloned().zip(ends_of.into_iter().zip(entries_of)).collect(), |(part, (ends, out))| {
+            let first = ends[0];
+            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
+                let [p, q] = side.pair.map(|slot| slot as u16);
+                let place = &mut ends[side.column - part.start];
+                out[*place - first] = Entry { p, q, value: side.value.entry() };
+                *place += 1;
+            })
+        })
+        .into_iter()
+        .collect::<Result<Vec<()>>>()?;
+        let mut start = 0;
+        for (factor, &end) in factor::<K>(slots).into_iter().zip(&ends) {
+            for entry in &entries[start..end] {
+                gains[slots.pair(entry.p.into(), entry.q.into())] += V::from_entry(entry.value).float() * factor;
+            }
+            start = end;
+        }
+        Ok(Self {
+            entries,
+            ends,
+            next: vec![NONE; n_columns],
+            chains: (0..n_columns as u32).map(|column| [column; 2]).collect(),
+            slot: (0..slots.len()).map(|slot| slot as u16).collect(),
+        })
+    }
+
+    pub(super) fn n_entries(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The entries of a column, with their pairs by slot.
+    fn column(&self, column: usize) -> impl Iterator<Item = (usize, usize, V)> + '_ {
+        let first = self.chains[column][0];
+        std::iter::successors(Some(first), |&at| Some(self.next[at as usize]).filter(|&next| next != NONE))
+            .flat_map(|at| {
+                let at = at as usize;
+                let start = if at == 0 { 0 } else { self.ends[at - 1] };
+                &self.entries[start..self.ends[at]]
+            })
+            .map(|entry| {
+                let [p, q] = [entry.p, entry.q].map(|slot| usize::from(self.slot[usize::from(slot)]));
+                (p, q, V::from_entry(entry.value))
+            })
+    }
+
+    /// Takes account of the merge of clusters `a` and `b`: what answers against them count for changes.
+    pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+        let mut add = |p: usize, q: usize, gain: f64| {
+            if p != q {
+                gains[slots.pair(p, q)] += gain;
+            }
+        };
+        for Touched { into, from, before, after } in touched::<K>(slots, a, b) {
+            for (column, before, own, other) in [(into, before[0], a, b), (from, before[1], b, a)] {
+                for (p, q, value) in self.column(column) {
+                    if K == 4 {
+                        add(p, q, value.float() * (after - before));
+                        continue;
+                    }
+                    let clusters = [slots.now[p], slots.now[q]];
+                    if clusters[0] == clusters[1] || clusters.contains(&own) {
+                        continue;
+                    }
+                    let after = if clusters.contains(&other) { 0.0 } else { after };
+                    add(p, q, value.float() * (after - before));
+                }
+            }
+            let last = self.chains[into][1] as usize;
+            self.next[last] = self.chains[from][0];
+            self.chains[into][1] = self.chains[from][1];
+        }
+        if K == 4 {
+            let before = 1.0 / (slots.sizes[a] * slots.sizes[b]);
+            for (p, q, value) in self.column(slots.pair(a, b)) {
+                add(p, q, -value.float() * before);
+            }
+        }
+    }
+
+    /// Renumbers slots.
+    pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
+        self.slot.iter_mut().for_each(|slot| *slot = renumbering[usize::from(*slot)] as u16);
+        let old = &before.active;
+        self.chains = if K == 3 {
+            old.iter().map(|&r| self.chains[r]).collect()
+        } else {
+            let of = |r: usize| (r + 1..old.len()).map(move |s| [r, s]);
+            (0..after.len()).flat_map(of).map(|[r, s]| self.chains[before.pair(old[r], old[s])]).collect()
+        };
+    }
+
+    /// The same answers as a table.
+    pub(super) fn to_dense(&self, slots: &Slots) -> Result<Dense<V, K>> {
+        let mut dense = Dense::zeros(slots.len())?;
+        for column in 0..n_columns::<K>(slots.len()) {
+            for (p, q, value) in self.column(column) {
+                if p != q && (K == 4 || (p != column && q != column)) {
+                    dense.add(column, slots.pair(p, q), value);
+                }
+            }
+        }
+        Ok(dense)
+    }
+}

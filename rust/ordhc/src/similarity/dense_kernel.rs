@@ -1,0 +1,111 @@
+//! MulK3 where most anchors were asked about most pairs: products of rows of small counts.
+
+use std::ops::Range;
+
+use super::condensed::{condensed_len, pair_index, triangle_ranges};
+use super::kernel::{Found, Kernel};
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// The raw kernel from a table of all anchors and pairs, if that pays; nothing otherwise.
+pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
+    let n = triplets.n_leaves();
+    let cells = n as u64 * condensed_len(n) as u64;
+    let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
+    if triplets.weights().is_some() || !pays || memory::check("the answers", cells + cells / 8).is_err() {
+        return Ok(None);
+    }
+    of_counts(triplets, monitor)
+}
+
+/// The same, whether it pays or not; nothing if a net count does not fit into a byte.
+pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
+    let n = triplets.n_leaves();
+    let n_pairs = condensed_len(n);
+    let words = n_pairs.div_ceil(64);
+    monitor.start(2 * n_pairs as u64);
+    let mut counts = vec![0i8; n * n_pairs];
+    let mut seen = vec![0u64; n * words];
+    let parts = parallel::ranges(n, 16);
+    let ends = |width: usize| parts.iter().map(|part| part.end * width).collect::<Vec<_>>();
+    let counts_of = parallel::split_at_ends(&mut counts, &ends(n_pairs));
+    let seen_of = parallel::split_at_ends(&mut seen, &ends(words));
+    let work = parts.iter().cloned().zip(counts_of.into_iter().zip(seen_of)).collect();
+    for fits in parallel::map(work, |(anchors, (counts, seen))| fill(triplets, anchors, counts, seen, monitor)) {
+        if !fits? {
+            return Ok(None);
+        }
+    }
+    monitor.advance(n_pairs as u64)?;
+    let ones = |i: usize| seen[i * words..(i + 1) * words].iter().map(|word| u64::from(word.count_ones())).sum();
+    let answered = (0..n).map(ones).collect();
+    let row = |i: usize| &counts[i * n_pairs..(i + 1) * n_pairs];
+    let square = |&x: &i8| f64::from(x) * f64::from(x);
+    let diagonal = (0..n).map(|i| row(i).iter().map(square).sum()).collect();
+    let mut pairs = vec![0.0; n_pairs];
+    let ranges = triangle_ranges(n);
+    let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
+    let slices = parallel::split_at_ends(&mut pairs, &ends);
+    // So many pairs that all anchors' counts of them stay in a cache.
+    let width = (CACHE / n.max(1)).clamp(256, LONGEST);
+    let products = parallel::map(ranges.into_iter().zip(slices).collect(), |(rows, out)| {
+        for start in (0..n_pairs).step_by(width) {
+            let block = start..(start + width).min(n_pairs);
+            let mut out = out.iter_mut();
+            for i in rows.clone() {
+                let x = &row(i)[block.clone()];
+                for (j, value) in (i + 1..n).zip(&mut out) {
+                    *value += f64::from(dot(x, &row(j)[block.clone()]));
+                }
+            }
+            monitor.advance((block.len() / 2) as u64)?;
+        }
+        Ok(())
+    });
+    products.into_iter().collect::<Result<Vec<()>>>()?;
+    Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
+}
+
+const CACHE: usize = 1 << 19;
+/// The longest rows whose product certainly fits into 32 bits.
+const LONGEST: usize = 1 << 16;
+
+/// Counts the answers of some anchors; false if a count does not fit.
+fn fill(
+    triplets: &Comparisons<'_, 3>,
+    anchors: Range<usize>,
+    counts: &mut [i8],
+    seen: &mut [u64],
+    monitor: &Monitor,
+) -> Result<bool> {
+    let n = triplets.n_leaves();
+    let n_pairs = condensed_len(n);
+    let words = n_pairs.div_ceil(64);
+    for rows in triplets.rows().chunks(1 << 16) {
+        for row in rows {
+            let [i, k, l] = row.map(|id| id as usize);
+            if !anchors.contains(&i) {
+                continue;
+            }
+            let i = i - anchors.start;
+            let pair = pair_index(n, k.min(l), k.max(l));
+            let count = &mut counts[i * n_pairs + pair];
+            match count.checked_add(if k < l { 1 } else { -1 }) {
+                Some(sum) => *count = sum,
+                None => return Ok(false),
+            }
+            seen[i * words + pair / 64] |= 1 << (pair % 64);
+        }
+        monitor.advance(0)?;
+    }
+    Ok(true)
+}
+
+/// The product of two rows of at most `LONGEST` counts, in a form that becomes multiply-and-add
+/// instructions.
+fn dot(x: &[i8], y: &[i8]) -> i32 {
+    x.iter().zip(y).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum()
+}

@@ -1,0 +1,207 @@
+//! BUILD: the tree of given triples, or a proof that there is none.
+
+use super::Dendrogram;
+use super::raw::RawMerge;
+use crate::comparison::Comparisons;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+
+/// The tree in which every triplet (i, j, k) holds: i and j are closer to each other than to k.
+///
+/// BUILD (Aho, Sagiv, Szymanski & Ullman 1981). At each node the leaves fall into the components of
+/// the graph that joins i and j for every triplet within it; these are its children. The result is the
+/// coarsest such tree; nodes of more than two children become merges of equal height. Heights are
+/// dissimilarities: the number of levels below. Triplets of weight 0 say nothing.
+///
+/// # Errors
+/// [`Error::Argument`] with a small set of triplets (none of which can be left out) that no tree
+/// satisfies; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::{Monitor, Triplets, tree::build};
+///
+/// let triplets = Triplets::new(vec![[0, 1, 2], [2, 3, 0]], None)?;
+/// assert_eq!(build(&triplets, &Monitor::new())?.to_newick_topology(), "((0,1),(2,3));");
+///
+/// let circle = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [3, 4, 5]], None)?;
+/// let error = build(&circle, &Monitor::new()).unwrap_err().to_string();
+/// assert!(error.contains("(0, 1, 2), (1, 2, 0)"));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrogram> {
+    let n = triplets.n_leaves();
+    let counts = |at: &usize| triplets.weights().is_none_or(|weights| weights[*at] > 0.0);
+    let mut rows: Vec<[u32; 3]> = (0..triplets.len())
+        .filter(counts)
+        .map(|at| {
+            let [i, j, k] = triplets.rows()[at].map(|id| id as u32);
+            [i.min(j), i.max(j), k]
+        })
+        .collect();
+    rows.sort_unstable();
+    rows.dedup();
+    monitor.start(n as u64);
+    match nodes(&(0..n as u32).collect::<Vec<_>>(), rows, monitor)? {
+        Ok(nodes) => to_dendrogram(n, &nodes),
+        Err(inconsistent) => {
+            let smallest = minimal(inconsistent, monitor)?;
+            let shown: Vec<String> = smallest.iter().map(|[i, j, k]| format!("({i}, {j}, {k})")).collect();
+            Err(Error::Argument(format!(
+                "no tree satisfies these {} triplets (near pair first): {}",
+                shown.len(),
+                shown.join(", ")
+            )))
+        }
+    }
+}
+
+/// A node of the tree: its children, by the number of the node or leaf.
+#[derive(Debug)]
+enum Child {
+    Leaf(u32),
+    Node(usize),
+}
+
+type Nodes = Vec<Vec<Child>>;
+
+/// The nodes, children after parents; or triplets within one node that no tree satisfies.
+fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::result::Result<Nodes, Vec<[u32; 3]>>> {
+    let n = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
+    let mut nodes: Nodes = vec![Vec::new()];
+    let mut open = vec![(0usize, leaves.to_vec(), rows)];
+    // By leaf: the parent in the forest of the node at hand.
+    let mut parent: Vec<u32> = (0..n as u32).collect();
+    let mut part_of = vec![0u32; n];
+    while let Some((node, leaves, rows)) = open.pop() {
+        leaves.iter().for_each(|&leaf| parent[leaf as usize] = leaf);
+        let mut joining = Vec::new();
+        for row in &rows {
+            let (a, b) = (root(&mut parent, row[0]), root(&mut parent, row[1]));
+            if a != b {
+                parent[a.max(b) as usize] = a.min(b);
+                joining.push(*row);
+            }
+        }
+        let mut parts: Vec<Vec<u32>> = Vec::new();
+        for &leaf in &leaves {
+            // Roots are the smallest leaves of their parts and come first.
+            let root = root(&mut parent, leaf) as usize;
+            if root == leaf as usize {
+                part_of[root] = parts.len() as u32;
+                parts.push(Vec::new());
+            }
+            part_of[leaf as usize] = part_of[root];
+            parts[part_of[root] as usize].push(leaf);
+        }
+        if parts.len() == 1 && leaves.len() > 1 {
+            return Ok(Err(joining));
+        }
+        let mut rows_of: Vec<Vec<[u32; 3]>> = vec![Vec::new(); parts.len()];
+        for row in rows {
+            let [i, _, k] = row.map(|leaf| part_of[leaf as usize]);
+            if i == k {
+                rows_of[i as usize].push(row);
+            }
+        }
+        for (part, rows) in parts.into_iter().zip(rows_of) {
+            if part.len() == 1 {
+                nodes[node].push(Child::Leaf(part[0]));
+            } else {
+                nodes.push(Vec::new());
+                let new = nodes.len() - 1;
+                nodes[node].push(Child::Node(new));
+                open.push((new, part, rows));
+            }
+        }
+        monitor.advance(1)?;
+    }
+    Ok(Ok(nodes))
+}
+
+fn root(parent: &mut [u32], mut leaf: u32) -> u32 {
+    while parent[leaf as usize] != leaf {
+        let above = parent[parent[leaf as usize] as usize];
+        parent[leaf as usize] = above;
+        leaf = above;
+    }
+    leaf
+}
+
+fn is_inconsistent(rows: &[[u32; 3]], monitor: &Monitor) -> Result<bool> {
+    let mut leaves: Vec<u32> = rows.iter().flatten().copied().collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    Ok(nodes(&leaves, rows.to_vec(), monitor)?.is_err())
+}
+
+/// Leaves out triplets, many at a time and then one by one, as long as the others stay inconsistent.
+fn minimal(mut rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<Vec<[u32; 3]>> {
+    let mut step = rows.len().next_power_of_two() / 2;
+    while step > 0 {
+        let mut at = 0;
+        while at < rows.len() {
+            let end = (at + step).min(rows.len());
+            let fewer = [&rows[..at], &rows[end..]].concat();
+            if is_inconsistent(&fewer, monitor)? {
+                rows = fewer;
+            } else {
+                at = end;
+            }
+        }
+        step /= 2;
+    }
+    Ok(rows)
+}
+
+fn to_dendrogram(n: usize, nodes: &Nodes) -> Result<Dendrogram> {
+    let mut levels = vec![0usize; nodes.len()];
+    let mut smallest = vec![0usize; nodes.len()];
+    let mut merges = Vec::with_capacity(n.saturating_sub(1));
+    // Children have larger numbers than their parents.
+    for (node, children) in nodes.iter().enumerate().rev() {
+        let of = |child: &Child| match *child {
+            Child::Leaf(leaf) => (leaf as usize, 0),
+            Child::Node(node) => (smallest[node], levels[node]),
+        };
+        let mut parts: Vec<(usize, usize)> = children.iter().map(of).collect();
+        parts.sort_unstable();
+        let level = 1 + parts.iter().map(|part| part.1).max().unwrap_or(0);
+        if let Some((&(i, _), others)) = parts.split_first() {
+            let merge = |&(j, _): &(usize, usize)| RawMerge { i, j, similarity: -(level as f64) };
+            merges.extend(others.iter().map(merge));
+            (levels[node], smallest[node]) = (level, i);
+        }
+    }
+    Ok(Dendrogram::in_order(n, RawMerge::sort(n, merges))?.map_heights(true, |x| -x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(rows: Vec<[i32; 3]>, n: usize) -> String {
+        let triplets = Comparisons::<3>::new(rows, Some(n)).unwrap();
+        match build(&triplets, &Monitor::new()) {
+            Ok(tree) => tree.to_newick_topology(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn trees_come_back() {
+        assert_eq!(text(vec![], 1), "0;");
+        assert_eq!(text(vec![], 2), "(0,1);");
+        assert_eq!(text(vec![[0, 1, 2], [0, 2, 3], [0, 3, 4]], 5), "(4,(3,(2,(0,1))));");
+        let tree = build(&Comparisons::<3>::new(vec![[0, 3, 1]], Some(4)).unwrap(), &Monitor::new()).unwrap();
+        assert_eq!((tree.sizes(), tree.heights()), (&[2, 3, 4][..], &[1.0, 2.0, 2.0][..]));
+    }
+
+    #[test]
+    fn inconsistent_triplets_are_shown() {
+        let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
+        assert!(shown.ends_with("(0, 1, 2), (0, 2, 1)"), "{shown}");
+        // Three that are inconsistent together, any two of which are not.
+        let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
+        assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");
+    }
+}

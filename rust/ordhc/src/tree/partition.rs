@@ -1,0 +1,98 @@
+//! Flat clusters to start from.
+
+use super::raw::RawMerge;
+use crate::error::{Error, Result};
+
+/// A partition of the leaves into clusters, which are numbered by their smallest leaves.
+///
+/// ```
+/// use ordhc::tree::Partition;
+///
+/// let partition = Partition::new(&[7, 5, 7, 5, 5])?;
+/// assert_eq!((partition.n_leaves(), partition.n_clusters()), (5, 2));
+/// assert_eq!(partition.clusters(), [vec![0, 2], vec![1, 3, 4]]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    cluster_of: Vec<u32>,
+    clusters: Vec<Vec<usize>>,
+}
+
+impl Partition {
+    /// From one label per leaf; leaves of the same label are together.
+    ///
+    /// # Errors
+    /// No leaves.
+    pub fn new(labels: &[i64]) -> Result<Self> {
+        if labels.is_empty() {
+            return Err(Error::Shape("a partition of 0 leaves".into()));
+        }
+        let mut number = std::collections::HashMap::new();
+        let mut clusters: Vec<Vec<usize>> = Vec::new();
+        let mut cluster_of = Vec::with_capacity(labels.len());
+        for (leaf, label) in labels.iter().enumerate() {
+            let cluster = *number.entry(label).or_insert(clusters.len());
+            if cluster == clusters.len() {
+                clusters.push(Vec::new());
+            }
+            clusters[cluster].push(leaf);
+            cluster_of.push(cluster as u32);
+        }
+        Ok(Self { cluster_of, clusters })
+    }
+
+    /// Every leaf a cluster of its own.
+    pub fn singletons(n_leaves: usize) -> Self {
+        Self { cluster_of: (0..n_leaves as u32).collect(), clusters: (0..n_leaves).map(|leaf| vec![leaf]).collect() }
+    }
+
+    /// The number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.cluster_of.len()
+    }
+
+    /// The number of clusters.
+    pub fn n_clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    /// The leaves of each cluster, ascending; clusters in the order of their smallest leaves.
+    pub fn clusters(&self) -> &[Vec<usize>] {
+        &self.clusters
+    }
+
+    /// The cluster of each leaf.
+    pub fn cluster_of(&self) -> &[u32] {
+        &self.cluster_of
+    }
+
+    /// Fails unless the partition is one of `n_leaves` leaves.
+    pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
+        if self.n_leaves() != n_leaves {
+            return Err(Error::Shape(format!("initial clusters of {} leaves for {n_leaves} leaves", self.n_leaves())));
+        }
+        Ok(())
+    }
+
+    /// Merges that make the clusters, leaf by leaf.
+    pub(crate) fn merges(&self) -> Vec<RawMerge> {
+        let within = |leaves: &Vec<usize>| {
+            let i = leaves[0];
+            leaves[1..].iter().map(move |&j| RawMerge { i, j, similarity: f64::NEG_INFINITY }).collect::<Vec<_>>()
+        };
+        self.clusters.iter().flat_map(within).collect()
+    }
+}
+
+/// The merges within initial clusters and those after them as one list: merges within stand at least
+/// as high (as similarities) as the closest one after.
+pub(crate) fn with_initial(mut within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {
+    let closest = after.iter().map(|merge| merge.similarity).reduce(f64::max);
+    for merge in &mut within {
+        let lowest = closest.unwrap_or(if merge.similarity.is_finite() { merge.similarity } else { 0.0 });
+        merge.similarity = merge.similarity.max(lowest);
+    }
+    within.extend(after);
+    within
+}
