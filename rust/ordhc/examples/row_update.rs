@@ -14,7 +14,7 @@ fn geometric(merge: RowMerge<'_>, row: &mut [f64]) -> Result<()> {
 fn main() -> Result<()> {
     let pairs = [9.0, 1.0, 4.0, 4.0, 1.0, 8.0];
     let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
-    let tree = agglomerate_with_rows(&matrix, geometric, Engine::Auto, &Monitor::new())?;
+    let tree = agglomerate_with_rows(&matrix, geometric, Engine::Auto, None, &Monitor::new())?;
     println!("{}", tree.to_newick_topology());
     Ok(())
 }

@@ -6,11 +6,11 @@ use super::matrix::Matrix;
 use super::naive::PlainMatrix;
 use super::row_update::{RowMerge, RowUpdate};
 use super::rows::SquareRows;
-use super::{naive, nearest_pair};
+use super::{Linkage, naive, nearest_pair};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
-use crate::tree::{Dendrogram, RawMerge};
+use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// How the nearest pair is found. The tree does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,17 +70,49 @@ impl Engine {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn agglomerate(matrix: &Matrix<'_>, rule: &Rule, engine: Engine, monitor: &Monitor) -> Result<Dendrogram> {
+    agglomerate_from(matrix, rule, engine, None, monitor)
+}
+
+/// The same from initial clusters: as long as there are pairs within them, the most similar one of
+/// these is merged.
+///
+/// The merges within come first, at least as high (as similarities) as the closest one after.
+///
+/// # Errors
+/// As [`agglomerate`]; initial clusters of another number of leaves.
+///
+/// ```
+/// use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate_from};
+/// use ordhc::{Monitor, linkage::Rule, tree::Partition};
+///
+/// let pairs = [9.0, 1.0, 2.0]; // (0,1), (0,2), (1,2)
+/// let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
+/// let initial = Partition::new(&[0, 1, 1])?;
+/// let tree = agglomerate_from(&matrix, &Rule::Average, Engine::Auto, Some(&initial), &Monitor::new())?;
+/// assert_eq!(tree.to_newick_topology(), "(0,(1,2));");
+/// assert_eq!(tree.heights(), [5.0, 5.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn agglomerate_from(
+    matrix: &Matrix<'_>,
+    rule: &Rule,
+    engine: Engine,
+    initial: Option<&Partition>,
+    monitor: &Monitor,
+) -> Result<Dendrogram> {
+    initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
     matrix.check_squarable(rule)?;
     if engine == Engine::Chain && !rule.is_reducible() {
         return Err(Error::Argument(
             "the chain engine needs a reducible linkage; use `nearest-pair` for this one".into(),
         ));
     }
-    let job = Job { matrix, rule, engine, monitor, condensed_from: CONDENSED_FROM };
+    let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
+    let job = Job { matrix, rule, engine, initial, monitor, condensed_from: CONDENSED_FROM };
     job.dispatch()
 }
 
-/// The same for a linkage given as a row update, which `update` writes once per merge.
+/// [`agglomerate_from`] for a linkage given as a row update, which `update` writes once per merge.
 ///
 /// # Errors
 /// What `update` reports; a row that is not finite; as [`agglomerate`].
@@ -88,12 +120,14 @@ pub fn agglomerate_with_rows(
     matrix: &Matrix<'_>,
     update: impl FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>,
     engine: Engine,
+    initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
+    initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
     let mut rows = RowUpdate::new(matrix, update, monitor)?;
     let merges = match engine {
-        Engine::Auto | Engine::NearestPair => nearest_pair::merges(&mut rows, monitor)?,
-        Engine::Naive => naive::merges(&mut rows, monitor)?,
+        Engine::Auto | Engine::NearestPair => staged(&mut rows, initial, false, nearest_pair::merges_among, monitor)?,
+        Engine::Naive => staged(&mut rows, initial, false, naive::merges_among, monitor)?,
         Engine::Chain => {
             return Err(Error::Argument("the chain engine takes no row updates; use `nearest-pair`".into()));
         }
@@ -107,10 +141,31 @@ const CONDENSED_FROM: usize = 1500;
 /// Differences below this share of the values may be rounding (thousands of roundings, in fact).
 const ROUNDING: f64 = 1e-13;
 
+/// The merges within initial clusters and those after them, both by the same engine.
+fn staged<L: Linkage>(
+    linkage: &mut L,
+    initial: Option<&Partition>,
+    monotone: bool,
+    among: impl Fn(&mut L, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
+    let mut within = Vec::new();
+    for cluster in initial.map_or(&[][..], Partition::clusters) {
+        within.extend(among(linkage, cluster.clone(), &mut active, monitor)?);
+    }
+    if monotone {
+        within = RawMerge::sort(linkage.n_leaves(), within);
+    }
+    let after = among(linkage, active.clone(), &mut active, monitor)?;
+    Ok(if initial.is_some() { with_initial(within, after) } else { after })
+}
+
 struct Job<'a> {
     matrix: &'a Matrix<'a>,
     rule: &'a Rule,
     engine: Engine,
+    initial: Option<&'a Partition>,
     monitor: &'a Monitor,
     condensed_from: usize,
 }
@@ -144,7 +199,8 @@ impl Job<'_> {
         let reducible = self.rule.is_reducible();
         let merges = match self.engine {
             Engine::Naive => {
-                naive::merges(&mut PlainMatrix::new(update, self.matrix, squared, self.monitor)?, self.monitor)?
+                let mut rows = PlainMatrix::new(update, self.matrix, squared, self.monitor)?;
+                staged(&mut rows, self.initial, reducible, naive::merges_among, self.monitor)?
             }
             Engine::Auto | Engine::Chain if reducible => match self.chain(update)? {
                 Some(merges) => merges,
@@ -165,10 +221,8 @@ impl Job<'_> {
     }
 
     fn nearest_pairs<U: Update>(&self, update: &U) -> Result<Vec<RawMerge>> {
-        nearest_pair::merges(
-            &mut SquareRows::new(update, self.matrix, self.rule.is_squared(), self.monitor)?,
-            self.monitor,
-        )
+        let mut rows = SquareRows::new(update, self.matrix, self.rule.is_squared(), self.monitor)?;
+        staged(&mut rows, self.initial, self.rule.is_reducible(), nearest_pair::merges_among, self.monitor)
     }
 
     /// The chain's merges in order, or nothing if ties leave a doubt.
@@ -182,7 +236,19 @@ impl Job<'_> {
         let during = (!update.ties_commute()).then_some(caution);
         self.monitor.start((n * n / 2) as u64);
         let mut merges = Vec::with_capacity(n);
-        let (chain, outcome) = if n < self.condensed_from {
+        let mut within = Vec::new();
+        let (chain, outcome) = if let Some(initial) = self.initial {
+            let mut rows = SquareRows::new(update, self.matrix, squared, self.monitor)?;
+            let mut active = (0..n).collect();
+            for cluster in initial.clusters() {
+                let members = cluster.clone();
+                within.extend(nearest_pair::merges_among(&mut rows, members, &mut active, self.monitor)?);
+            }
+            within = RawMerge::sort(n, within);
+            let mut chain = Chain::after(n, within.clone());
+            let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
+            (chain, outcome)
+        } else if n < self.condensed_from {
             let mut chain = Chain::after(n, merges);
             let mut rows = SquareRows::new(update, self.matrix, squared, self.monitor)?;
             let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
@@ -205,10 +271,10 @@ impl Job<'_> {
         if outcome == Outcome::Doubtful {
             return Ok(None);
         }
-        let merges = RawMerge::sort(n, chain.into_merges());
+        let merges = RawMerge::sort(n, chain.into_merges().split_off(within.len()));
         let doubtful = |pair: &[RawMerge]| caution.doubts(pair[0].similarity, pair[1].similarity);
         let in_doubt = during.is_some() && merges.windows(2).any(doubtful);
-        Ok((!in_doubt).then_some(merges))
+        Ok((!in_doubt).then(|| if within.is_empty() { merges } else { with_initial(within, merges) }))
     }
 }
 
@@ -229,22 +295,41 @@ mod tests {
         rules
     }
 
-    fn tree(values: &[f64], dissimilarity: bool, rule: &Rule, engine: Engine, condensed_from: usize) -> Dendrogram {
+    struct Input<'a> {
+        values: &'a [f64],
+        dissimilarity: bool,
+        initial: Option<&'a Partition>,
+    }
+
+    fn tree(input: &Input<'_>, rule: &Rule, engine: Engine, condensed_from: usize) -> Dendrogram {
+        let Input { values, dissimilarity, initial } = *input;
         let matrix = Matrix::new(Values::F64(values), Layout::Condensed, dissimilarity).unwrap();
         let monitor = Monitor::new();
-        let job = Job { matrix: &matrix, rule, engine, monitor: &monitor, condensed_from };
+        let job = Job { matrix: &matrix, rule, engine, initial, monitor: &monitor, condensed_from };
         job.dispatch().unwrap()
     }
 
     fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
+        let n = crate::similarity::leaves_of_condensed(values.len()).unwrap();
+        let labels: Vec<i64> = (0..n as i64).map(|leaf| leaf * leaf % (1 + n as i64 / 2)).collect();
+        let initial = Partition::new(&labels).unwrap();
+        assert_engines_agree_on(&Input { values, dissimilarity, initial: None }, exactly);
+        assert_engines_agree_on(&Input { values, dissimilarity, initial: Some(&initial) }, exactly);
+    }
+
+    fn assert_engines_agree_on(input: &Input<'_>, exactly: bool) {
         for rule in rules() {
-            let expected = tree(values, dissimilarity, &rule, Engine::Naive, 0);
+            let expected = tree(input, &rule, Engine::Naive, 0);
+            if let Some(initial) = input.initial {
+                let cut = expected.cut_clusters(initial.n_clusters()).unwrap();
+                assert_eq!(cut, initial.cluster_of(), "{rule:?}");
+            }
             let mut all = vec![(Engine::NearestPair, 0)];
             if rule.is_reducible() {
                 all.extend([(Engine::Chain, 0), (Engine::Chain, usize::MAX)]);
             }
             for (engine, condensed_from) in all {
-                let found = tree(values, dissimilarity, &rule, engine, condensed_from);
+                let found = tree(input, &rule, engine, condensed_from);
                 assert_eq!(found.merges(), expected.merges(), "{rule:?} {engine:?} {condensed_from}");
                 for (a, b) in found.heights().iter().zip(expected.heights()) {
                     assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{rule:?} {engine:?}: {a} {b}");

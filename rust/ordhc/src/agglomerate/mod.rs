@@ -19,7 +19,7 @@ mod nearest_pair;
 mod row_update;
 mod rows;
 
-pub use engine::{Engine, agglomerate, agglomerate_with_rows};
+pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_with_rows};
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
@@ -91,11 +91,16 @@ pub trait Linkage {
     /// # Errors
     /// As [`Linkage::similarities`].
     fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
-        let others: Vec<usize> = active.iter().copied().filter(|&k| k != i).collect();
-        let mut values = vec![0.0; others.len()];
-        self.similarities(i, &others, &mut values)?;
-        Ok(nearest_of(&others, &values))
+        nearest_among(self, i, active)
     }
+}
+
+/// The nearest of some clusters to `i`.
+fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[usize]) -> Result<Nearest> {
+    let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
+    let mut values = vec![0.0; others.len()];
+    linkage.similarities(i, &others, &mut values)?;
+    Ok(nearest_of(&others, &values))
 }
 
 /// The largest of `values`, the first one if there are several.

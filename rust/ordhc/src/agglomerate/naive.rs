@@ -18,14 +18,26 @@ pub fn naive(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Dendrogram
 }
 
 pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let n = linkage.n_leaves();
-    let mut active: Vec<usize> = (0..n).collect();
-    let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    monitor.start(n.saturating_sub(1) as u64);
-    while active.len() > 1 {
+    let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
+    let members = active.clone();
+    merges_among(linkage, members, &mut active, monitor)
+}
+
+/// Merges the clusters `members`, some or all of the active ones, until they are one.
+pub(crate) fn merges_among(
+    linkage: &mut impl Linkage,
+    mut members: Vec<usize>,
+    active: &mut Vec<usize>,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let mut merges = Vec::with_capacity(members.len().saturating_sub(1));
+    if members.len() == active.len() {
+        monitor.start(members.len().saturating_sub(1) as u64);
+    }
+    while members.len() > 1 {
         let mut best = RawMerge { i: usize::MAX, j: usize::MAX, similarity: f64::NEG_INFINITY };
-        for (at, &i) in active.iter().enumerate() {
-            let later = &active[at + 1..];
+        for (at, &i) in members.iter().enumerate() {
+            let later = &members[at + 1..];
             let mut values = vec![0.0; later.len()];
             linkage.similarities(i, later, &mut values)?;
             let nearest = nearest_of(later, &values);
@@ -36,9 +48,10 @@ pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Ve
         if best.j == usize::MAX {
             return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
         }
-        linkage.merge(best.i, best.j, &active)?;
+        linkage.merge(best.i, best.j, active)?;
         merges.push(best);
         active.retain(|&k| k != best.j);
+        members.retain(|&k| k != best.j);
         monitor.advance(1)?;
     }
     Ok(merges)

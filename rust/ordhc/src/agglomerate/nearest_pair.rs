@@ -1,6 +1,6 @@
 //! Nearest pairs with a cache of every cluster's nearest.
 
-use super::{Linkage, nearest_of};
+use super::{Linkage, nearest_among, nearest_of};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
@@ -26,24 +26,39 @@ struct Cached {
 }
 
 pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let n = linkage.n_leaves();
-    let mut active: Vec<usize> = (0..n).collect();
-    monitor.start((n * n) as u64);
-    let mut cache: Vec<Cached> = Vec::with_capacity(n);
-    for i in 0..n {
-        let nearest = linkage.nearest(i, &active)?;
-        cache.push(Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false });
-        monitor.advance((n / 2) as u64)?;
+    let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
+    let members = active.clone();
+    merges_among(linkage, members, &mut active, monitor)
+}
+
+/// Merges the clusters `members`, some or all of the active ones, until they are one.
+pub(crate) fn merges_among(
+    linkage: &mut impl Linkage,
+    mut members: Vec<usize>,
+    active: &mut Vec<usize>,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let all = members.len() == active.len();
+    let mut cache =
+        vec![Cached { cluster: usize::MAX, similarity: f64::NEG_INFINITY, stale: true }; linkage.n_leaves()];
+    if all {
+        monitor.start((members.len() * members.len()) as u64);
     }
-    let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    let mut values = vec![0.0; n];
-    while active.len() > 1 {
-        let (i, j, similarity) = largest(linkage, &active, &mut cache, monitor)?;
-        linkage.merge(i, j, &active)?;
+    for &i in &members {
+        cache[i] = nearest(linkage, i, &members, all)?;
+        monitor.advance((members.len() / 2) as u64)?;
+    }
+    let mut merges = Vec::with_capacity(members.len().saturating_sub(1));
+    let mut values = vec![0.0; members.len()];
+    while members.len() > 1 {
+        let (i, j, similarity) = largest(linkage, &members, all, &mut cache, monitor)?;
+        linkage.merge(i, j, active)?;
         merges.push(RawMerge { i, j, similarity });
-        active.remove(active.partition_point(|&k| k < j));
-        let at = active.partition_point(|&k| k < i);
-        let others: Vec<usize> = active[..at].iter().chain(&active[at + 1..]).copied().collect();
+        for clusters in [&mut *active, &mut members] {
+            clusters.remove(clusters.partition_point(|&k| k < j));
+        }
+        let at = members.partition_point(|&k| k < i);
+        let others: Vec<usize> = members[..at].iter().chain(&members[at + 1..]).copied().collect();
         let values = &mut values[..others.len()];
         linkage.similarities(i, &others, values)?;
         for (&k, &similarity) in others.iter().zip(&*values) {
@@ -62,15 +77,21 @@ pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Ve
         }
         let nearest = nearest_of(&others, values);
         cache[i] = Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false };
-        monitor.advance(active.len() as u64)?;
+        monitor.advance(members.len() as u64)?;
     }
     Ok(merges)
+}
+
+fn nearest(linkage: &mut impl Linkage, i: usize, members: &[usize], all: bool) -> Result<Cached> {
+    let nearest = if all { linkage.nearest(i, members)? } else { nearest_among(linkage, i, members)? };
+    Ok(Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false })
 }
 
 /// The most similar pair, refreshing bounds that could hide it.
 fn largest(
     linkage: &mut impl Linkage,
     active: &[usize],
+    all: bool,
     cache: &mut [Cached],
     monitor: &Monitor,
 ) -> Result<(usize, usize, f64)> {
@@ -91,8 +112,7 @@ fn largest(
         match stale {
             None => return Ok((pair.0, pair.1, best)),
             Some(k) => {
-                let nearest = linkage.nearest(k, active)?;
-                cache[k] = Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false };
+                cache[k] = nearest(linkage, k, active, all)?;
                 monitor.advance(0)?;
             }
         }

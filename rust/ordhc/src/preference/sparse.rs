@@ -61,15 +61,18 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         let bounds: Vec<usize> = column_ends.iter().map(|&end| ends.get(end).copied().unwrap_or(total)).collect();
         let ends_of = parallel::split_at_ends(&mut ends, &column_ends);
         let entries_of = parallel::split_at_ends(&mut entries, &bounds);
-        parallel::map(parts.iter().cloned().zip(ends_of.into_iter().zip(entries_of)).collect(), |(part, (ends, out))| {
-            let first = ends[0];
-            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
-                let [p, q] = side.pair.map(|slot| slot as u16);
-                let place = &mut ends[side.column - part.start];
-                out[*place - first] = Entry { p, q, value: side.value.entry() };
-                *place += 1;
-            })
-        })
+        parallel::map(
+            parts.iter().cloned().zip(ends_of.into_iter().zip(entries_of)).collect(),
+            |(part, (ends, out))| {
+                let first = ends[0];
+                each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
+                    let [p, q] = side.pair.map(|slot| slot as u16);
+                    let place = &mut ends[side.column - part.start];
+                    out[*place - first] = Entry { p, q, value: side.value.entry() };
+                    *place += 1;
+                })
+            },
+        )
         .into_iter()
         .collect::<Result<Vec<()>>>()?;
         let mut start = 0;

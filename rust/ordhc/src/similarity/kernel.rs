@@ -51,7 +51,11 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) 
         None => {
             let say = |row: &[i32; 3]| {
                 let [_, k, l] = row.map(|id| id as usize);
-                [Said { context: pair_index(n, k.min(l), k.max(l)) as u64, item: row[0], sign: if k < l { 1 } else { -1 } }]
+                [Said {
+                    context: pair_index(n, k.min(l), k.max(l)) as u64,
+                    item: row[0],
+                    sign: if k < l { 1 } else { -1 },
+                }]
             };
             contexts(triplets, condensed_len(n) as u64, say, monitor)?
         }
@@ -95,8 +99,11 @@ pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Kern
     let say = |row: &[i32; 4]| {
         let [i, j, k, l] = row.map(|id| id as usize);
         let (near, far) = (pair(i, j) * n as u64, pair(k, l) * n as u64);
-        [(far, j, i, 1), (far, i, j, 1), (near, l, k, -1), (near, k, l, -1)]
-            .map(|(pair, r, item, sign)| Said { context: pair + r as u64, item: item as i32, sign })
+        [(far, j, i, 1), (far, i, j, 1), (near, l, k, -1), (near, k, l, -1)].map(|(pair, r, item, sign)| Said {
+            context: pair + r as u64,
+            item: item as i32,
+            sign,
+        })
     };
     let n_contexts = (condensed_len(n) as u64).saturating_mul(n as u64);
     Ok(contexts(quadruplets, n_contexts, say, monitor)?.kernel)
@@ -209,7 +216,8 @@ fn group<V: Value, const K: usize, const E: usize>(
     // A few entries a bucket, so that sorting within buckets is cheap.
     let n_buckets = (comparisons.len() as u64 / 4).clamp(1, 1 << 24).min(width);
     let buckets_per_context = n_buckets as f64 / width as f64;
-    let bucket = |context: u64| (((context - range.start) as f64 * buckets_per_context) as u64).min(n_buckets - 1) as usize;
+    let bucket =
+        |context: u64| (((context - range.start) as f64 * buckets_per_context) as u64).min(n_buckets - 1) as usize;
     let mut ends = vec![0usize; n_buckets as usize + 1];
     each_said(comparisons, &range, say, monitor, |said, _| ends[bucket(said.context) + 1] += 1)?;
     for at in 1..ends.len() {

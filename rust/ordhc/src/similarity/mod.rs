@@ -7,5 +7,5 @@ mod kernel;
 
 pub use adds::{Cell, adds};
 pub use condensed::{condensed_len, pair_index, square_from_condensed};
-pub use kernel::{Kernel, mulk3, mulk4};
 pub(crate) use condensed::{leaves_of_condensed, row_start, triangle_ranges};
+pub use kernel::{Kernel, mulk3, mulk4};
