@@ -142,13 +142,13 @@ def smallest_gap(n, W, labels=None):
 
 
 def average(S):
-    def W(p, q, clusters):
+    def value(p, q, clusters):
         total = sum(S[i][j] for i in p for j in q)
         if isinstance(total, float):
             return total / (len(p) * len(q))
         return Fraction(total) / (len(p) * len(q))
 
-    return W
+    return value
 
 
 def single(S):
@@ -165,17 +165,17 @@ def three_al(rows, weights):
 
     def preference(a, b, c):
         """How much cluster a is closer to b than to c."""
-        total = sum(x[i, k, m] for i in a for k in b for m in c)
+        total = sum(x.get((i, k, m), 0) for i in a for k in b for m in c)
         return Fraction(total) / (len(a) * len(b) * len(c))
 
-    def W(p, q, clusters):
+    def value(p, q, clusters):
         if len(clusters) == 2:
             return Fraction(0)
         others = [r for r in clusters if r not in (p, q)]
         total = sum(preference(p, q, r) + preference(q, p, r) for r in others)
         return total / (2 * (len(clusters) - 2))
 
-    return W
+    return value
 
 
 def four_al(rows, weights):
@@ -186,11 +186,11 @@ def four_al(rows, weights):
         total = sum(x.get((i, j, k, m), 0) for i in a for j in b for k in c for m in d)
         return Fraction(total) / (len(a) * len(b) * len(c) * len(d))
 
-    def W(p, q, clusters):
+    def value(p, q, clusters):
         total = sum(preference(p, q, r, s) for r, s in itertools.permutations(clusters, 2))
         return Fraction(total) / (len(clusters) * (len(clusters) - 1))
 
-    return W
+    return value
 
 
 def pairs_beaten(rows, weights):
