@@ -212,6 +212,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
         tags.input_tags.string = True
         return tags
 
@@ -226,14 +227,16 @@ def _comparisons(
     table = X if isinstance(X, Comparisons) or _is_sparse(X) else _table(X)
     if isinstance(table, np.ndarray) and table.ndim != 3:
         return _from_list(X, table, y, sample_weight, n_leaves)
-    kind = type(X).__name__ if isinstance(X, Comparisons) else "a tensor of counts"
+    kind = "a sparse tensor of counts" if _is_sparse(X) else "a tensor of counts"
+    if isinstance(X, Comparisons):
+        kind = type(X).__name__
     if y is not None:
         raise InputError(f"X is {kind} and holds the answers already; y must be None")
     if isinstance(X, Comparisons):
         data = X if n_leaves is None else type(X)(X, n_leaves)
         return _weighted(data, _checked_weights(sample_weight, len(data)))
     if sample_weight is not None:
-        raise InputError("X is a tensor of counts and has no rows for sample_weight")
+        raise InputError(f"X is {kind} and has no rows for sample_weight")
     return _from_tensor(table, n_leaves)
 
 
@@ -281,6 +284,14 @@ def _from_list(
     n_leaves: int | None,
 ) -> Comparisons:
     """From rows of leaves, with or without responses."""
+    if table.ndim == 2 and table.shape[1] not in (3, 4):
+        raise InputError(
+            f"X has {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 3 is required, "
+            "anchor, near and far, and 4 for quadruplets"
+        )
+    if table.ndim == 2 and table.dtype.kind in "if":
+        for row, column in np.argwhere(table < 0)[:1]:
+            raise InputError(f"Negative values in data: X[{row}, {column}] is {table[row, column]}")
     kind: type[Comparisons] = Quadruplets if table.ndim == 2 and table.shape[1] == 4 else Triplets
     data = kind(X, n_leaves)
     data = _weighted(data, _checked_weights(sample_weight, len(data)))
