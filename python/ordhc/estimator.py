@@ -211,7 +211,6 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
-        tags.input_tags.categorical = True
         tags.input_tags.positive_only = True
         tags.input_tags.string = True
         return tags
