@@ -67,15 +67,19 @@ INAPPLICABLE = dict.fromkeys(
 ) | {"check_clustering": NO_ROW_PER_LABEL}
 
 
+def triplets_of(points):
+    D = ((points[:, None] - points) ** 2).sum(axis=2)
+    i, j, k = np.nonzero(D[:, :, None] < D[:, None, :])
+    rows = np.column_stack([i, j, k])
+    return Triplets(rows[i != j], n_leaves=len(points))
+
+
 class OfPoints(OrdinalClustering):
     """The estimator over all triplets of points, with which more of scikit-learn's checks can run."""
 
     def fit(self, X, y=None):
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        D = ((X[:, None] - X) ** 2).sum(axis=2)
-        i, j, k = np.nonzero(D[:, :, None] < D[:, None, :])
-        rows = np.column_stack([i, j, k])
-        super().fit(Triplets(rows[(i != j)], n_leaves=len(X)))
+        super().fit(triplets_of(X))
         self.n_features_in_ = X.shape[1]
         return self
 
@@ -83,7 +87,7 @@ class OfPoints(OrdinalClustering):
         return self.fit(X).labels_
 
     def score(self, X, y=None):
-        return 0.0
+        return super().score(triplets_of(validate_data(self, X, dtype=np.float64, reset=False)))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
