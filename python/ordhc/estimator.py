@@ -199,7 +199,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             Leaves that the tree lacks, no comparisons, and as `fit`.
         """
         check_is_fitted(self)
-        data = _comparisons(X, y, sample_weight, None if isinstance(X, Comparisons) else self.n_leaves)
+        data = _comparisons(X, y, sample_weight, None)
         rows = _leaves_of(self.dendrogram_, data)
         weights = np.ones(len(rows)) if data.weights is None else data.weights
         if not weights.sum() > 0:
