@@ -480,6 +480,8 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     with pytest.raises(ordhc.MissingExtraError, match=r'scikit-learn: pip install "ordhc\[sklearn\]"'):
         _ = ordhc.OrdinalClustering
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "OrdinalClustering" not in dir(ordhc)
 
 
 def test_all_triplets_of_points_group_the_points():

@@ -55,4 +55,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "OrdinalClustering"])
+    from importlib.util import find_spec
+
+    # Only if it can be had: `help(ordhc)` looks at all that is listed.
+    return sorted([*globals(), *(["OrdinalClustering"] if find_spec("sklearn") else [])])
