@@ -9,6 +9,8 @@ dendrogram and says how good the tree is.
 '((cat,dog),(car,bus));'
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ordhc._version import __version__
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
@@ -17,6 +19,10 @@ from ordhc.io import read_quadruplets, read_tree, read_triplets, write_compariso
 from ordhc.registry import list_plugins
 from ordhc.verbs import cluster, linkage, score, similarity, simulate_planted
 
+if TYPE_CHECKING:
+    from ordhc.estimator import OrdinalClustering as OrdinalClustering
+
+# Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
 __all__ = [
     "Dendrogram",
     "InputError",
@@ -38,3 +44,18 @@ __all__ = [
     "write_comparisons",
     "write_tree",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "OrdinalClustering":
+        from ordhc.estimator import OrdinalClustering
+
+        return OrdinalClustering
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from importlib.util import find_spec
+
+    # Only if it can be had: `help(ordhc)` looks at all that is listed.
+    return sorted([*globals(), *(["OrdinalClustering"] if find_spec("sklearn") else [])])

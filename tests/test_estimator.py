@@ -1,0 +1,489 @@
+"""The estimator: scikit-learn's conventions, cblearn's formats, the same trees as `cluster`."""
+
+import pickle
+import re
+import subprocess
+import sys
+import warnings
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone, is_clusterer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
+
+import ordhc
+from ordhc import InputError, Quadruplets, Triplets
+from ordhc.estimator import OrdinalClustering
+
+ROOT = Path(__file__).parent.parent
+KFOLD = KFold(3, shuffle=True, random_state=0)
+
+NO_COMPARISONS = "fits random features, which are no comparisons of leaves"
+NO_ROW_PER_LABEL = "expects a label per row; rows are comparisons, labels belong to leaves"
+
+#: The checks of scikit-learn that cannot apply, and why. docs/coming-from.md lists the same.
+INAPPLICABLE = dict.fromkeys(
+    [
+        "check_all_zero_sample_weights_error",
+        "check_dict_unchanged",
+        "check_dont_overwrite_parameters",
+        "check_dtype_object",
+        "check_estimators_dtypes",
+        "check_estimators_fit_returns_self",
+        "check_estimators_nan_inf",
+        "check_estimators_overwrite_params",
+        "check_estimators_pickle",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_1sample",
+        "check_fit2d_predict1d",
+        "check_fit_check_is_fitted",
+        "check_fit_idempotent",
+        "check_fit_score_takes_y",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_n_features_in",
+        "check_n_features_in_after_fitting",
+        "check_pipeline_consistency",
+        "check_readonly_memmap_input",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+        "check_sample_weights_list",
+        "check_sample_weights_not_an_array",
+        "check_sample_weights_not_overwritten",
+        "check_sample_weights_pandas_series",
+        "check_sample_weights_shape",
+    ],
+    NO_COMPARISONS,
+) | {"check_clustering": NO_ROW_PER_LABEL}
+
+
+def triplets_of(points):
+    D = ((points[:, None] - points) ** 2).sum(axis=2)
+    i, j, k = np.nonzero(D[:, :, None] < D[:, None, :])
+    rows = np.column_stack([i, j, k])
+    return Triplets(rows[i != j], n_leaves=len(points))
+
+
+class OfPoints(OrdinalClustering):
+    """The estimator over all triplets of points, with which more of scikit-learn's checks can run."""
+
+    def fit(self, X, y=None):
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        super().fit(triplets_of(X))
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def fit_predict(self, X, y=None):
+        return self.fit(X).labels_
+
+    def score(self, X, y=None):
+        return super().score(triplets_of(validate_data(self, X, dtype=np.float64, reset=False)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = False
+        tags.input_tags.three_d_array = False
+        tags.input_tags.string = False
+        return tags
+
+
+def outcomes(estimator, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return check_estimator(estimator, expected_failed_checks=expected, on_fail=None, on_skip=None)
+
+
+@pytest.mark.parametrize("estimator", [OrdinalClustering(), OrdinalClustering(n_clusters=2)])
+def test_checks_of_scikit_learn(estimator):
+    results = outcomes(estimator, INAPPLICABLE)
+    failed = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
+    assert not failed
+    assert {r["check_name"] for r in results if r["status"] == "passed"}.isdisjoint(INAPPLICABLE)
+    assert sum(r["status"] == "passed" for r in results) >= 20
+
+
+def test_checks_of_scikit_learn_over_points():
+    results = outcomes(OfPoints(n_clusters=2), {})
+    assert not [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
+    passed = {r["check_name"] for r in results if r["status"] == "passed"}
+    of_weights = {name for name in INAPPLICABLE if "sample_weight" in name}
+    assert passed >= set(INAPPLICABLE) - of_weights
+
+
+def test_the_document_lists_the_checks_that_cannot_apply():
+    text = (ROOT / "docs/coming-from.md").read_text()
+    listed = re.findall(r"^\| `(check_\w+)` \| (.+) \|$", text, re.MULTILINE)
+    assert dict(listed) == INAPPLICABLE
+    assert len(listed) == len(INAPPLICABLE)
+
+
+def questions(seed, n=8, m=60):
+    rng = np.random.default_rng(seed)
+    X = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
+    return X, rng.choice([-1, 1], m)
+
+
+def tensor(X, y, n):
+    M = np.zeros((n, n, n), dtype=int)
+    np.add.at(M, tuple(X.T), y)
+    return M
+
+
+def sorted_questions(X, y):
+    """As cblearn's `standard=True`: the smaller of the two leaves first."""
+    turned = X[:, 1] > X[:, 2]
+    return np.where(turned[:, None], X[:, [0, 2, 1]], X), np.where(turned, -y, y)
+
+
+def test_attributes_are_those_of_the_tree():
+    t, _ = ordhc.simulate_planted(1500, levels=2, leaves_per_cluster=4, seed=3)
+    tree = ordhc.cluster(t)
+    model = OrdinalClustering(n_clusters=4)
+    assert model.fit(t) is model
+    assert model.dendrogram_ == tree
+    assert (model.n_leaves_, model.n_features_in_) == (16, 3)
+    assert model.children_.tolist() == tree.merges.tolist()
+    assert model.distances_.tolist() == tree.to_scipy()[:, 2].tolist()
+    assert (np.diff(model.distances_) >= 0).all()
+    assert model.labels_.tolist() == tree.cut(n_clusters=4).tolist()
+    assert model.fit_predict(t).tolist() == model.labels_.tolist()
+    assert is_clusterer(model)
+
+
+def test_parameters_are_those_of_cluster():
+    t, _ = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=4, seed=3)
+    q = t.to_quadruplets()
+    by_linkage = {"linkage": "complete", "tie_seed": 5}
+    assert OrdinalClustering(**by_linkage).fit(t).dendrogram_ == ordhc.cluster(t, **by_linkage)
+    by_similarity = OrdinalClustering(similarity="adds4").fit(t)
+    assert by_similarity.dendrogram_ == ordhc.cluster(t, similarity="adds4")
+    assert OrdinalClustering("adds4-al").fit(q).dendrogram_ == ordhc.cluster(q)
+    assert OrdinalClustering("adds4-al").fit(q).n_features_in_ == 4
+    assert OrdinalClustering(n_leaves=20).fit(t).n_leaves_ == 20
+    model = OrdinalClustering(linkage="single", linkage_parameters={"beta": 1})
+    with pytest.raises(InputError, match="'single' has no parameter 'beta'"):
+        model.fit(t)
+
+
+def test_without_n_clusters_there_are_no_labels():
+    t = Triplets([(0, 1, 2), (1, 0, 2)])
+    model = OrdinalClustering(n_clusters=2).fit(t)
+    assert model.labels_.tolist() == [0, 0, 1]
+    model.set_params(n_clusters=None).fit(t)
+    assert not hasattr(model, "labels_")
+    with pytest.raises(InputError, match="n_clusters is None"):
+        model.fit_predict(t)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_formats_agree(seed):
+    n = 8
+    X, y = questions(seed, n)
+    expected = ordhc.cluster(Triplets.from_responses(X, y, n_leaves=n))
+    ordered = np.where((y == 1)[:, None], X, X[:, [0, 2, 1]])
+    M = tensor(*sorted_questions(X, y), n)
+    cells = np.argwhere(M)
+    flat = M.reshape(n, n * n)
+    for given_ in [
+        (Triplets(ordered, n),),
+        (ordered,),
+        (ordered.tolist(),),
+        (ordered.astype(np.float32),),
+        (X, y),
+        (X, y == 1),
+        (X.astype(np.uint32), y.tolist()),
+        sorted_questions(X, y),
+        (cells, M[tuple(cells.T)]),
+        (M,),
+        (M.tolist(),),
+        (M.astype(np.int8),),
+        (M - M.transpose(0, 2, 1),),
+        (sparse.csr_matrix(flat),),
+        (sparse.csc_array(flat),),
+        (sparse.coo_array(flat - M.transpose(0, 2, 1).reshape(n, n * n)),),
+        (tensor(X, y, n),),
+        (sparse.coo_array((y, (X[:, 0], X[:, 1] * n + X[:, 2])), shape=(n, n * n)),),
+    ]:
+        assert OrdinalClustering(n_leaves=n).fit(*given_).dendrogram_ == expected
+
+
+def test_counts_are_weights_and_zero_is_no_answer():
+    X = [(0, 1, 2), (1, 3, 2), (2, 0, 4)]
+    model = OrdinalClustering()
+    expected = ordhc.cluster(Triplets([(0, 1, 2), (1, 2, 3), (1, 2, 3), (1, 2, 3)], n_leaves=5))
+    assert model.fit(X, [1, -3, 0]).dendrogram_ == expected
+    M = np.zeros((5, 5, 5), dtype=int)
+    M[0, 1, 2], M[1, 3, 2] = 1, -3
+    assert model.fit(M).dendrogram_ == expected
+    M[1, 2, 3] = 3
+    M[0, 2, 1] = -1
+    assert model.fit(M).dendrogram_ == expected
+    M[0, 2, 1] = 0
+    three_more = Triplets([(0, 1, 2)] + [(1, 2, 3)] * 6, n_leaves=5)
+    assert model.fit(M).dendrogram_ == ordhc.cluster(three_more)
+    assert model.fit(np.zeros((3, 3, 3))).n_leaves_ == 3
+
+
+def test_entries_are_read_as_cblearn_reads_them():
+    # check_query_response([[0, 1, 2], [0, 2, 1], [3, 2, 1]], [1, -1, 1], "tensor-count", standard=False)
+    cells, counts = np.array([(0, 1, 2), (0, 2, 1), (3, 2, 1)]), [1, -1, 1]
+    M = tensor(cells, counts, 4)
+    expected = ordhc.cluster(Triplets([(0, 1, 2), (0, 1, 2), (3, 2, 1)]))
+    assert OrdinalClustering().fit(M).dendrogram_ == expected
+    # the same with standard=True
+    assert (
+        OrdinalClustering().fit(tensor(np.array([(0, 1, 2), (3, 1, 2)]), [2, -1], 4)).dendrogram_ == expected
+    )
+
+
+def test_three_dimensional_sparse_arrays():
+    class COO:
+        """What is used of `sparse.COO`."""
+
+        def __init__(self, M):
+            self.shape, self.coords = M.shape, np.array(np.nonzero(M))
+            self.data, self.nnz = M[tuple(self.coords)], np.count_nonzero(M)
+
+        def asformat(self, kind):
+            assert kind == "coo"
+            return self
+
+    X, y = questions(1)
+    M = tensor(X, y, 8)
+    expected = OrdinalClustering().fit(M).dendrogram_
+    assert OrdinalClustering().fit(COO(M)).dendrogram_ == expected
+
+
+def test_quadruplets_with_responses():
+    rows = np.array([(0, 1, 2, 3), (2, 3, 0, 2), (1, 3, 0, 1)])
+    expected = ordhc.cluster(Quadruplets([(0, 1, 2, 3), (2, 3, 0, 2), (0, 1, 1, 3), (0, 1, 1, 3)]))
+    assert OrdinalClustering("adds4-al").fit(rows, [1, 1, -2]).dendrogram_ == expected
+
+
+def test_names_are_kept():
+    rows = [("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")]
+    model = OrdinalClustering(n_clusters=2).fit(rows)
+    assert model.dendrogram_ == ordhc.cluster(Triplets(rows))
+    turned = OrdinalClustering().fit([(a, c, b) for a, b, c in rows], [False] * 3)
+    assert turned.dendrogram_.names == ("cat", "car", "dog", "bus")
+    assert model.score(rows) == 1
+    assert model.score([("bus", "car", "dog"), ("bus", "dog", "car")]) == 0.5
+    with pytest.raises(InputError, match="the name 'cow' is unknown"):
+        model.score([("cow", "cat", "dog")])
+
+
+def test_weights_multiply():
+    X, y = questions(2)
+    w = np.random.default_rng(0).integers(0, 4, len(X))
+    t = Triplets.from_responses(X, y, weights=w)
+    expected = ordhc.cluster(t)
+    assert OrdinalClustering().fit(X, y, sample_weight=w).dendrogram_ == expected
+    assert OrdinalClustering().fit(X, y * w).dendrogram_ == expected
+    assert OrdinalClustering().fit(t).dendrogram_ == expected
+    assert OrdinalClustering().fit(np.repeat(X, w, axis=0), np.repeat(y, w)).dendrogram_ == expected
+    doubled = Triplets(t, weights=w * w)
+    assert OrdinalClustering().fit(t, sample_weight=w).dendrogram_ == ordhc.cluster(doubled)
+    assert OrdinalClustering().fit(X, y * w, sample_weight=w).dendrogram_ == ordhc.cluster(doubled)
+    labels = OrdinalClustering(n_clusters=3).fit_predict(X, y, sample_weight=w)
+    assert labels.tolist() == expected.cut(n_clusters=3).tolist()
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_score_is_the_share_of_satisfied_comparisons(seed):
+    X, y = questions(seed)
+    model = OrdinalClustering(n_leaves=8).fit(X[:40], y[:40])
+    size = model.dendrogram_.lca_size
+    t = Triplets.from_responses(X, y, n_leaves=8)
+    satisfied = [size(i, j) < size(i, k) for i, j, k in t]
+    assert model.score(X, y) == model.score(t) == model.score(t.to_quadruplets()) == np.mean(satisfied)
+    w = np.random.default_rng(seed).random(len(X))
+    assert model.score(X, y, sample_weight=w) == pytest.approx(np.average(satisfied, weights=w))
+    assert model.score(Triplets(t, weights=w)) == pytest.approx(np.average(satisfied, weights=w))
+    assert model.score(tensor(X, y, 8).clip(-1, 1)) <= 1
+
+
+def test_a_perfect_hierarchy_is_recovered_and_scores_one():
+    def distance(i, j):
+        return 1 if i // 2 == j // 2 else 2 if max(i, j) < 4 else 3
+
+    rows = [(i, j, k) for i, j, k in permutations(range(6), 3) if distance(i, j) < distance(i, k)]
+    model = OrdinalClustering(n_clusters=3).fit(rows)
+    assert model.labels_.tolist() == [0, 0, 1, 1, 2, 2]
+    assert model.score(rows) == 1
+    assert model.score([(i, k, j) for i, j, k in rows]) == 0
+
+
+def test_clone_and_parameters():
+    model = OrdinalClustering("adds4-al", 3, tie_seed=1, linkage_parameters={"a": 1})
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert set(model.get_params()) == {
+        "method",
+        "n_clusters",
+        "similarity",
+        "linkage",
+        "similarity_parameters",
+        "linkage_parameters",
+        "n_leaves",
+        "tie_seed",
+    }
+    assert copy.set_params(n_clusters=2).n_clusters == 2
+    assert "n_clusters=3" in repr(model)
+
+
+def test_pickling():
+    X, y = questions(4)
+    model = OrdinalClustering(n_clusters=2).fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    assert back.dendrogram_ == model.dendrogram_
+    assert back.labels_.tolist() == model.labels_.tolist()
+    assert back.score(X, y) == model.score(X, y)
+
+
+def test_pipeline():
+    answers = [(2, 0, 1), (3, 0, 1), (0, 2, 3), (1, 2, 3)]
+    model = make_pipeline(FunctionTransformer(Triplets.from_odd_one_out), OrdinalClustering(n_clusters=2))
+    assert model.fit_predict(answers).tolist() == [0, 0, 1, 1]
+    assert model.score(answers) == 1
+    X, y = questions(5)
+    plain = make_pipeline(OrdinalClustering()).fit(X, y)
+    assert plain[-1].dendrogram_ == OrdinalClustering().fit(X, y).dendrogram_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_cross_validation(named, weighted):
+    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=3)
+    names = [f"leaf {i}" for i in range(12)] if named else None
+    weights = np.random.default_rng(0).random(600) if weighted else None
+    t = Triplets(t, names=names, weights=weights)
+    expected = [
+        OrdinalClustering().fit(t[train]).score(t[test]) for train, test in KFOLD.split(np.zeros(600))
+    ]
+    assert cross_val_score(OrdinalClustering(), t, cv=KFOLD).tolist() == expected
+    if not weighted:
+        rows = cross_val_score(OrdinalClustering(n_leaves=12), t.rows, cv=KFOLD)
+        y = cross_val_score(OrdinalClustering(n_leaves=12), t.rows, np.ones(600), cv=KFOLD)
+        assert rows.tolist() == y.tolist() == expected
+    assert np.mean(expected) > 0.5
+
+
+def test_grid_search():
+    t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=3)
+    grid = {"linkage": ["average", "single"], "tie_seed": [None, 0]}
+    search = GridSearchCV(OrdinalClustering(n_leaves=12), grid, cv=KFOLD).fit(t.rows)
+    assert search.best_params_["linkage"] == "average"
+    assert search.best_estimator_.dendrogram_ == ordhc.cluster(t, **search.best_params_)
+    assert GridSearchCV(OrdinalClustering(), grid, cv=KFOLD).fit(t).best_score_ == search.best_score_
+
+
+GOOD = [(0, 1, 2), (1, 0, 2)]
+
+
+def put(value, *cell):
+    M = np.zeros((3, 3, 3))
+    M[cell] = value
+    return M
+
+
+BAD = [
+    (lambda m: m.fit([(0, 1, 1)]), "row 0: leaf 1 occurs twice"),
+    (lambda m: m.fit([(0, 1, 2.5)]), "row 0: far is 2.5"),
+    (lambda m: m.fit([(0, np.nan, 2)]), "row 0: near is nan"),
+    (lambda m: m.fit([(0, 1, 2), (0, 1)]), "row 1: 2 columns instead of 3"),
+    (lambda m: m.fit([(0, 1, 2), (0, -1, 2)]), "Negative values in data: X[1, 1] is -1"),
+    (lambda m: m.fit([(0, 1)]), "X has 2 feature(s) (shape=(1, 2)) while a minimum of 3"),
+    (lambda m: m.fit([0, 1, 2]), "shape (3,)"),
+    (lambda m: m.fit(None), "shape ()"),
+    (lambda m: m.fit("abc"), "shape ()"),
+    (lambda m: m.fit(np.zeros((2, 3), dtype=complex)), "Complex data not supported"),
+    (lambda m: m.fit([]), "the number of leaves is unknown"),
+    (lambda m: m.fit(GOOD, [1]), "y has shape (1,) for 2 questions"),
+    (lambda m: m.fit(GOOD, [1, np.nan]), "row 1: y is nan; counts are finite"),
+    (lambda m: m.fit(GOOD, [1, np.inf]), "row 1: y is inf; counts are finite"),
+    (lambda m: m.fit(GOOD, ["a", "b"]), "y must be numbers"),
+    (lambda m: m.fit(GOOD, [1, 0]), "row 1: y is 0, and y holds only 0 and 1"),
+    (lambda m: m.fit(GOOD, [0, 0]), "row 0: y is 0, and y holds only 0 and 1"),
+    (lambda m: m.fit(GOOD, sample_weight=[1]), "weights have shape (1,) for 2"),
+    (lambda m: m.fit(GOOD, sample_weight=[1, -1]), "row 1: weight is -1.0"),
+    (lambda m: m.fit(Triplets(GOOD), [1, 1]), "X is Triplets and holds the answers already"),
+    (lambda m: m.fit(Triplets(GOOD), sample_weight=[1]), "weights have shape (1,) for 2"),
+    (lambda m: m.fit([Triplets(GOOD), Triplets(GOOD, 4)]), "X[1] is <Triplets: 2 of 4 leaves"),
+    (lambda m: m.fit(put(1, 0, 1, 2), [1]), "X is a tensor of counts and holds"),
+    (lambda m: m.fit(put(1, 0, 1, 2), sample_weight=[1]), "has no rows for sample_weight"),
+    (lambda m: m.fit(put(np.nan, 0, 1, 2)), "X[0, 1, 2] is nan; counts are finite"),
+    (lambda m: m.fit(put(2, 0, 1, 1)), "X[0, 1, 1] is 2, but a triplet has three leaves"),
+    (lambda m: m.fit(put(2, 1, 1, 0)), "X[1, 1, 0] is 2, but"),
+    (lambda m: m.fit(put(2, 1, 0, 1)), "X[1, 0, 1] is 2, but"),
+    (lambda m: m.fit(np.zeros((2, 2, 3))), "X has shape (2, 2, 3); a tensor of counts is (n, n, n)"),
+    (lambda m: m.fit(sparse.csr_matrix((3, 3))), "X is sparse of shape (3, 3)"),
+    (lambda m: m.fit(sparse.csr_matrix(put(np.inf, 2, 0, 1).reshape(3, 9))), "X[2, 0, 1] is inf"),
+    (lambda m: m.set_params(n_clusters=4).fit(GOOD), "n_clusters = 4 is above the 3 leaves"),
+    (lambda m: m.set_params(n_clusters=0).fit(GOOD), "n_clusters = 0 is below 1"),
+    (lambda m: m.set_params(n_clusters=1.5).fit(GOOD), "n_clusters = 1.5 is not a whole number"),
+    (lambda m: m.set_params(n_leaves=2).fit(GOOD), "leaf 2 is outside"),
+    (lambda m: m.set_params(n_leaves=2).fit(Triplets(GOOD)), "leaf 2 is outside"),
+    (lambda m: m.set_params(method="adds3").fit(GOOD), "unknown method 'adds3' (did you mean adds3-al"),
+    (lambda m: m.fit([(0, 1, 2, 3)]), "similarity 'adds3' takes triplets, not Quadruplets"),
+    (lambda m: m.fit(GOOD).score([(0, 1, 3)]), "row 0: leaf 3 is not in the tree of 3 leaves"),
+    (lambda m: m.fit(GOOD).score(Triplets([], 3)), "no comparisons to score"),
+    (lambda m: m.fit(GOOD).score(GOOD, sample_weight=[0, 0]), "no comparisons to score"),
+]
+
+
+@pytest.mark.parametrize(("act", "part"), BAD, ids=[part for _, part in BAD])
+def test_bad_input_is_explained(act, part):
+    with pytest.raises(InputError) as error:
+        act(OrdinalClustering())
+    assert part in str(error.value)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = OrdinalClustering(n_clusters=2).fit(GOOD)
+    with pytest.raises(InputError):
+        model.fit(GOOD, [1])
+    assert model.score(GOOD) == 1
+
+
+def test_score_needs_fit():
+    with pytest.raises(NotFittedError):
+        OrdinalClustering().score(GOOD)
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_ordhc_does_not_import_scikit_learn():
+    code = "import sys, ordhc; from ordhc import *; print('sklearn' in sys.modules, {} in dir(ordhc))"
+    assert run(code.format("'OrdinalClustering'")) == "False True\n"
+    assert "OrdinalClustering" not in ordhc.__all__
+    assert ordhc.OrdinalClustering is OrdinalClustering
+    with pytest.raises(AttributeError, match="no attribute 'OrdinalClusterin'"):
+        _ = ordhc.OrdinalClusterin
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
+    monkeypatch.delitem(sys.modules, "ordhc.estimator")
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    with pytest.raises(ordhc.MissingExtraError, match=r'scikit-learn: pip install "ordhc\[sklearn\]"'):
+        _ = ordhc.OrdinalClustering
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "OrdinalClustering" not in dir(ordhc)
+
+
+def test_all_triplets_of_points_group_the_points():
+    points = np.array([[0.0], [0.1], [5.0], [5.2], [5.3]])
+    assert OfPoints(n_clusters=2).fit_predict(points).tolist() == [0, 0, 1, 1, 1]
