@@ -7,6 +7,7 @@ mod lca;
 mod newick;
 mod partition;
 mod raw;
+mod topology;
 
 pub use build::build;
 pub use dendrogram::Dendrogram;
@@ -14,3 +15,4 @@ pub use lca::LcaSizes;
 pub use partition::Partition;
 pub(crate) use partition::with_initial;
 pub(crate) use raw::RawMerge;
+pub use topology::Topology;
