@@ -1,0 +1,371 @@
+//! Kendall's tau between two dendrograms, leaf by leaf.
+
+use std::ops::Range;
+
+use super::path::{Paths, Rows, for_places, same_leaves};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::Dendrogram;
+
+/// How much two dendrograms agree on which leaves are close to which.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KendallTau {
+    /// The mean over the leaves whose tau-b is defined; NaN if there are none.
+    pub mean: f64,
+    /// Their sample standard deviation over the root of their number, as `scipy.stats.sem`; NaN if
+    /// there are fewer than two.
+    pub standard_error: f64,
+    /// The number of leaves without a tau-b, because one of their rankings is all ties.
+    pub undefined: usize,
+    /// By leaf: tau-b, or NaN where it is undefined.
+    pub values: Vec<f64>,
+}
+
+/// The mean Kendall tau-b of two dendrograms over the same leaves (Gray et al. 2024, section 4.1).
+///
+/// Every leaf ranks the others by the height at which it merges with them, in one tree and in the
+/// other, closest first whether heights are similarities or dissimilarities. Equal heights tie, and
+/// inversions count as they stand. With `include_self`, the published way, the leaf itself takes part
+/// and is strictly the closest in both.
+///
+/// O(n^2) in ordinary cases, O(n^2 log n) for trees that are chains; O(n) memory.
+///
+/// # Errors
+/// Trees of different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::{Dendrogram, Monitor, metric::kendall_tau};
+///
+/// let truth = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![0.9, 0.5, 0.1], false)?;
+/// let tau = kendall_tau(&truth, &tree, false, &Monitor::new())?;
+/// // Leaf 0 puts 1 before 2 and 3; the tree also puts 2 before 3, which the truth leaves open.
+/// assert_eq!(tau.values[0], 2.0 / 6f64.sqrt());
+/// assert_eq!(tau.undefined, 1);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn kendall_tau(truth: &Dendrogram, tree: &Dendrogram, include_self: bool, monitor: &Monitor) -> Result<KendallTau> {
+    same_leaves(["the truth", "the tree"], [truth.n_leaves(), tree.n_leaves()])?;
+    let n = tree.n_leaves();
+    monitor.start(n as u64);
+    let (inner, outer) = (Ranking::new(truth), Ranking::new(tree));
+    let depths = inner.paths.depths();
+    // Rows of the inner tree are kept from left to right in the outer tree.
+    let columns: Vec<u32> = inner.paths.order().iter().map(|&leaf| outer.paths.places()[leaf as usize]).collect();
+    let state = || (Rows::new(&inner.paths, &depths, &columns), Scratch::default());
+    let step = |(rows, scratch): &mut (Rows<'_, u32>, Scratch), place: usize| {
+        let row = rows.at(place);
+        scratch.pairs(&inner, &outer, inner.paths.order()[place] as usize, row).tau_b(n - 1, include_self)
+    };
+    let by_place = for_places(n, state, step, monitor)?;
+    Ok(KendallTau::of(inner.paths.places().iter().map(|&place| by_place[place as usize]).collect()))
+}
+
+impl KendallTau {
+    fn of(values: Vec<f64>) -> Self {
+        let defined = || values.iter().copied().filter(|tau| !tau.is_nan());
+        let count = defined().count() as f64;
+        let mean = defined().sum::<f64>() / count;
+        let squares: f64 = defined().map(|tau| (tau - mean) * (tau - mean)).sum();
+        let standard_error = if count < 2.0 { f64::NAN } else { (squares / (count - 1.0) / count).sqrt() };
+        let undefined = values.len() - count as usize;
+        Self { mean, standard_error, undefined, values }
+    }
+}
+
+/// How often the pairs of other leaves are ordered alike, and how often they tie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Pairs {
+    /// Those ordered alike less those ordered the other way round.
+    score: i64,
+    ties: [i64; 2],
+}
+
+impl Pairs {
+    fn tau_b(self, others: usize, include_self: bool) -> f64 {
+        let others = others as i64;
+        let apart = if include_self { others } else { 0 };
+        let all = choose_two(others) + apart;
+        let [x, y] = self.ties.map(|ties| all - ties);
+        if x == 0 || y == 0 {
+            return f64::NAN;
+        }
+        // In this order equal rankings give exactly 1.
+        ((self.score + apart) as f64 / (x as f64 * y as f64).sqrt()).clamp(-1.0, 1.0)
+    }
+}
+
+fn choose_two(count: i64) -> i64 {
+    count * (count - 1) / 2
+}
+
+/// A tree with its merges ranked by height.
+struct Ranking {
+    paths: Paths,
+    /// By merge, closest first from 0; equal heights have equal ranks.
+    ranks: Vec<u32>,
+}
+
+impl Ranking {
+    fn new(tree: &Dendrogram) -> Self {
+        let heights = tree.heights();
+        let mut order: Vec<u32> = (0..heights.len() as u32).collect();
+        let height = |merge: u32| heights[merge as usize];
+        order.sort_by(|&a, &b| {
+            let upwards = height(a).total_cmp(&height(b));
+            if tree.is_dissimilarity() { upwards } else { upwards.reverse() }
+        });
+        let mut ranks = vec![0; heights.len()];
+        for pair in order.windows(2) {
+            let step = u32::from(height(pair[0]) != height(pair[1]));
+            ranks[pair[1] as usize] = ranks[pair[0] as usize] + step;
+        }
+        Self { paths: Paths::new(tree), ranks }
+    }
+}
+
+/// What is needed for one leaf, kept for the next.
+#[derive(Debug, Default)]
+struct Scratch {
+    /// In the inner tree, from the leaf up: the rank of each merge and how many leaves join.
+    steps: Vec<(u32, u32)>,
+    /// The different ranks in order, which number the classes.
+    ranks: Vec<u32>,
+    class_of_depth: Vec<u32>,
+    class_sizes: Vec<i64>,
+    /// In the outer tree: who joins, by rank.
+    joining: Vec<(u32, Range<usize>)>,
+    seen: Seen,
+}
+
+impl Scratch {
+    /// Counts pairs for a leaf; `row` has the depth of the LCA in the inner tree by place in the outer.
+    fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
+        let inner_ties = self.classify(inner, leaf);
+        self.joining.clear();
+        self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
+        if !self.joining.is_sorted_by_key(|step| step.0) {
+            self.joining.sort_by_key(|step| step.0);
+        }
+        self.seen.clear(self.class_sizes.len());
+        let (mut score, mut outer_ties) = (0, 0);
+        for group in self.joining.chunk_by(|a, b| a.0 == b.0) {
+            let size: usize = group.iter().map(|(_, joining)| joining.len()).sum();
+            let classes = group
+                .iter()
+                .flat_map(|(_, joining)| &row[joining.clone()])
+                .map(|&depth| self.class_of_depth[depth as usize] as usize);
+            score += self.seen.add(size, classes);
+            outer_ties += choose_two(size as i64);
+        }
+        Pairs { score, ties: [inner_ties, outer_ties] }
+    }
+
+    /// Numbers the classes of leaves that are equally close in the inner tree, and returns the ties.
+    fn classify(&mut self, inner: &Ranking, leaf: usize) -> i64 {
+        self.steps.clear();
+        self.steps.extend(inner.paths.walk(leaf).map(|(merge, joining)| (inner.ranks[merge], joining.len() as u32)));
+        self.ranks.clear();
+        self.ranks.extend(self.steps.iter().map(|step| step.0));
+        let in_order = self.ranks.is_sorted();
+        if !in_order {
+            self.ranks.sort_unstable();
+        }
+        self.ranks.dedup();
+        self.class_sizes.clear();
+        self.class_sizes.resize(self.ranks.len(), 0);
+        self.class_of_depth.clear();
+        let mut class = 0;
+        for &(rank, size) in &self.steps {
+            if !in_order {
+                class = self.ranks.partition_point(|&smaller| smaller < rank);
+            } else if self.ranks[class] != rank {
+                class += 1;
+            }
+            self.class_sizes[class] += i64::from(size);
+            self.class_of_depth.push(class as u32);
+        }
+        self.class_of_depth.reverse();
+        self.class_sizes.iter().copied().map(choose_two).sum()
+    }
+}
+
+/// How many leaves of each class were seen, with sums over ranges (a Fenwick tree).
+#[derive(Debug, Default)]
+struct Seen {
+    total: i64,
+    counts: Vec<u32>,
+    /// Sums of the last `k & -k` classes before class `k`, from `k` = 1.
+    tree: Vec<u32>,
+    new: Vec<u32>,
+    before: Vec<u32>,
+}
+
+impl Seen {
+    fn clear(&mut self, n_classes: usize) {
+        self.total = 0;
+        self.counts.clear();
+        self.counts.resize(n_classes, 0);
+        for sums in [&mut self.tree, &mut self.new, &mut self.before] {
+            sums.clear();
+            sums.resize(n_classes + 1, 0);
+        }
+    }
+
+    /// Adds leaves, and returns how many of the pairs with those seen before have the seen one in the
+    /// lower class, less those that have it in the higher.
+    fn add(&mut self, size: usize, classes: impl Iterator<Item = usize> + Clone) -> i64 {
+        let n_classes = self.counts.len();
+        let few = size * (n_classes.ilog2() as usize + 1) < 2 * n_classes;
+        let score = if few { self.add_few(classes) } else { self.add_many(classes) };
+        self.total += size as i64;
+        score
+    }
+
+    fn add_few(&mut self, classes: impl Iterator<Item = usize> + Clone) -> i64 {
+        let mut score = 0;
+        for class in classes.clone() {
+            let mut up_to = 0;
+            let mut k = class + 1;
+            while k > 0 {
+                up_to += self.tree[k];
+                k &= k - 1;
+            }
+            score += 2 * i64::from(up_to) - i64::from(self.counts[class]) - self.total;
+        }
+        for class in classes {
+            self.counts[class] += 1;
+            let mut k = class + 1;
+            while k < self.tree.len() {
+                self.tree[k] += 1;
+                k += k & k.wrapping_neg();
+            }
+        }
+        score
+    }
+
+    fn add_many(&mut self, classes: impl Iterator<Item = usize>) -> i64 {
+        self.new.fill(0);
+        classes.for_each(|class| self.new[class + 1] += 1);
+        let mut score = 0;
+        for k in 1..self.tree.len() {
+            self.before[k] = self.before[k & (k - 1)] + self.tree[k];
+            let both = i64::from(self.before[k - 1]) + i64::from(self.before[k]);
+            score += i64::from(self.new[k]) * (both - self.total);
+            self.counts[k - 1] += self.new[k];
+        }
+        for k in 1..self.tree.len() {
+            let above = k + (k & k.wrapping_neg());
+            if above < self.tree.len() {
+                self.new[above] += self.new[k];
+            }
+            self.tree[k] += self.new[k];
+        }
+        score
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::path::tests::{Shape, naive_heights, pairs, random_tree};
+    use super::*;
+
+    fn naive(truth: &Dendrogram, tree: &Dendrogram, include_self: bool) -> Vec<f64> {
+        let closeness = |tree: &Dendrogram, i: usize| -> Vec<f64> {
+            let sign = if tree.is_dissimilarity() { -1.0 } else { 1.0 };
+            naive_heights(tree, i).iter().map(|h| if h.is_nan() { f64::INFINITY } else { sign * h }).collect()
+        };
+        let n = tree.n_leaves();
+        (0..n)
+            .map(|i| {
+                let (x, y) = (closeness(truth, i), closeness(tree, i));
+                let (mut score, mut all, mut x_ties, mut y_ties) = (0i64, 0i64, 0i64, 0i64);
+                for j in (0..n).filter(|&j| include_self || j != i) {
+                    for k in (0..j).filter(|&k| include_self || k != i) {
+                        let side = |v: &[f64]| i64::from(v[j] > v[k]) - i64::from(v[j] < v[k]);
+                        score += side(&x) * side(&y);
+                        all += 1;
+                        x_ties += i64::from(x[j] == x[k]);
+                        y_ties += i64::from(y[j] == y[k]);
+                    }
+                }
+                score as f64 / ((all - x_ties) as f64 * (all - y_ties) as f64).sqrt()
+            })
+            .map(|tau| if tau.is_finite() { tau.clamp(-1.0, 1.0) } else { f64::NAN })
+            .collect()
+    }
+
+    fn assert_same(truth: &Dendrogram, tree: &Dendrogram, include_self: bool) {
+        let found = kendall_tau(truth, tree, include_self, &Monitor::new()).unwrap();
+        let expected = naive(truth, tree, include_self);
+        let bits = |values: &[f64]| values.iter().map(|tau| tau.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&found.values), bits(&expected), "{:?} {expected:?}", found.values);
+        assert_eq!(found.undefined, expected.iter().filter(|tau| tau.is_nan()).count());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(200) })]
+
+        #[test]
+        fn as_defined((truth, tree) in pairs(24), include_self: bool) {
+            assert_same(&truth, &tree, include_self);
+        }
+    }
+
+    #[test]
+    fn many_leaves() {
+        for (at, (caterpillar, monotone, heights)) in
+            [(false, true, 1 << 30), (true, true, 1 << 30), (false, false, 20), (true, false, 1 << 30)]
+                .into_iter()
+                .enumerate()
+        {
+            let shape = Shape { caterpillar, monotone, dissimilarity: true, heights };
+            let truth = random_tree(300, shape, at as u64);
+            let tree = random_tree(300, Shape { caterpillar: !caterpillar, dissimilarity: false, ..shape }, 9);
+            assert_same(&truth, &tree, true);
+            assert_same(&truth, &random_tree(300, shape, 10), false);
+        }
+    }
+
+    #[test]
+    fn few_leaves() {
+        let tree =
+            |n: usize| random_tree(n, Shape { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 0);
+        let tau = |n, include_self| kendall_tau(&tree(n), &tree(n), include_self, &Monitor::new()).unwrap();
+        for (n, include_self, undefined) in [(1, true, 1), (1, false, 1), (2, false, 2), (3, false, 3)] {
+            let tau = tau(n, include_self);
+            assert!(tau.mean.is_nan() && tau.standard_error.is_nan());
+            assert_eq!((tau.undefined, tau.values.len()), (undefined, n));
+        }
+        for n in [2, 3] {
+            assert_eq!((tau(n, true).mean, tau(n, true).standard_error), (1.0, 0.0));
+        }
+        assert!(kendall_tau(&tree(2), &tree(3), true, &Monitor::new()).is_err());
+    }
+
+    #[test]
+    fn the_standard_error_is_scipys() {
+        // scipy.stats.sem([0.5, 1.0, 0.0, 0.25])
+        let tau = KendallTau::of(vec![0.5, 1.0, f64::NAN, 0.0, 0.25]);
+        assert_eq!((tau.mean, tau.undefined), (0.4375, 1));
+        assert!((tau.standard_error - 0.213_478_140_957_491_62).abs() < 1e-15);
+    }
+
+    #[test]
+    #[ignore = "a measurement"]
+    fn bench() {
+        for n in [5000, 20000] {
+            for caterpillar in [false, true] {
+                for monotone in [true, false] {
+                    let shape = Shape { caterpillar, monotone, dissimilarity: true, heights: 1 << 30 };
+                    let (a, b) = (random_tree(n, shape, 1), random_tree(n, shape, 2));
+                    let start = std::time::Instant::now();
+                    let tau = kendall_tau(&a, &b, true, &Monitor::new()).unwrap();
+                    println!("n {n} caterpillar {caterpillar} monotone {monotone} {:?} {}", start.elapsed(), tau.mean);
+                }
+            }
+        }
+    }
+}

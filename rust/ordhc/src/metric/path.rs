@@ -1,0 +1,248 @@
+//! The way from a leaf to the root, and the leaves that join on the way.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::Dendrogram;
+
+/// The ways from all leaves of a tree to its root.
+///
+/// Leaves have places from left to right, so that the leaves of a cluster are an interval of places.
+#[derive(Debug)]
+pub(super) struct Paths {
+    order: Vec<u32>,
+    places: Vec<u32>,
+    /// By cluster.
+    parent: Vec<u32>,
+    spans: Vec<[u32; 2]>,
+}
+
+impl Paths {
+    pub(super) fn new(tree: &Dendrogram) -> Self {
+        let n = tree.n_leaves();
+        let order = tree.leaf_order();
+        let mut places = vec![0; n];
+        for (place, &leaf) in order.iter().enumerate() {
+            places[leaf as usize] = place as u32;
+        }
+        let mut parent: Vec<u32> = (0..(2 * n - 1) as u32).collect();
+        let mut spans: Vec<[u32; 2]> = places.iter().map(|&place| [place, place + 1]).collect();
+        for (merge, pair) in tree.merges().iter().enumerate() {
+            let [a, b] = pair.map(|part| spans[part as usize]);
+            spans.push([a[0].min(b[0]), a[1].max(b[1])]);
+            pair.iter().for_each(|&part| parent[part as usize] = (n + merge) as u32);
+        }
+        Self { order, places, parent, spans }
+    }
+
+    pub(super) fn n_leaves(&self) -> usize {
+        self.order.len()
+    }
+
+    /// By place: its leaf.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// By leaf: its place.
+    pub(super) fn places(&self) -> &[u32] {
+        &self.places
+    }
+
+    /// By merge: how many merges it is away from the root.
+    pub(super) fn depths(&self) -> Vec<u32> {
+        let n = self.n_leaves();
+        let mut depths = vec![0; n - 1];
+        for merge in (0..n.saturating_sub(2)).rev() {
+            depths[merge] = depths[self.parent[n + merge] as usize - n] + 1;
+        }
+        depths
+    }
+
+    /// The merges from a leaf to the root, each with the places of the leaves that join it there.
+    pub(super) fn walk(&self, leaf: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let (n, mut cluster) = (self.n_leaves(), leaf);
+        std::iter::from_fn(move || {
+            let above = self.parent[cluster] as usize;
+            if above == cluster {
+                return None;
+            }
+            let ([start, end], [first, last]) = (self.spans[cluster], self.spans[above]);
+            cluster = above;
+            let joining = if start == first { end..last } else { first..start };
+            Some((above - n, joining.start as usize..joining.end as usize))
+        })
+    }
+}
+
+/// Leaf after leaf, what stands at the LCA of the leaf and each other one.
+#[derive(Debug)]
+pub(super) struct Rows<'a, T> {
+    paths: &'a Paths,
+    /// By merge.
+    values: &'a [T],
+    /// By place: where in the row it is written.
+    columns: &'a [u32],
+    row: Vec<T>,
+    last: Option<usize>,
+}
+
+impl<'a, T: Copy + Default> Rows<'a, T> {
+    pub(super) fn new(paths: &'a Paths, values: &'a [T], columns: &'a [u32]) -> Self {
+        Self { paths, values, columns, row: vec![T::default(); paths.n_leaves()], last: None }
+    }
+
+    /// The row of the leaf at this place; its own entry is of no meaning.
+    ///
+    /// From one place to the next only what is below the LCA of the two changes.
+    pub(super) fn at(&mut self, place: usize) -> &[T] {
+        let known = self.last.filter(|last| last + 1 == place);
+        for (merge, joining) in self.paths.walk(self.paths.order[place] as usize) {
+            let value = self.values[merge];
+            let done = known.is_some_and(|last| joining.contains(&last));
+            self.columns[joining].iter().for_each(|&column| self.row[column as usize] = value);
+            if done {
+                break;
+            }
+        }
+        self.last = Some(place);
+        &self.row
+    }
+}
+
+/// Does `step` for every place `0..n` and returns the results in order.
+///
+/// A thread has a state of its own and works through runs of consecutive places.
+pub(super) fn for_places<S, R: Send>(
+    n: usize,
+    state: impl Fn() -> S + Sync,
+    step: impl Fn(&mut S, usize) -> R + Sync,
+    monitor: &Monitor,
+) -> Result<Vec<R>> {
+    const RUN: usize = 64;
+    let n_runs = n.div_ceil(RUN);
+    let n_threads = parallel::ranges(n_runs, 2).len();
+    let done = parallel::map((0..n_threads).collect(), |thread| {
+        let mut state = state();
+        let mut runs = Vec::new();
+        for run in (thread..n_runs).step_by(n_threads) {
+            let places = run * RUN..((run + 1) * RUN).min(n);
+            monitor.advance(places.len() as u64)?;
+            runs.push(places.map(|place| step(&mut state, place)).collect::<Vec<R>>());
+        }
+        Ok(runs.into_iter())
+    });
+    let mut threads = done.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok((0..n_runs).filter_map(|run| threads[run % n_threads].next()).flatten().collect())
+}
+
+/// Checks that two things are about equally many leaves.
+pub(super) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
+    if n[0] == n[1] {
+        return Ok(());
+    }
+    Err(Error::Shape(format!("{} has {} leaves, {} has {}", what[0], n[0], what[1], n[1])))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::tree::LcaSizes;
+
+    /// How a tree is drawn.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Shape {
+        pub(crate) caterpillar: bool,
+        pub(crate) monotone: bool,
+        pub(crate) dissimilarity: bool,
+        /// The number of different heights.
+        pub(crate) heights: u32,
+    }
+
+    pub(crate) fn random_tree(n: usize, shape: Shape, seed: u64) -> Dendrogram {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut heights: Vec<f64> = (1..n).map(|_| f64::from(rng.random_range(0..shape.heights)) / 8.0 - 1.0).collect();
+        if shape.monotone {
+            heights.sort_by(f64::total_cmp);
+            if !shape.dissimilarity {
+                heights.reverse();
+            }
+        }
+        let mut open: Vec<u32> = (0..n as u32).collect();
+        let mut merges = Vec::new();
+        for merge in 0..n - 1 {
+            let a = open.swap_remove(rng.random_range(0..open.len()));
+            let at = if shape.caterpillar && merge > 0 && a < n as u32 {
+                open.iter().position(|&cluster| cluster >= n as u32).unwrap()
+            } else {
+                rng.random_range(0..open.len())
+            };
+            let b = open.swap_remove(at);
+            merges.push([a, b]);
+            open.push((n + merge) as u32);
+        }
+        Dendrogram::new(merges, heights, shape.dissimilarity).unwrap()
+    }
+
+    pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
+        (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![1, 2, 5, 1000])).prop_map(
+            |(caterpillar, monotone, dissimilarity, heights)| Shape { caterpillar, monotone, dissimilarity, heights },
+        )
+    }
+
+    /// Two trees over the same leaves.
+    pub(crate) fn pairs(largest: usize) -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
+        (1..=largest, shapes(), shapes(), any::<u64>())
+            .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
+    }
+
+    /// The heights at which leaf `i` joins each leaf, NaN for itself.
+    pub(crate) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
+        let lca = LcaSizes::new(tree);
+        let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.merge(i, j)] };
+        (0..tree.n_leaves()).map(height).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(100) })]
+
+        #[test]
+        fn rows_are_what_stands_at_the_lca((tree, _) in pairs(20), skip in 1..3usize) {
+            let paths = Paths::new(&tree);
+            let mut rows = Rows::new(&paths, tree.heights(), paths.order());
+            for place in (0..tree.n_leaves()).step_by(skip) {
+                let leaf = paths.order()[place] as usize;
+                let expected = naive_heights(&tree, leaf);
+                let row = rows.at(place);
+                prop_assert!((0..tree.n_leaves()).all(|j| j == leaf || row[j] == expected[j]));
+            }
+        }
+
+        #[test]
+        fn ways_end_at_the_root((tree, _) in pairs(20)) {
+            let paths = Paths::new(&tree);
+            let depths = paths.depths();
+            for leaf in 0..tree.n_leaves() {
+                let way: Vec<u32> = paths.walk(leaf).map(|(merge, _)| depths[merge]).collect();
+                prop_assert_eq!(way, (0..paths.walk(leaf).count() as u32).rev().collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn places_come_in_order() {
+        for n in [0, 1, 63, 64, 65, 1000] {
+            let found = for_places(n, || 0, |_, place| place, &Monitor::new()).unwrap();
+            assert_eq!(found, (0..n).collect::<Vec<_>>());
+        }
+        let monitor = Monitor::new();
+        monitor.cancel();
+        assert_eq!(for_places(1, || 0, |_, place| place, &monitor), Err(Error::Interrupted));
+    }
+}
