@@ -1,8 +1,10 @@
 //! How good a dendrogram is.
 
+mod distortion;
 mod kendall;
 mod path;
 mod revenue;
 
+pub use distortion::merge_distortion;
 pub use kendall::{KendallTau, kendall_tau};
 pub use revenue::{Revenue, revenue};
