@@ -4,7 +4,8 @@ mod distortion;
 mod kendall;
 mod path;
 mod revenue;
+mod sum;
 
 pub use distortion::merge_distortion;
 pub use kendall::{KendallTau, kendall_tau};
-pub use revenue::{Revenue, revenue};
+pub use revenue::{Revenue, best_revenue, revenue};

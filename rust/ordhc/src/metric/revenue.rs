@@ -1,5 +1,7 @@
 //! The revenue of a tree under comparisons.
 
+use super::path::same_leaves;
+use super::sum::Sum;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -14,15 +16,42 @@ pub enum Revenue {
     Weighted(f64),
 }
 
+impl Revenue {
+    /// The value as a float.
+    ///
+    /// ```
+    /// assert_eq!(ordhc::metric::Revenue::Whole(-3).to_f64(), -3.0);
+    /// ```
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Whole(value) => value as f64,
+            Self::Weighted(value) => value,
+        }
+    }
+
+    fn whole(value: i128) -> Result<Self> {
+        let too_large = || Error::Argument(format!("the revenue {value} is outside of 64-bit integers"));
+        i64::try_from(value).map(Self::Whole).map_err(|_| too_large())
+    }
+
+    fn weighted(value: f64) -> Result<Self> {
+        if value.is_finite() {
+            return Ok(Self::Weighted(value));
+        }
+        Err(Error::Argument("the weights are so large that the revenue overflows a float; rescale them".into()))
+    }
+}
+
 /// Sum over comparisons of w (|H(farther pair)| - |H(closer pair)|), where |H(i, j)| is the number
 /// of leaves under the LCA of i and j.
 ///
 /// The triplet revenue Trev and the quadruplet revenue Qrev of Mandal, Perrot & Ghoshdastidar,
 /// "A revenue function for comparison-based hierarchical clustering" (equations 3 and 4): higher is
-/// better. Linear in the number of comparisons; the result does not depend on the number of threads.
+/// better, [`best_revenue`] the most there can be. Linear in the number of comparisons; the result
+/// does not depend on the number of threads.
 ///
 /// # Errors
-/// Comparisons over another number of leaves than the tree's.
+/// Comparisons over another number of leaves than the tree's; a value too large for its type.
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue};
@@ -34,27 +63,48 @@ pub enum Revenue {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
-    if tree.n_leaves() != comparisons.n_leaves() {
-        return Err(Error::Shape(format!(
-            "the tree has {} leaves, the comparisons have {}",
-            tree.n_leaves(),
-            comparisons.n_leaves()
-        )));
-    }
+    same_leaves(["the tree", "the set of comparisons"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
     // For few leaves and many comparisons all answers fit into a table.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
-        return Ok(sum(comparisons, |[i, j]| i64::from(table[i * n + j])));
+        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]));
     }
-    Ok(sum(comparisons, |[i, j]| i64::from(lca.size(i, j))))
+    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)))
+}
+
+/// The best revenue that is conceivable: sum over comparisons of w (n - 2).
+///
+/// Every farther pair meets at the root and every closer pair in a cluster of its own. Few sets of
+/// comparisons have a tree that reaches this, but `revenue / best_revenue` is at most 1 and can be
+/// compared between sets of different sizes. 0 for no comparisons.
+///
+/// # Errors
+/// A value too large for its type.
+///
+/// ```
+/// use ordhc::metric::{best_revenue, revenue};
+/// use ordhc::{Dendrogram, Triplets};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
+/// let normalized = revenue(&tree, &triplets)?.to_f64() / best_revenue(&triplets)?.to_f64();
+/// assert_eq!(normalized, 1.0 / 3.0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn best_revenue<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
+    let each = comparisons.n_leaves().saturating_sub(2);
+    match comparisons.weights() {
+        None => Revenue::whole(comparisons.len() as i128 * each as i128),
+        Some(weights) => Revenue::weighted(weights.iter().map(|w| w * each as f64).collect::<Sum>().value()),
+    }
 }
 
 /// Rows that are summed one after the other; sums of blocks are added in order.
 const BLOCK: usize = 1 << 14;
 
-fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Revenue {
+fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Result<Revenue> {
     let gain = |row: &[i32; K]| {
         let (near, far) = Comparisons::<K>::pairs(row);
         size(far) - size(near)
@@ -65,19 +115,21 @@ fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2
     let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(rows.len());
     match comparisons.weights() {
         None => {
+            // Gains are below 2^31 and blocks have 2^14 rows.
             let sums = parallel::map(parts, |blocks| {
-                blocks.map(|b| rows[block(b)].iter().map(gain).sum::<i64>()).sum::<i64>()
+                blocks.map(|b| i128::from(rows[block(b)].iter().map(gain).sum::<i64>())).sum::<i128>()
             });
-            Revenue::Whole(sums.into_iter().sum())
+            Revenue::whole(sums.into_iter().sum())
         }
         Some(weights) => {
             let sums = parallel::map(parts, |blocks| {
-                let one = |b: usize| -> f64 {
-                    rows[block(b)].iter().zip(&weights[block(b)]).map(|(row, w)| w * gain(row) as f64).sum()
+                let one = |b: usize| {
+                    let terms = rows[block(b)].iter().zip(&weights[block(b)]).map(|(row, w)| w * gain(row) as f64);
+                    terms.collect::<Sum>().value()
                 };
                 blocks.map(one).collect::<Vec<f64>>()
             });
-            Revenue::Weighted(sums.into_iter().flatten().sum())
+            Revenue::weighted(sums.into_iter().flatten().collect::<Sum>().value())
         }
     }
 }
@@ -111,5 +163,37 @@ mod tests {
         let doubled = Triplets::new(all.clone(), None).unwrap().with_weights(vec![2.0; all.len()]).unwrap();
         assert_eq!(revenue(&tree, &doubled).unwrap(), Revenue::Weighted(2.0 * expected as f64));
         assert!(revenue(&tree, &Triplets::new(vec![[0, 1, 2]], None).unwrap()).is_err());
+    }
+
+    #[test]
+    fn no_revenue_is_above_the_best() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let rows = vec![[0, 1, 2], [1, 0, 2], [1, 0, 2]];
+        let triplets = Triplets::new(rows.clone(), None).unwrap();
+        assert_eq!(best_revenue(&triplets), Ok(Revenue::Whole(3)));
+        assert_eq!(revenue(&tree, &triplets), best_revenue(&triplets));
+        let weighted = triplets.with_weights(vec![0.5, 1.0, 0.0]).unwrap();
+        assert_eq!(best_revenue(&weighted), Ok(Revenue::Weighted(1.5)));
+        assert_eq!(revenue(&tree, &weighted), best_revenue(&weighted));
+        let pairs = Quadruplets::new(vec![[0, 1, 2, 3]], Some(10)).unwrap();
+        assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
+        let none = Triplets::new(vec![], Some(1)).unwrap();
+        assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
+        assert_eq!(revenue(&Dendrogram::new(vec![], vec![], true).unwrap(), &none), Ok(Revenue::Whole(0)));
+    }
+
+    #[test]
+    fn weights_of_any_size() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let weighted = |rows, weights: Vec<f64>| {
+            let triplets = Triplets::new(rows, None).unwrap().with_weights(weights).unwrap();
+            (revenue(&tree, &triplets), best_revenue(&triplets))
+        };
+        let (found, best) = weighted(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], vec![1e17, 1.0, 1e17]);
+        assert_eq!(found, Ok(Revenue::Weighted(1.0)));
+        assert_eq!(best, Ok(Revenue::Weighted(2e17)));
+        let (found, best) = weighted(vec![[0, 1, 2], [1, 0, 2]], vec![f64::MAX; 2]);
+        assert!(found.unwrap_err().to_string().contains("overflows") && best.is_err());
+        assert!(Revenue::whole(1 << 63).is_err() && Revenue::whole(-(1 << 63)).is_ok());
     }
 }
