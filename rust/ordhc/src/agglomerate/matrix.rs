@@ -147,6 +147,29 @@ impl<'a> Matrix<'a> {
         self.facts
     }
 
+    /// Whether both halves are the same, or there is only one.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.facts.symmetric
+    }
+
+    /// The stored values of leaf `i` with the leaves before it (none in the condensed layout) and with
+    /// those after it.
+    pub(crate) fn row(&self, i: usize) -> [Values<'a>; 2] {
+        let n = self.n;
+        let [before, after] = match self.layout {
+            Layout::Square => [i * n..i * n + i, i * n + i + 1..(i + 1) * n],
+            Layout::Condensed => {
+                [0..0, condensed_len(n) - condensed_len(n - i)..condensed_len(n) - condensed_len(n - i - 1)]
+            }
+        };
+        match self.values {
+            Values::F64(all) => [before, after].map(|part| Values::F64(&all[part])),
+            Values::F32(all) => [before, after].map(|part| Values::F32(&all[part])),
+            Values::I64(all) => [before, after].map(|part| Values::I64(&all[part])),
+            Values::I32(all) => [before, after].map(|part| Values::I32(&all[part])),
+        }
+    }
+
     /// Whether a rule that squares dissimilarities is given ones that it can square.
     pub(crate) fn check_squarable(&self, rule: &Rule) -> Result<()> {
         if self.dissimilarity && rule.is_squared() {
@@ -197,8 +220,8 @@ impl<'a> Matrix<'a> {
         mirror(out, n, monitor)
     }
 
-    /// Row `i` from column `i + 1` on.
-    fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
+    /// Row `i` from column `i + 1` on, as similarities (larger is closer).
+    pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
         let squared = squared && self.dissimilarity;
@@ -455,6 +478,23 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rows_are_found_in_both_layouts() {
+        let square: Vec<i32> = (0..9).collect();
+        let condensed = [1i64, 2, 5];
+        let parts = |matrix: &Matrix<'_>, i| {
+            matrix.row(i).map(|part| with_values!(part, part => part.iter().map(|x| x.float()).collect::<Vec<f64>>()))
+        };
+        let facts = scan(&condensed, Layout::Condensed, 3).unwrap();
+        let square = Matrix { values: Values::I32(&square), layout: Layout::Square, n: 3, dissimilarity: false, facts };
+        let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, false).unwrap();
+        for (i, before, after) in [(0, vec![], vec![1.0, 2.0]), (1, vec![3.0], vec![5.0]), (2, vec![6.0, 7.0], vec![])]
+        {
+            assert_eq!(parts(&square, i), [before, after.clone()]);
+            assert_eq!(parts(&condensed, i), [vec![], after]);
         }
     }
 

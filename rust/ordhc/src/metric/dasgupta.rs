@@ -1,0 +1,336 @@
+//! Dasgupta's cost of a tree under similarities.
+
+use super::path::{Paths, Rows, for_places, same_leaves};
+use super::sum::Sum;
+use crate::agglomerate::{Matrix, Values};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::tree::Dendrogram;
+
+/// A cost or revenue: exact for integer similarities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Dasgupta {
+    /// The exact sum of integers.
+    Whole(i128),
+    /// The sum of floats.
+    Float(f64),
+}
+
+impl Dasgupta {
+    /// The value as a float.
+    ///
+    /// ```
+    /// assert_eq!(ordhc::metric::Dasgupta::Whole(-3).to_f64(), -3.0);
+    /// ```
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Whole(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}
+
+/// Dasgupta's cost of a tree under similarities (Dasgupta 2016): sum over i < j of s(i, j) |H(i, j)|,
+/// where |H(i, j)| is the number of leaves under the LCA of i and j. Lower is better.
+///
+/// The values of the matrix are taken as they are, also if they are dissimilarities; then higher is
+/// better (Cohen-Addad et al. 2019). Exact for integers; where the halves of a matrix of integers
+/// differ slightly, their mean is a float. One pass over the matrix, O(n) memory; the result does not
+/// depend on the number of threads.
+///
+/// # Errors
+/// A matrix of another number of leaves than the tree's; a value too large for its type;
+/// [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::agglomerate::{Layout, Matrix, Values};
+/// use ordhc::metric::{Dasgupta, dasgupta_cost};
+/// use ordhc::{Dendrogram, Monitor};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], false)?;
+/// let similarities = Matrix::new(Values::I32(&[5, 1, 0]), Layout::Condensed, false)?;
+/// assert_eq!(dasgupta_cost(&tree, &similarities, &Monitor::new())?, Dasgupta::Whole(2 * 5 + 3 * 1));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
+    let factors: Vec<i32> = tree.sizes().iter().map(|&size| size as i32).collect();
+    sum(tree, &factors, matrix, monitor)
+}
+
+/// The revenue that goes with Dasgupta's cost: n times the sum of the similarities, less the
+/// [cost](dasgupta_cost). Higher is better.
+///
+/// With the AddS3 similarities of triplets, or the AddS4 similarities of quadruplets, this is their
+/// [`revenue`](super::revenue()) (Mandal, Perrot & Ghoshdastidar, "A revenue function for
+/// comparison-based hierarchical clustering", theorem 1).
+///
+/// # Errors
+/// As [`dasgupta_cost`].
+///
+/// ```
+/// use ordhc::agglomerate::{Layout, Matrix, Values};
+/// use ordhc::metric::{Dasgupta, dasgupta_revenue};
+/// use ordhc::{Dendrogram, Monitor};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], false)?;
+/// let similarities = Matrix::new(Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, false)?;
+/// assert_eq!(dasgupta_revenue(&tree, &similarities, &Monitor::new())?, Dasgupta::Float(5.0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn dasgupta_revenue(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
+    let n = tree.n_leaves() as i32;
+    let factors: Vec<i32> = tree.sizes().iter().map(|&size| n - size as i32).collect();
+    sum(tree, &factors, matrix, monitor)
+}
+
+/// The sum over pairs of the similarity times the factor of the LCA; `factors` by merge, at most n.
+fn sum(tree: &Dendrogram, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
+    let n = tree.n_leaves();
+    same_leaves(["the tree", "the matrix"], [n, matrix.n_leaves()])?;
+    monitor.start(n as u64);
+    let paths = Paths::new(tree);
+    let both = !matrix.is_symmetric();
+    // As many products as surely fit into 64 bits together.
+    let safe = (i64::MAX as f64 / 2.0 / (matrix.facts().largest * n as f64 + 1.0)) as usize;
+    let state = || Rows::new(&paths, factors, paths.order());
+    let row_sum = |rows: &mut Rows<'_, i32>, place: usize| {
+        let leaf = paths.order()[place] as usize;
+        let factors = rows.at(place);
+        let [before, after] = matrix.row(leaf);
+        let upper = part_sum(after, &factors[leaf + 1..], safe);
+        if both { upper.plus(part_sum(before, &factors[..leaf], safe)) } else { upper }
+    };
+    let by_place = for_places(n, state, row_sum, monitor)?;
+    let in_order = paths.places().iter().map(|&place| by_place[place as usize]);
+    let whole = matches!(matrix.row(0)[1], Values::I64(_) | Values::I32(_));
+    if whole && !both {
+        let exact = in_order.map(|row| if let Dasgupta::Whole(value) = row { value } else { 0 });
+        let sum = exact.into_iter().try_fold(0i128, i128::checked_add);
+        return sum.map(Dasgupta::Whole).ok_or_else(|| too_large("128-bit integers"));
+    }
+    let sum = in_order.map(Dasgupta::to_f64).collect::<Sum>().value() * if both { 0.5 } else { 1.0 };
+    if sum.is_finite() { Ok(Dasgupta::Float(sum)) } else { Err(too_large("floats")) }
+}
+
+fn too_large(range: &str) -> Error {
+    Error::Argument(format!("the sum of similarities times numbers of leaves is outside of {range}; rescale them"))
+}
+
+impl Dasgupta {
+    /// The sum of two parts of a row.
+    fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),
+            (a, b) => Self::Float(a.to_f64() + b.to_f64()),
+        }
+    }
+}
+
+fn part_sum(values: Values<'_>, factors: &[i32], safe: usize) -> Dasgupta {
+    match values {
+        Values::F64(values) => Dasgupta::Float(float_sum(values, factors, |x| x)),
+        Values::F32(values) => Dasgupta::Float(float_sum(values, factors, f64::from)),
+        Values::I64(values) => Dasgupta::Whole(whole_sum(values, factors, safe, |x| x)),
+        Values::I32(values) => Dasgupta::Whole(whole_sum(values, factors, safe, i64::from)),
+    }
+}
+
+const LANES: usize = 8;
+/// The values summed in lanes before rounding is accounted for.
+const BLOCK: usize = 1 << 10;
+
+fn float_sum<T: Copy>(values: &[T], factors: &[i32], float: impl Fn(T) -> f64) -> f64 {
+    let block_sum = |(values, factors): (&[T], &[i32])| {
+        let mut lanes = [0.0; LANES];
+        let ((values, rest), (factors, rest_factors)) = (values.as_chunks::<LANES>(), factors.as_chunks::<LANES>());
+        for (x, factor) in values.iter().zip(factors) {
+            for lane in 0..LANES {
+                lanes[lane] += float(x[lane]) * f64::from(factor[lane]);
+            }
+        }
+        for (lane, (&x, &factor)) in rest.iter().zip(rest_factors).enumerate() {
+            lanes[lane] += float(x) * f64::from(factor);
+        }
+        lanes.into_iter().sum::<f64>()
+    };
+    values.chunks(BLOCK).zip(factors.chunks(BLOCK)).map(block_sum).collect::<Sum>().value()
+}
+
+fn whole_sum<T: Copy>(values: &[T], factors: &[i32], safe: usize, whole: impl Fn(T) -> i64) -> i128 {
+    let pairs = values.iter().zip(factors);
+    if safe == 0 {
+        return pairs.map(|(&x, &factor)| i128::from(whole(x)) * i128::from(factor)).sum();
+    }
+    let block = safe.min(1 << 20);
+    let block_sum = |(values, factors): (&[T], &[i32])| -> i64 {
+        values.iter().zip(factors).map(|(&x, &factor)| whole(x) * i64::from(factor)).sum()
+    };
+    values.chunks(block).zip(factors.chunks(block)).map(block_sum).map(i128::from).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::path::tests::{Shape, random_tree, shapes};
+    use super::super::revenue;
+    use super::*;
+    use crate::agglomerate::Layout;
+    use crate::comparison::{Quadruplets, Triplets};
+    use crate::metric::Revenue;
+    use crate::similarity::{adds, condensed_len, pair_index};
+    use crate::tree::LcaSizes;
+
+    fn naive(tree: &Dendrogram, pair: impl Fn(usize, usize) -> i64) -> [i128; 2] {
+        let lca = LcaSizes::new(tree);
+        let n = tree.n_leaves();
+        let mut sums = [0; 2];
+        for i in 0..n {
+            for j in i + 1..n {
+                sums[0] += i128::from(pair(i, j)) * i128::from(lca.size(i, j));
+                sums[1] += i128::from(pair(i, j)) * (n as i128 - i128::from(lca.size(i, j)));
+            }
+        }
+        sums
+    }
+
+    fn both(tree: &Dendrogram, values: Values<'_>, layout: Layout) -> [Dasgupta; 2] {
+        let matrix = Matrix::new(values, layout, false).unwrap();
+        [
+            dasgupta_cost(tree, &matrix, &Monitor::new()).unwrap(),
+            dasgupta_revenue(tree, &matrix, &Monitor::new()).unwrap(),
+        ]
+    }
+
+    fn assert_as_defined(tree: &Dendrogram, largest: i64, seed: u64) {
+        let n = tree.n_leaves();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let condensed: Vec<i64> = (0..condensed_len(n)).map(|_| rng.random_range(-largest..=largest)).collect();
+        let pair = |i: usize, j: usize| if i == j { 7 } else { condensed[pair_index(n, i.min(j), i.max(j))] };
+        let square: Vec<i64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
+        let expected = naive(tree, pair);
+        let whole = expected.map(Dasgupta::Whole);
+        assert_eq!(both(tree, Values::I64(&square), Layout::Square), whole);
+        if n > 1 {
+            assert_eq!(both(tree, Values::I64(&condensed), Layout::Condensed), whole);
+        }
+        if largest <= 1 << 20 {
+            let float = expected.map(|sum| Dasgupta::Float(sum as f64));
+            let narrow: Vec<i32> = square.iter().map(|&x| x as i32).collect();
+            let double: Vec<f64> = square.iter().map(|&x| x as f64).collect();
+            let single: Vec<f32> = square.iter().map(|&x| x as f32).collect();
+            assert_eq!(both(tree, Values::I32(&narrow), Layout::Square), whole);
+            assert_eq!(both(tree, Values::F64(&double), Layout::Square), float);
+            assert_eq!(both(tree, Values::F32(&single), Layout::Square), float);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(100) })]
+
+        #[test]
+        fn as_defined(n in 1..24usize, shape in shapes(), seed: u64, bits in prop::sample::select(vec![2, 20, 53])) {
+            assert_as_defined(&random_tree(n, shape, seed), 1 << bits, seed);
+        }
+
+        #[test]
+        fn the_revenue_of_comparisons(n in 3..10usize, shape in shapes(), seed: u64) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let rows: Vec<[i32; 4]> = (0..30).map(|_| [(); 4].map(|()| rng.random_range(0..n as i32))).collect();
+            let three: Vec<[i32; 3]> = rows.iter().map(|row| [row[0], row[1], row[2]]).collect();
+            let three = three.into_iter().filter(|row| Triplets::new(vec![*row], Some(n)).is_ok()).collect::<Vec<_>>();
+            let four = rows.into_iter().filter(|row| Quadruplets::new(vec![*row], Some(n)).is_ok()).collect::<Vec<_>>();
+            let (three, four) = (Triplets::new(three, Some(n)).unwrap(), Quadruplets::new(four, Some(n)).unwrap());
+            let tree = random_tree(n, shape, seed);
+            let mut pairs = vec![0i64; condensed_len(n)];
+            adds(&three, &mut pairs, &Monitor::new()).unwrap();
+            let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
+            prop_assert_eq!(revenue(&tree, &three).unwrap(), Revenue::Whole(found.to_f64() as i64));
+            pairs.fill(0);
+            adds(&four, &mut pairs, &Monitor::new()).unwrap();
+            let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
+            prop_assert_eq!(revenue(&tree, &four).unwrap(), Revenue::Whole(found.to_f64() as i64));
+        }
+    }
+
+    #[test]
+    fn many_leaves() {
+        for caterpillar in [false, true] {
+            let shape = Shape { caterpillar, monotone: true, dissimilarity: true, heights: 9 };
+            assert_as_defined(&random_tree(300, shape, 1), 1000, 2);
+            assert_as_defined(&random_tree(300, shape, 3), 1 << 53, 4);
+        }
+    }
+
+    #[test]
+    fn slight_asymmetry_takes_the_mean() {
+        let tree = Dendrogram::new(vec![[0, 1]], vec![1.0], false).unwrap();
+        let [cost, revenue] = both(&tree, Values::I64(&[0, 1 << 40, (1 << 40) + 1, 0]), Layout::Square);
+        assert_eq!((cost, revenue), (Dasgupta::Float((1i64 << 41) as f64 + 1.0), Dasgupta::Float(0.0)));
+    }
+
+    #[test]
+    fn sums_that_do_not_fit() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], false).unwrap();
+        let matrix = Matrix::new(Values::F64(&[1.0; 6]), Layout::Condensed, false).unwrap();
+        let error = dasgupta_cost(&tree, &matrix, &Monitor::new()).unwrap_err().to_string();
+        assert_eq!(error, "the tree has 3 leaves, the matrix has 4");
+        let matrix = Matrix::new(Values::F64(&[1.9e307; 3]), Layout::Condensed, false).unwrap();
+        assert!(dasgupta_cost(&tree, &matrix, &Monitor::new()).is_ok());
+    }
+
+    #[test]
+    #[ignore = "a measurement"]
+    fn bench() {
+        let n = 10000;
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let mut values = vec![0f64; n * n];
+        for i in 0..n {
+            for j in 0..i {
+                values[i * n + j] = rng.random();
+                values[j * n + i] = values[i * n + j];
+            }
+        }
+        let whole: Vec<i32> = values.iter().map(|x| (x * 1e6) as i32).collect();
+        let mut odd = values.clone();
+        odd[1] *= 1.0 + 1e-12;
+        let condensed: Vec<f64> = (0..n).flat_map(|i| values[i * n + i + 1..(i + 1) * n].to_vec()).collect();
+        let plain = |values: &[f64]| {
+            let start = std::time::Instant::now();
+            let parts = crate::parallel::ranges(values.len(), 1);
+            let sums = crate::parallel::map(parts, |part| {
+                let mut lanes = [0.0; 16];
+                for chunk in values[part].as_chunks::<16>().0 {
+                    for lane in 0..16 {
+                        lanes[lane] += chunk[lane];
+                    }
+                }
+                lanes.iter().sum::<f64>()
+            });
+            let sum: f64 = sums.iter().sum();
+            println!("plain sum of {} {:?} {sum}", values.len(), start.elapsed());
+        };
+        for caterpillar in [false, true] {
+            let shape = Shape { caterpillar, monotone: true, dissimilarity: true, heights: 9 };
+            let tree = random_tree(n, shape, 1);
+            for (name, values, layout) in [
+                ("square f64", Values::F64(&values), Layout::Square),
+                ("asymmetric f64", Values::F64(&odd), Layout::Square),
+                ("condensed f64", Values::F64(&condensed), Layout::Condensed),
+                ("square i32", Values::I32(&whole), Layout::Square),
+            ] {
+                let matrix = Matrix::new(values, layout, false).unwrap();
+                for _ in 0..2 {
+                    let start = std::time::Instant::now();
+                    let cost = dasgupta_cost(&tree, &matrix, &Monitor::new()).unwrap();
+                    println!("n {n} caterpillar {caterpillar} {name} {:?} {cost:?}", start.elapsed());
+                }
+            }
+            plain(&values);
+            plain(&condensed);
+            plain(&condensed);
+        }
+    }
+}
