@@ -277,8 +277,12 @@ mod tests {
         let matrix = Matrix::new(Values::F64(&[1.0; 6]), Layout::Condensed, false).unwrap();
         let error = dasgupta_cost(&tree, &matrix, &Monitor::new()).unwrap_err().to_string();
         assert_eq!(error, "the tree has 3 leaves, the matrix has 4");
-        let matrix = Matrix::new(Values::F64(&[1.9e307; 3]), Layout::Condensed, false).unwrap();
-        assert!(dasgupta_cost(&tree, &matrix, &Monitor::new()).is_ok());
+        let values = [[1.1e307; 6], [1e306; 6]];
+        let large = |at: usize| Matrix::new(Values::F64(&values[at]), Layout::Condensed, false).unwrap();
+        let tree = random_tree(4, Shape { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
+        let error = dasgupta_cost(&tree, &large(0), &Monitor::new()).unwrap_err().to_string();
+        assert!(error.contains("outside of floats"));
+        assert!(dasgupta_cost(&tree, &large(1), &Monitor::new()).is_ok());
     }
 
     #[test]
