@@ -340,32 +340,4 @@ mod tests {
         assert!(error.to_string().starts_with("the values of the matrix are all the same (3)"));
         assert!(cophenetic_correlation(&one, &matrix, &Monitor::new()).is_err());
     }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn bench() {
-        for caterpillar in [false, true] {
-            let shape = Shape { caterpillar, monotone: true, dissimilarity: true, heights: 1 << 30 };
-            let (a, b) = (random_tree(20000, shape, 1), random_tree(20000, shape, 2));
-            let start = std::time::Instant::now();
-            let r = cophenetic_correlation_of_trees(&a, &b, &Monitor::new()).unwrap();
-            println!("n 20000 caterpillar {caterpillar} trees {:?} {r}", start.elapsed());
-            let n = 10000;
-            let tree = random_tree(n, shape, 1);
-            let mut values = vec![0f64; n * n];
-            for i in 0..n {
-                for j in 0..i {
-                    values[i * n + j] = ((i * 31 + j * 17) % 101) as f64;
-                    values[j * n + i] = values[i * n + j];
-                }
-            }
-            for odd in [1.0, 1.0 + 1e-12] {
-                values[1] *= odd;
-                let matrix = Matrix::new(Values::F64(&values), Layout::Square, false).unwrap();
-                let start = std::time::Instant::now();
-                let r = cophenetic_correlation(&tree, &matrix, &Monitor::new()).unwrap();
-                println!("n {n} caterpillar {caterpillar} matrix {odd} {:?} {r}", start.elapsed());
-            }
-        }
-    }
 }

@@ -174,19 +174,4 @@ mod tests {
         assert!(message(&one, &tree(1.0, true)).contains("the first tree has 1 leaves, the second tree has 2"));
         assert_eq!(merge_distortion(&one, &one, &Monitor::new()), Ok(0.0));
     }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn bench() {
-        let n = 20000;
-        for caterpillar in [false, true] {
-            for monotone in [true, false] {
-                let shape = Shape { caterpillar, monotone, dissimilarity: true, heights: 1 << 30 };
-                let (a, b) = (random_tree(n, shape, 1), random_tree(n, shape, 2));
-                let start = std::time::Instant::now();
-                let value = merge_distortion(&a, &b, &Monitor::new()).unwrap();
-                println!("n {n} caterpillar {caterpillar} monotone {monotone} {:?} {value}", start.elapsed());
-            }
-        }
-    }
 }

@@ -352,20 +352,4 @@ mod tests {
         assert_eq!((tau.mean, tau.undefined), (0.4375, 1));
         assert!((tau.standard_error - 0.213_478_140_957_491_62).abs() < 1e-15);
     }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn bench() {
-        for n in [5000, 20000] {
-            for caterpillar in [false, true] {
-                for monotone in [true, false] {
-                    let shape = Shape { caterpillar, monotone, dissimilarity: true, heights: 1 << 30 };
-                    let (a, b) = (random_tree(n, shape, 1), random_tree(n, shape, 2));
-                    let start = std::time::Instant::now();
-                    let tau = kendall_tau(&a, &b, true, &Monitor::new()).unwrap();
-                    println!("n {n} caterpillar {caterpillar} monotone {monotone} {:?} {}", start.elapsed(), tau.mean);
-                }
-            }
-        }
-    }
 }
