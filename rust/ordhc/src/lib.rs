@@ -29,6 +29,7 @@
 //! * [`preference`]: linkages from the answers themselves, without similarities;
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
+//! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
@@ -50,6 +51,7 @@ mod monitor;
 mod parallel;
 
 pub mod agglomerate;
+pub mod bootstrap;
 pub mod comparison;
 pub mod generate;
 pub mod linkage;
