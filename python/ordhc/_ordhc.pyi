@@ -7,6 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "bootstrap_adds",
+    "draw_times",
+    "majority_rule",
+    "support",
     "check_quadruplets",
     "check_triplets",
     "InputError",
@@ -14,7 +18,15 @@ __all__ = [
     "Linkage",
     "agglomerate",
     "revenue",
+    "satisfied",
+    "build",
+    "pairs_beaten",
+    "preference_linkage",
     "adds",
+    "check_memory",
+    "mulk3",
+    "mulk4",
+    "square",
     "parse_table",
     "Dendrogram",
 ]
@@ -44,6 +56,60 @@ def adds(
     progress: Callable[[float], None] | None,
 ) -> NDArray[Any]: ...
 
+def mulk3(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    normalize: bool,
+    progress: Callable[[float], None] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def mulk4(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: Callable[[float], None] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def square(condensed: NDArray[np.float64], diagonal: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def check_memory(what: str, n_bytes: int) -> None: ...
+
+# --- linkages of comparisons -----------------------------------------------------------------
+
+def preference_linkage(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    initial: NDArray[np.int64] | None,
+    progress: Callable[[float], None] | None,
+) -> Dendrogram: ...
+def pairs_beaten(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: Callable[[float], None] | None,
+) -> NDArray[np.float64]: ...
+def build(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: Callable[[float], None] | None,
+) -> Dendrogram: ...
+
+# --- resampling ------------------------------------------------------------------------------
+
+def draw_times(m: int, groups: NDArray[np.int64] | None, seed: int, index: int) -> NDArray[np.int64]: ...
+def bootstrap_adds(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    linkage: Linkage,
+    tree: Dendrogram,
+    groups: NDArray[np.int64] | None,
+    seed: int,
+    n_resamples: int,
+    progress: Callable[[float], None] | None,
+) -> tuple[list[Dendrogram], NDArray[np.float64]]: ...
+def support(tree: Dendrogram, others: list[Dendrogram]) -> NDArray[np.float64]: ...
+def majority_rule(trees: list[Dendrogram]) -> tuple[Dendrogram, NDArray[np.float64]]: ...
+
 # --- linkages --------------------------------------------------------------------------------
 
 @final
@@ -70,6 +136,7 @@ def agglomerate(
     linkage: Linkage,
     dissimilarity: bool,
     engine: str,
+    initial: NDArray[np.int64] | None,
     progress: Callable[[float], None] | None,
 ) -> Dendrogram: ...
 
@@ -82,7 +149,9 @@ class Dendrogram:
     ) -> Dendrogram: ...
     @staticmethod
     def from_newick(text: str) -> tuple[Dendrogram, list[str]]: ...
-    def to_newick(self, names: list[str] | None, branch_lengths: bool, heights: bool) -> str: ...
+    def to_newick(
+        self, names: list[str] | None, labels: list[str | None] | None, branch_lengths: bool, heights: bool
+    ) -> str: ...
     @property
     def n_leaves(self) -> int: ...
     @property
@@ -102,6 +171,10 @@ class Dendrogram:
 def revenue(
     tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
 ) -> int | float: ...
+
+def satisfied(
+    tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
+) -> tuple[float, float, float]: ...
 
 # --- generators ------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc.comparisons import Quadruplets, Triplets, _checked_weights, _numbers, _whole, unknown_name
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.verbs import cluster
+from ordhc.clustering import cluster
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin

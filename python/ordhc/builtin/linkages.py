@@ -1,5 +1,15 @@
 """The built-in linkages."""
 
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError
 from ordhc.hooks import hookimpl
 from ordhc.specs import LinkageSpec
 
@@ -14,11 +24,87 @@ _SUMMARIES = {
 }
 
 
+_SOURCE = "Ghoshdastidar, Perrot & von Luxburg 2019"
+
+Progress = Callable[[float], None]
+Labels = NDArray[np.int64]
+
+
+def preferences(
+    data: Triplets | Quadruplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
+) -> Dendrogram:
+    """3-AL of triplets, 4-AL of quadruplets."""
+    tree = _ordhc.preference_linkage(data.rows, data.weights, data.n_leaves, initial_clusters, progress)
+    return Dendrogram._of(tree, data.names)
+
+
+def by_rank(
+    name: str,
+    data: Quadruplets,
+    *,
+    initial_clusters: Labels | None = None,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """A linkage that needs the order of similarities only; the number of pairs beaten gives it."""
+    beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress)
+    rule = _ordhc.Linkage.native(name)
+    if data.n_leaves == 1:
+        return Dendrogram([], [], kind="similarity", names=data.names)
+    tree = _ordhc.agglomerate(beaten, rule, False, "auto", initial_clusters, progress)
+    return Dendrogram._of(tree, data.names)
+
+
+def build(
+    data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
+) -> Dendrogram:
+    """BUILD; it goes from the root to the leaves and can't start from clusters."""
+    if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
+        raise InputError("linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them")
+    return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress), data.names)
+
+
 @hookimpl
 def ordhc_linkages() -> list[LinkageSpec]:
-    """Register the seven Lance-Williams linkages of the engine."""
+    """Register the Lance-Williams linkages of the engine, and those of comparisons."""
     source = "Lance & Williams 1967"
-    return [
+    lance_williams = [
         LinkageSpec(name=name, summary=summary, native=name, source=source)
         for name, summary in _SUMMARIES.items()
+    ]
+    return lance_williams + [
+        LinkageSpec(
+            name="3-al",
+            summary="the mean preference over other clusters, from triplets alone",
+            from_comparisons=preferences,
+            data=("triplets",),
+            source=f"{_SOURCE}, equations 6 and 7",
+        ),
+        LinkageSpec(
+            name="4-al",
+            summary="the mean preference over other pairs of clusters, from quadruplets alone",
+            from_comparisons=preferences,
+            data=("quadruplets",),
+            source=f"{_SOURCE}, equations 4 and 5",
+        ),
+        LinkageSpec(
+            name="4-sl",
+            summary="single linkage from a complete set of quadruplets",
+            from_comparisons=partial(by_rank, "single"),
+            data=("quadruplets",),
+            source=f"{_SOURCE}, section 3.1",
+        ),
+        LinkageSpec(
+            name="4-cl",
+            summary="complete linkage from a complete set of quadruplets",
+            from_comparisons=partial(by_rank, "complete"),
+            data=("quadruplets",),
+            source=f"{_SOURCE}, section 3.1",
+        ),
+        LinkageSpec(
+            name="build",
+            summary="the tree that satisfies all triplets, or a proof that there is none",
+            from_comparisons=build,
+            data=("triplets",),
+            source="Aho, Sagiv, Szymanski & Ullman 1981",
+        ),
     ]

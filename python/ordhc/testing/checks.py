@@ -69,7 +69,7 @@ def _need(fine: Any, text: str) -> None:
 class _Linkage(_Subject[LinkageSpec]):
     def merge(self, S: Floats, *, dissimilarity: bool = False, engine: str = "auto") -> Dendrogram:
         rule = engine_linkage(self.spec, self.settings, lambda: -S if dissimilarity else S.copy())
-        return Dendrogram._of(_ordhc.agglomerate(S, rule, dissimilarity, engine, None), None)
+        return Dendrogram._of(_ordhc.agglomerate(S, rule, dissimilarity, engine, None, None), None)
 
     @property
     def squares(self) -> bool:
@@ -448,7 +448,7 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
 
 def _tree(n: int, seed: int) -> Dendrogram:
     rule = _ordhc.Linkage.native("average")
-    return Dendrogram._of(_ordhc.agglomerate(_distances(n, seed), rule, True, "auto", None), None)
+    return Dendrogram._of(_ordhc.agglomerate(_distances(n, seed), rule, True, "auto", None, None), None)
 
 
 def _metric_few_leaves(metric: _Metric) -> None:

@@ -31,3 +31,24 @@ pub(crate) fn revenue<'py>(
         Revenue::Weighted(value) => value.into_pyobject(py)?.into_any(),
     })
 }
+
+#[pyfunction]
+pub(crate) fn satisfied(
+    py: Python<'_>,
+    tree: &Bound<'_, Dendrogram>,
+    rows: PyReadonlyArray2<'_, i32>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<(f64, f64, f64)> {
+    let tree = tree.get().inner();
+    let weights = weights.as_ref();
+    let n = tree.n_leaves();
+    let long = rows.len() > 1 << 22;
+    let found = if rows.shape()[1] == 3 {
+        let comparisons = comparisons::<3>(&rows, weights, n)?;
+        callbacks::run(py, long, None, |_| ordhc::metric::satisfied(tree, &comparisons))?
+    } else {
+        let comparisons = comparisons::<4>(&rows, weights, n)?;
+        callbacks::run(py, long, None, |_| ordhc::metric::satisfied(tree, &comparisons))?
+    };
+    Ok((found.agreed, found.disagreed, found.unresolved))
+}

@@ -1,8 +1,11 @@
 //! Similarities from comparisons.
 
-use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use ordhc::comparison::Comparisons;
-use ordhc::similarity::{Cell, condensed_len, square_from_condensed};
+use ordhc::similarity::{Cell, Kernel, condensed_len, square_from_condensed};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
@@ -98,4 +101,59 @@ fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: us
         result.call_method1("astype", (T::get_dtype(py),))?
     })
 }
-use numpy::PyArrayDescrMethods;
+
+type Pairs<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+fn pairs<'py>(py: Python<'py>, kernel: Kernel) -> Pairs<'py> {
+    (PyArray1::from_vec(py, kernel.pairs), PyArray1::from_vec(py, kernel.diagonal))
+}
+
+#[pyfunction]
+pub(crate) fn mulk3<'py>(
+    py: Python<'py>,
+    rows: PyReadonlyArray2<'py, i32>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    normalize: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Pairs<'py>> {
+    let triplets = comparisons::<3>(&rows, weights.as_ref(), n_leaves)?;
+    let long = triplets.len() > 1 << 14 || n_leaves > 3000;
+    let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, monitor);
+    Ok(pairs(py, callbacks::run(py, long, progress.as_ref(), work)?))
+}
+
+#[pyfunction]
+pub(crate) fn mulk4<'py>(
+    py: Python<'py>,
+    rows: PyReadonlyArray2<'py, i32>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Pairs<'py>> {
+    let quadruplets = comparisons::<4>(&rows, weights.as_ref(), n_leaves)?;
+    let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
+    let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, monitor);
+    Ok(pairs(py, callbacks::run(py, long, progress.as_ref(), work)?))
+}
+
+/// The (n, n) matrix of a condensed vector and a diagonal (zeros without one).
+#[pyfunction]
+pub(crate) fn square<'py>(
+    py: Python<'py>,
+    condensed: PyReadonlyArray1<'py, f64>,
+    diagonal: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (condensed, diagonal) = (condensed.as_slice()?, diagonal.as_slice()?);
+    let n = diagonal.len();
+    let result = zeros::<f64>(py, "the similarity matrix", n * n)?;
+    {
+        let mut out = result.readwrite();
+        let out = out.as_slice_mut()?;
+        py.detach(|| square_from_condensed(condensed, out, |x| x)).map_err(to_py)?;
+        for (i, &value) in diagonal.iter().enumerate() {
+            out[i * n + i] = value;
+        }
+    }
+    result.reshape([n, n])
+}
