@@ -45,33 +45,85 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     let row = |i: usize| &counts[i * n_pairs..(i + 1) * n_pairs];
     let square = |&x: &i8| f64::from(x) * f64::from(x);
     let diagonal = (0..n).map(|i| row(i).iter().map(square).sum()).collect();
+    let pairs = if counts.iter().all(|count| count.unsigned_abs() <= 1) {
+        let rows: Vec<Vec<Signs>> = (0..n).map(|i| row(i).chunks(64).map(Signs::of).collect()).collect();
+        products(
+            n,
+            words,
+            size_of::<Signs>(),
+            |i, j, block| dot_of_signs(&rows[i][block.clone()], &rows[j][block]),
+            monitor,
+        )?
+    } else {
+        products(n, n_pairs, 1, |i, j, block| dot(&row(i)[block.clone()], &row(j)[block]), monitor)?
+    };
+    Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
+}
+
+/// Bytes of blocks of all rows, that should stay in a cache.
+const CACHE: usize = 1 << 19;
+/// The longest rows whose product certainly fits into 32 bits.
+const LONGEST: usize = 1 << 16;
+
+/// The products of all pairs of rows, block by block.
+fn products(
+    n: usize,
+    row_length: usize,
+    item_bytes: usize,
+    dot: impl Fn(usize, usize, Range<usize>) -> i32 + Sync,
+    monitor: &Monitor,
+) -> Result<Vec<f64>> {
+    let n_pairs = condensed_len(n);
     let mut pairs = vec![0.0; n_pairs];
     let ranges = triangle_ranges(n);
     let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
     let slices = parallel::split_at_ends(&mut pairs, &ends);
-    // So many pairs that all anchors' counts of them stay in a cache.
-    let width = (CACHE / n.max(1)).clamp(256, LONGEST);
-    let products = parallel::map(ranges.into_iter().zip(slices).collect(), |(rows, out)| {
-        for start in (0..n_pairs).step_by(width) {
-            let block = start..(start + width).min(n_pairs);
+    let width = (CACHE / (n * item_bytes).max(1)).clamp(64, LONGEST / 64);
+    let steps = row_length.div_ceil(width).max(1);
+    parallel::map(ranges.into_iter().zip(slices).collect(), |(rows, out)| {
+        for start in (0..row_length).step_by(width) {
+            let block = start..(start + width).min(row_length);
             let mut out = out.iter_mut();
             for i in rows.clone() {
-                let x = &row(i)[block.clone()];
                 for (j, value) in (i + 1..n).zip(&mut out) {
-                    *value += f64::from(dot(x, &row(j)[block.clone()]));
+                    *value += f64::from(dot(i, j, block.clone()));
                 }
             }
-            monitor.advance((block.len() / 2) as u64)?;
+            monitor.advance((n_pairs / (2 * steps)) as u64)?;
         }
         Ok(())
-    });
-    products.into_iter().collect::<Result<Vec<()>>>()?;
-    Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
+    })
+    .into_iter()
+    .collect::<Result<Vec<()>>>()?;
+    Ok(pairs)
 }
 
-const CACHE: usize = 1 << 19;
-/// The longest rows whose product certainly fits into 32 bits.
-const LONGEST: usize = 1 << 16;
+/// 64 counts of -1, 0 and 1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Signs {
+    some: u64,
+    negative: u64,
+}
+
+impl Signs {
+    fn of(counts: &[i8]) -> Self {
+        let mut signs = Self::default();
+        for (bit, &count) in counts.iter().enumerate() {
+            signs.some |= u64::from(count != 0) << bit;
+            signs.negative |= u64::from(count < 0) << bit;
+        }
+        signs
+    }
+}
+
+/// The product of two rows of signs: those that agree minus those that don't.
+fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
+    let of = |(x, y): (&Signs, &Signs)| {
+        let both = x.some & y.some;
+        both.count_ones() as i32 - 2 * (both & (x.negative ^ y.negative)).count_ones() as i32
+    };
+    x.iter().zip(y).map(of).sum()
+}
 
 /// Counts the answers of some anchors; false if a count does not fit.
 fn fill(
