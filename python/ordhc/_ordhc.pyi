@@ -55,7 +55,6 @@ def adds(
     dtype: str,
     progress: Callable[[float], None] | None,
 ) -> NDArray[Any]: ...
-
 def mulk3(
     rows: NDArray[np.int32],
     weights: NDArray[np.float64] | None,
@@ -171,7 +170,6 @@ class Dendrogram:
 def revenue(
     tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
 ) -> int | float: ...
-
 def satisfied(
     tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
 ) -> tuple[float, float, float]: ...

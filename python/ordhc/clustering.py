@@ -240,9 +240,7 @@ def cluster(
         linkage_parameters=linkage_parameters,
         **parameters,
     )
-    tree, unanswered = plan.fit(
-        data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress
-    )
+    tree, unanswered = plan.fit(data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
     if len(unanswered):
         warnings.warn(unanswered_text(tree, unanswered), OrdhcWarning, stacklevel=2)
     return tree
@@ -292,9 +290,7 @@ def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
     return np.ascontiguousarray(data[np.argsort(number)])
 
 
-def _completed(
-    tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]
-) -> Dendrogram:
+def _completed(tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]) -> Dendrogram:
     """The tree over all leaves from one over `leaves`; the clusters of the others are merged last."""
     n = len(labels)
     rest: dict[int, list[int]] = {}

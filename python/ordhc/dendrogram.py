@@ -86,7 +86,9 @@ class Dendrogram:
             return None
         values = np.array(support, dtype=np.float64)
         if values.shape != (self.n_leaves - 1,):
-            raise InputError(f"support has shape {values.shape}; one for each of {self.n_leaves - 1} merges is needed")
+            raise InputError(
+                f"support has shape {values.shape}; one for each of {self.n_leaves - 1} merges is needed"
+            )
         wrong = np.flatnonzero((values < 0) | (values > 1))
         if wrong.size:
             raise InputError(f"support[{wrong[0]}] is {values[wrong[0]]}, outside 0..1")

@@ -45,7 +45,8 @@ def engine_linkage(
     """What the engine runs for a spec; `similarities` makes the (n, n) matrix if it is needed."""
     if spec.from_comparisons is not None:
         raise InputError(
-            f"linkage {spec.name!r} takes comparisons, not similarities: ordhc.cluster(data, linkage={spec.name!r})"
+            f"linkage {spec.name!r} takes comparisons, not similarities: "
+            f"ordhc.cluster(data, linkage={spec.name!r})"
         )
     if spec.native is not None:
         return _ordhc.Linkage.native(spec.native)

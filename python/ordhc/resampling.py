@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _ordhc, linkages, verbs
-from ordhc.builtin.similarities import adds
 from ordhc.clustering import Plan
 from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.dendrogram import Dendrogram
@@ -103,6 +102,7 @@ def bootstrap(
     group: ArrayLike | None = None,
     confidence: float = 0.95,
     initial_clusters: ArrayLike | None = None,
+    tree: Dendrogram | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Bootstrap:
@@ -123,6 +123,8 @@ def bootstrap(
         right where one person's answers are alike.
     confidence
         Of the intervals.
+    tree
+        A tree of the same leaves to give support to, instead of the one of all answers.
     progress
         Called now and then with the share that is done, from 0 to 1.
 
@@ -161,7 +163,11 @@ def bootstrap(
     groups = _groups(group, len(data))
     plan = Plan.of(data, method=method, similarity=similarity, linkage=linkage, **parameters)
     fitting = verbs._fitting(data, plan.accepts, plan.title)
-    tree, unanswered = plan.fit(fitting, initial_clusters=initial_clusters)
+    found_tree, unanswered = plan.fit(fitting, initial_clusters=initial_clusters)
+    if tree is None:
+        tree = found_tree
+    elif tree.n_leaves != data.n_leaves:
+        raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
     work = _Work(plan, fitting, tree, groups, seed, n_resamples, initial_clusters, progress)
     trees, scores = work.additive() if work.is_additive else work.one_by_one()
     consensus, common = _ordhc.majority_rule(trees)
@@ -195,12 +201,17 @@ class _Work:
 
     @property
     def is_additive(self) -> bool:
+        # Not at the top: the built-ins need pluggy, and importing ordhc must not.
+        from ordhc.builtin.similarities import adds
+
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         return build is not None and build.build is adds and in_engine and self.initial_clusters is None
 
     def additive(self) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
-        rule = linkages.engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
+        rule = linkages.engine_linkage(
+            self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0))
+        )
         return _ordhc.bootstrap_adds(
             self.data.rows,
             self.data.weights,

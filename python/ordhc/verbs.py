@@ -1,5 +1,6 @@
 """The verbs: build a similarity, agglomerate it into a dendrogram, score the dendrogram."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -324,7 +325,9 @@ def _labels(labels: ArrayLike | None, n: int) -> NDArray[np.int64] | None:
         return None
     given = np.asarray(labels)
     if given.shape != (n,):
-        raise InputError(f"initial_clusters has shape {given.shape}; a label for each of {n} leaves is needed")
+        raise InputError(
+            f"initial_clusters has shape {given.shape}; a label for each of {n} leaves is needed"
+        )
     if given.dtype.kind == "f":
         wrong = np.flatnonzero(given != np.floor(given))
         if wrong.size:
@@ -395,7 +398,7 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
 
 
 def _leaves_of_condensed(length: int) -> int:
-    n = round((1 + (1 + 8 * length) ** 0.5) / 2)
+    n = (1 + math.isqrt(1 + 8 * length)) // 2
     if n * (n - 1) // 2 != length:
         raise InputError(f"a condensed vector has n(n-1)/2 values; {length} is no such number")
     return n

@@ -59,7 +59,9 @@ def build(
 ) -> Dendrogram:
     """BUILD; it goes from the root to the leaves and can't start from clusters."""
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
-        raise InputError("linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them")
+        raise InputError(
+            "linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them"
+        )
     return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress), data.names)
 
 
@@ -71,7 +73,8 @@ def ordhc_linkages() -> list[LinkageSpec]:
         LinkageSpec(name=name, summary=summary, native=name, source=source)
         for name, summary in _SUMMARIES.items()
     ]
-    return lance_williams + [
+    return [
+        *lance_williams,
         LinkageSpec(
             name="3-al",
             summary="the mean preference over other clusters, from triplets alone",

@@ -92,9 +92,7 @@ def cosine(
     return _products(directions, directions, layout, dtype)
 
 
-def _products(
-    left: NDArray[np.float64], right: NDArray[np.float64], layout: str, dtype: str
-) -> NDArray[Any]:
+def _products(left: NDArray[np.float64], right: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
     n = len(left)
     _ordhc.check_memory("the similarity matrix", 8 * n * n)
     square = left @ right.T
