@@ -339,6 +339,7 @@ def test_clone_and_parameters():
         "similarity_parameters",
         "linkage_parameters",
         "n_leaves",
+        "initial_clusters",
         "tie_seed",
     }
     assert copy.set_params(n_clusters=2).n_clusters == 2

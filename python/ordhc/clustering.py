@@ -134,7 +134,8 @@ class Plan:
         if not len(leaves):
             return _completed(None, leaves, labels), unanswered
         weights = None if data.weights is None else data.weights[counts]
-        few = type(data)((np.cumsum(kept) - 1)[data.rows[counts]], len(leaves), None, weights)
+        names = None if data.names is None else [data.names[leaf] for leaf in leaves]
+        few = type(data)((np.cumsum(kept) - 1)[data.rows[counts]], len(leaves), names, weights)
         tree = self._merge(few, None if initial is None else initial[leaves], progress)
         return _completed(tree, leaves, labels), unanswered
 
@@ -284,9 +285,10 @@ def _parts(
 
 
 def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
-    """The data with leaf i as leaf `number[i]`, without names."""
+    """The data with leaf i as leaf `number[i]`, with its name."""
     if isinstance(data, Triplets | Quadruplets):
-        return type(data)(number[data.rows], n, None, data.weights)
+        names = None if data.names is None else [data.names[leaf] for leaf in np.argsort(number)]
+        return type(data)(number[data.rows], n, names, data.weights)
     return np.ascontiguousarray(data[np.argsort(number)])
 
 

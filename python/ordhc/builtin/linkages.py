@@ -1,6 +1,8 @@
 """The built-in linkages."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -46,7 +48,8 @@ def by_rank(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """A linkage that needs the order of similarities only; the number of pairs beaten gives it."""
-    beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress)
+    with _names_in_errors(data.names):
+        beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress)
     rule = _ordhc.Linkage.native(name)
     if data.n_leaves == 1:
         return Dendrogram([], [], kind="similarity", names=data.names)
@@ -62,7 +65,24 @@ def build(
         raise InputError(
             "linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them"
         )
-    return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress), data.names)
+    with _names_in_errors(data.names):
+        tree = _ordhc.build(data.rows, data.weights, data.n_leaves, progress)
+    return Dendrogram._of(tree, data.names)
+
+
+@contextmanager
+def _names_in_errors(names: tuple[str, ...] | None) -> Iterator[None]:
+    """Writes (2, 5) in an error of the engine as (cat, dog)."""
+    try:
+        yield
+    except InputError as error:
+        if names is None:
+            raise
+
+        def named(found: re.Match[str]) -> str:
+            return f"({', '.join(names[int(leaf)] for leaf in found[1].split(', '))})"
+
+        raise InputError(re.sub(r"\((\d+(?:, \d+)+)\)", named, str(error))) from None
 
 
 @hookimpl

@@ -31,15 +31,12 @@ use crate::monitor::Monitor;
 pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrogram> {
     let n = triplets.n_leaves();
     let counts = |at: &usize| triplets.weights().is_none_or(|weights| weights[*at] > 0.0);
-    let mut rows: Vec<[u32; 3]> = (0..triplets.len())
-        .filter(counts)
-        .map(|at| {
-            let [i, j, k] = triplets.rows()[at].map(|id| id as u32);
-            [i.min(j), i.max(j), k]
-        })
-        .collect();
-    rows.sort_unstable();
-    rows.dedup();
+    let mut rows: Vec<[u32; 3]> =
+        (0..triplets.len()).filter(counts).map(|at| triplets.rows()[at].map(|id| id as u32)).collect();
+    // (i, j, k) and (j, i, k) say the same.
+    let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
+    rows.sort_unstable_by_key(|row| (said(row), *row));
+    rows.dedup_by_key(|row| said(row));
     monitor.start(n as u64);
     match nodes(&(0..n as u32).collect::<Vec<_>>(), rows, monitor)? {
         Ok(nodes) => {
@@ -56,7 +53,7 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrog
             let smallest = minimal(inconsistent, monitor)?;
             let shown: Vec<String> = smallest.iter().map(|[i, j, k]| format!("({i}, {j}, {k})")).collect();
             Err(Error::Argument(format!(
-                "no tree satisfies these {} triplets (near pair first): {}",
+                "no tree satisfies these {} triplets (anchor, near, far): {}",
                 shown.len(),
                 shown.join(", ")
             )))
