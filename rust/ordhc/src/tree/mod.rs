@@ -3,6 +3,7 @@
 mod build;
 mod cut;
 mod dendrogram;
+mod heavy_paths;
 mod lca;
 mod newick;
 mod partition;
@@ -11,6 +12,7 @@ mod topology;
 
 pub use build::build;
 pub use dendrogram::Dendrogram;
+pub(crate) use heavy_paths::HeavyPaths;
 pub use lca::LcaSizes;
 pub use partition::Partition;
 pub(crate) use partition::with_initial;
