@@ -1,6 +1,7 @@
 //! How good a dendrogram is.
 
 mod ari;
+mod coloring;
 mod purity;
 mod revenue;
 mod robinson_foulds;

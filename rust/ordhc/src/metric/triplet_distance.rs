@@ -1,7 +1,10 @@
 //! The rooted triplet distance.
 
-use crate::error::Result;
-use crate::tree::Topology;
+use super::coloring::{Color, Coloring, MAX_LEAVES, Parts};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::{HeavyPaths, Topology};
 
 /// Sets of three leaves by what two trees say about them.
 ///
@@ -68,42 +71,89 @@ fn resolved(tree: &Topology) -> u64 {
 /// All sets of three leaves by what the trees say about them; the rooted triplet distance is
 /// [`TripletCounts::distance`].
 ///
+/// The first tree is taken apart along heavy paths; at each node the leaves get the colors of their
+/// children, and triplets are counted by color in the second tree (after Brodal, Fagerberg, Mailund,
+/// Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance between
+/// trees of arbitrary degree"). O(n log^2 n) for trees of any shape; counts are exact, whatever the
+/// number of threads.
+///
 /// # Errors
-/// Trees of different numbers of leaves.
-pub fn triplet_distance(a: &Topology, b: &Topology) -> Result<TripletCounts> {
+/// Trees of different numbers of leaves or of more than 2^21; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::metric::triplet_distance;
+/// use ordhc::{Dendrogram, Monitor, tree::Topology};
+///
+/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0, true));
+/// let (a, b) = (tree("((0,1),(2,3));")?, tree("((0,1),2,3);")?);
+/// let counts = triplet_distance(&a, &b, &Monitor::new())?;
+/// assert_eq!((counts.same, counts.only_a, counts.distance()), (2, 2, 2));
+/// assert_eq!(counts.normalized(), 0.5);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn triplet_distance(a: &Topology, b: &Topology, monitor: &Monitor) -> Result<TripletCounts> {
     a.check_leaves(b)?;
-    Ok(by_pairs_of_nodes(a, b))
+    let n = a.n_leaves();
+    if n > MAX_LEAVES {
+        return Err(Error::Argument(format!("the triplet distance of {n} leaves: at most {MAX_LEAVES} are possible")));
+    }
+    let (paths, parts) = (HeavyPaths::new(a), Parts::new(b));
+    let work: usize = paths.tops().map(|top| paths.size(top)).filter(|&size| size > 1).sum();
+    monitor.start(2 * work as u64);
+    let sweeps = [Sweep::Heavy, Sweep::Light];
+    let counts = parallel::map(parallel::ranges(sweeps.len(), 1), |range| {
+        sweeps[range].iter().map(|&of| sweep(of, &paths, &parts, monitor)).collect::<Result<Vec<_>>>()
+    });
+    let counts = counts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let [same, different] = [0, 1].map(|at| counts.iter().map(|count| count[at]).sum());
+    Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }
 
-/// O(n^2): sums over pairs of nodes, one of each tree, with their parents.
-fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
-    let width = b.n_nodes();
-    // The number of leaves under both nodes.
-    let mut common = vec![vec![0u64; width]; a.n_nodes()];
-    for leaf in 0..a.n_leaves() {
-        let mut node = leaf;
-        common[leaf][node] = 1;
-        while node != b.root() {
-            node = b.parent(node);
-            common[leaf][node] = 1;
+/// What to count at each node of the first tree: two leaves under a child, red, and one under another
+/// child, blue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sweep {
+    /// The heavy child's leaves are red.
+    Heavy,
+    /// Each light child's leaves are red in turn.
+    Light,
+}
+
+/// Sets resolved by both trees: alike, differently.
+fn sweep(sweep: Sweep, paths: &HeavyPaths<'_>, parts: &Parts, monitor: &Monitor) -> Result<[u64; 2]> {
+    let mut coloring = Coloring::new(parts);
+    let mut counts = [0, 0];
+    let mut count = |coloring: &Coloring<'_>| {
+        counts[0] += coloring.apart();
+        counts[1] += coloring.mixed();
+    };
+    for top in paths.tops().filter(|&top| paths.size(top) > 1) {
+        for node in paths.path_up(top) {
+            if paths.size(node) == 1 {
+                let color = if sweep == Sweep::Heavy { Color::Red } else { Color::Blue };
+                coloring.paint(paths.leaves(node), color);
+                continue;
+            }
+            let beside = paths.light_leaves(node);
+            if sweep == Sweep::Heavy {
+                coloring.paint(beside, Color::Blue);
+                count(&coloring);
+                coloring.paint(beside, Color::Red);
+                continue;
+            }
+            if paths.light(node).nth(1).is_some() {
+                coloring.paint(beside, Color::Blue);
+            }
+            for child in paths.light(node) {
+                coloring.paint(paths.leaves(child), Color::Red);
+                count(&coloring);
+                coloring.paint(paths.leaves(child), Color::Blue);
+            }
         }
+        coloring.clear(paths.leaves(top));
+        monitor.advance(paths.size(top) as u64)?;
     }
-    for node in 0..a.root() {
-        for other in 0..width {
-            common[a.parent(node)][other] += common[node][other];
-        }
-    }
-    let (mut same, mut different) = (0, 0);
-    for node in 0..a.root() {
-        let (inside, above) = (&common[node], &common[a.parent(node)]);
-        for other in 0..b.root() {
-            let (both, parent) = (inside[other], b.parent(other));
-            let (only_a, only_b) = (inside[parent] - both, above[other] - both);
-            same += two(both) * (above[parent] - inside[parent] - only_b);
-            different += both * only_a * only_b;
-        }
-    }
-    TripletCounts::new(a.n_leaves() as u64, same, different, [resolved(a), resolved(b)])
+    Ok(counts)
 }
 
 #[cfg(test)]
@@ -111,7 +161,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::metric::samples::two_trees;
+    use crate::metric::samples::{SHAPES, large, two_trees};
 
     /// The leaf that is apart from the other two.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
@@ -144,16 +194,67 @@ mod tests {
         counts
     }
 
+    /// O(n^2): sums over pairs of nodes, one of each tree, with their parents.
+    fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
+        let width = b.n_nodes();
+        // The number of leaves under both nodes.
+        let mut common = vec![vec![0u64; width]; a.n_nodes()];
+        for leaf in 0..a.n_leaves() {
+            let mut node = leaf;
+            common[leaf][node] = 1;
+            while node != b.root() {
+                node = b.parent(node);
+                common[leaf][node] = 1;
+            }
+        }
+        for node in 0..a.root() {
+            for other in 0..width {
+                common[a.parent(node)][other] += common[node][other];
+            }
+        }
+        let (mut same, mut different) = (0, 0);
+        for node in 0..a.root() {
+            let (inside, above) = (&common[node], &common[a.parent(node)]);
+            for other in 0..b.root() {
+                let (both, parent) = (inside[other], b.parent(other));
+                let (only_a, only_b) = (inside[parent] - both, above[other] - both);
+                same += two(both) * (above[parent] - inside[parent] - only_b);
+                different += both * only_a * only_b;
+            }
+        }
+        TripletCounts::new(a.n_leaves() as u64, same, different, [resolved(a), resolved(b)])
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 200, ..ProptestConfig::default() })]
         #[test]
         fn naive_twins_agree((a, b) in two_trees()) {
-            let counts = triplet_distance(&a, &b).unwrap();
+            let counts = triplet_distance(&a, &b, &Monitor::new()).unwrap();
             prop_assert_eq!(counts, by_triples(&a, &b));
             prop_assert_eq!(counts, by_pairs_of_nodes(&a, &b));
-            let same = triplet_distance(&a, &a).unwrap();
+            let same = triplet_distance(&a, &a, &Monitor::new()).unwrap();
             prop_assert_eq!((same.distance(), same.normalized()), (0, 0.0));
         }
+    }
+
+    #[test]
+    fn large_trees() {
+        for (seed, (a, b)) in SHAPES.into_iter().flat_map(|a| SHAPES.map(|b| (a, b))).enumerate() {
+            let (a, b) = (large(a, 700, seed as u64), large(b, 700, 100 + seed as u64));
+            let (a, b) = (Topology::of(&a, seed % 3 > 0), Topology::of(&b, seed % 3 > 1));
+            let counts = triplet_distance(&a, &b, &Monitor::new()).unwrap();
+            assert_eq!(counts, by_pairs_of_nodes(&a, &b));
+        }
+    }
+
+    #[test]
+    fn impossible_trees_and_interruption() {
+        let tree = |n| Topology::of(&large(SHAPES[0], n, 0), false);
+        let monitor = Monitor::new();
+        let error = triplet_distance(&tree(3), &tree(4), &monitor).unwrap_err();
+        assert!(error.to_string().contains("3 and 4 leaves"));
+        monitor.cancel();
+        assert_eq!(triplet_distance(&tree(4), &tree(4), &monitor), Err(Error::Interrupted));
     }
 
     #[test]
@@ -163,5 +264,55 @@ mod tests {
             assert_eq!(three(x), x * x.saturating_sub(1) * x.saturating_sub(2) / 6);
         }
         assert_eq!(three(1 << 21), 1_537_226_473_786_572_800);
+    }
+
+    #[test]
+    #[ignore]
+    fn bench() {
+        use std::time::Instant;
+        for n in [100_000, 1_000_000] {
+            for (a, b) in SHAPES.into_iter().flat_map(|a| SHAPES.map(|b| (a, b))) {
+                if n > 100_000 && a != b {
+                    continue;
+                }
+                let (ta, tb) = (large(a, n, 1), large(b, n, 2));
+                for join in [false, true] {
+                    let start = Instant::now();
+                    let (ta, tb) = (Topology::of(&ta, join), Topology::of(&tb, join));
+                    let topology = start.elapsed();
+                    let start = Instant::now();
+                    let d = triplet_distance(&ta, &tb, &Monitor::new()).unwrap();
+                    let triplets = start.elapsed();
+                    let start = Instant::now();
+                    let r = crate::metric::robinson_foulds(&ta, &tb).unwrap();
+                    let rf = start.elapsed();
+                    let labels: Vec<i64> = (0..n as i64).map(|x| x * 7919 % 5003).collect();
+                    let start = Instant::now();
+                    let p = crate::metric::purity(&ta, &labels).unwrap();
+                    let purity = start.elapsed();
+                    println!(
+                        "{n} {a:?} {b:?} {join}: topologies {topology:.2?} triplets {triplets:.2?} rf {rf:.2?} purity {purity:.2?} {} {} {p:.3}",
+                        d.normalized(),
+                        r.normalized()
+                    );
+                }
+            }
+        }
+        let n = 1_000_000;
+        let (ta, tb) = (large(SHAPES[1], n, 1), large(SHAPES[2], n, 2));
+        let start = Instant::now();
+        crate::metric::aari_of_trees(&ta, &tb, &[2, 10, 1000, 10_000, 300_000], &Monitor::new()).unwrap();
+        println!("aari_of_trees {:.2?}", start.elapsed());
+        let levels: Vec<Vec<u32>> = [2, 10, 1000, 10_000, 300_000].map(|k| tb.cut_clusters(k).unwrap()).to_vec();
+        let start = Instant::now();
+        crate::metric::aari(&ta, &levels, &Monitor::new()).unwrap();
+        println!("aari {:.2?}", start.elapsed());
+        for k in [10i64, 100_000, i64::MAX / 2_000_000] {
+            let a: Vec<i64> = (0..n as i64).map(|x| (x * 7919 % 1_000_003) * k).collect();
+            let b: Vec<i64> = (0..n as i64).map(|x| x * 104_729 % 500_000 * k).collect();
+            let start = Instant::now();
+            crate::metric::ari(&a, &b).unwrap();
+            println!("ari many labels times {k} {:.2?}", start.elapsed());
+        }
     }
 }
