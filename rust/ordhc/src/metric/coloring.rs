@@ -102,10 +102,6 @@ impl Stretch {
             ],
         }
     }
-
-    fn is_colorless(&self) -> bool {
-        self.red == 0 && self.blue == 0
-    }
 }
 
 /// Sums over the light children of a node, r and b their red and blue leaves.
@@ -208,22 +204,6 @@ impl<'a> Coloring<'a> {
             };
             old = std::mem::replace(&mut self.stretches[up], new);
             part = up;
-        }
-    }
-
-    /// Takes the colors of all leaves that have one away.
-    pub(super) fn clear(&mut self, colored: &[u32]) {
-        for &leaf in colored {
-            let mut part = leaf;
-            while part != NONE && !self.stretches[part as usize].is_colorless() {
-                self.stretches[part as usize] = Stretch::default();
-                if let Some(beside) =
-                    (part as usize).checked_sub(self.parts.n_leaves).and_then(|at| self.beside.get_mut(at))
-                {
-                    *beside = Beside::default();
-                }
-                part = self.parts.up[part as usize];
-            }
         }
     }
 

@@ -1,10 +1,13 @@
 //! The rooted triplet distance.
 
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::coloring::{Color, Coloring, MAX_LEAVES, Parts};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::{HeavyPaths, Topology};
+use crate::tree::{HeavyPaths, Restriction, Topology};
 
 /// Sets of three leaves by what two trees say about them.
 ///
@@ -72,7 +75,7 @@ fn resolved(tree: &Topology) -> u64 {
 /// [`TripletCounts::distance`].
 ///
 /// The first tree is taken apart along heavy paths; at each node the leaves get the colors of their
-/// children, and triplets are counted by color in the second tree (after Brodal, Fagerberg, Mailund,
+/// children, and triplets are counted by color in the second tree, restricted to these leaves (after Brodal, Fagerberg, Mailund,
 /// Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance between
 /// trees of arbitrary degree"). O(n log^2 n) for trees of any shape; counts are exact, whatever the
 /// number of threads.
@@ -97,14 +100,10 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: &Monitor) -> Result
     if n > MAX_LEAVES {
         return Err(Error::Argument(format!("the triplet distance of {n} leaves: at most {MAX_LEAVES} are possible")));
     }
-    let (paths, parts) = (HeavyPaths::new(a), Parts::new(b));
-    let work: usize = paths.tops().map(|top| paths.size(top)).filter(|&size| size > 1).sum();
-    monitor.start(2 * work as u64);
-    let sweeps = [Sweep::Heavy, Sweep::Light];
-    let counts = parallel::map(parallel::ranges(sweeps.len(), 1), |range| {
-        sweeps[range].iter().map(|&of| sweep(of, &paths, &parts, monitor)).collect::<Result<Vec<_>>>()
-    });
-    let counts = counts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let paths = HeavyPaths::new(a);
+    let work = Work::new(&paths, b, monitor);
+    let threads = parallel::ranges(work.items.len(), 2);
+    let counts = parallel::map(threads, |_| work.run()).into_iter().collect::<Result<Vec<Counts>>>()?;
     let [same, different] = [0, 1].map(|at| counts.iter().map(|count| count[at]).sum());
     Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }
@@ -120,41 +119,80 @@ enum Sweep {
 }
 
 /// Sets resolved by both trees: alike, differently.
-fn sweep(sweep: Sweep, paths: &HeavyPaths<'_>, parts: &Parts, monitor: &Monitor) -> Result<[u64; 2]> {
-    let mut coloring = Coloring::new(parts);
-    let mut counts = [0, 0];
-    let mut count = |coloring: &Coloring<'_>| {
-        counts[0] += coloring.apart();
-        counts[1] += coloring.mixed();
-    };
-    for top in paths.tops().filter(|&top| paths.size(top) > 1) {
-        for node in paths.path_up(top) {
-            if paths.size(node) == 1 {
-                let color = if sweep == Sweep::Heavy { Color::Red } else { Color::Blue };
-                coloring.paint(paths.leaves(node), color);
-                continue;
-            }
-            let beside = paths.light_leaves(node);
+type Counts = [u64; 2];
+
+/// The paths of the first tree, largest first, each with its sweeps, as threads come to them.
+#[derive(Debug)]
+struct Work<'a> {
+    paths: &'a HeavyPaths<'a>,
+    other: Restriction,
+    items: Vec<(usize, Sweep)>,
+    next: AtomicUsize,
+    monitor: &'a Monitor,
+}
+
+impl<'a> Work<'a> {
+    fn new(paths: &'a HeavyPaths<'a>, other: &Topology, monitor: &'a Monitor) -> Self {
+        let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
+        tops.sort_by_key(|&top| Reverse(paths.size(top)));
+        monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
+        let items = tops.into_iter().flat_map(|top| [(top, Sweep::Heavy), (top, Sweep::Light)]).collect();
+        Self { paths, other: Restriction::new(other), items, next: AtomicUsize::new(0), monitor }
+    }
+
+    fn run(&self) -> Result<Counts> {
+        let mut counts = [0, 0];
+        while let Some(&(top, sweep)) = self.items.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            self.sweep(top, sweep, &mut counts)?;
+        }
+        Ok(counts)
+    }
+
+    /// Goes up a path and counts triplets in the second tree, restricted to the leaves of the path.
+    fn sweep(&self, top: usize, sweep: Sweep, counts: &mut Counts) -> Result<()> {
+        let paths = self.paths;
+        let (other, names) = self.other.to(paths.leaves(top));
+        let parts = Parts::new(&other);
+        let mut coloring = Coloring::new(&parts);
+        let names_of = |node| {
+            let start = paths.start(node) - paths.start(top);
+            &names[start..start + paths.size(node)]
+        };
+        let mut count = |coloring: &Coloring<'_>| {
+            counts[0] += coloring.apart();
+            counts[1] += coloring.mixed();
+        };
+        let (heavy, light) = if sweep == Sweep::Heavy { (Color::Red, Color::Blue) } else { (Color::Blue, Color::Red) };
+        let path = paths.path_up(top);
+        coloring.paint(names_of(path[0]), heavy);
+        let mut done = 1;
+        for &node in &path[1..] {
+            let beside = &names_of(node)[paths.size(paths.heavy(node))..];
             if sweep == Sweep::Heavy {
-                coloring.paint(beside, Color::Blue);
+                coloring.paint(beside, light);
                 count(&coloring);
-                coloring.paint(beside, Color::Red);
-                continue;
+                coloring.paint(beside, heavy);
+            } else {
+                if paths.light(node).nth(1).is_some() {
+                    coloring.paint(beside, heavy);
+                }
+                for child in paths.light(node) {
+                    coloring.paint(names_of(child), light);
+                    count(&coloring);
+                    coloring.paint(names_of(child), heavy);
+                }
             }
-            if paths.light(node).nth(1).is_some() {
-                coloring.paint(beside, Color::Blue);
-            }
-            for child in paths.light(node) {
-                coloring.paint(paths.leaves(child), Color::Red);
-                count(&coloring);
-                coloring.paint(paths.leaves(child), Color::Blue);
+            done += beside.len() as u64;
+            if done >= REPORT {
+                self.monitor.advance(std::mem::take(&mut done))?;
             }
         }
-        coloring.clear(paths.leaves(top));
-        monitor.advance(paths.size(top) as u64)?;
+        self.monitor.advance(done)
     }
-    Ok(counts)
 }
+
+/// Progress is reported from this many leaves on.
+const REPORT: u64 = 1 << 12;
 
 #[cfg(test)]
 mod tests {
@@ -253,6 +291,8 @@ mod tests {
         let monitor = Monitor::new();
         let error = triplet_distance(&tree(3), &tree(4), &monitor).unwrap_err();
         assert!(error.to_string().contains("3 and 4 leaves"));
+        let error = triplet_distance(&tree(MAX_LEAVES + 1), &tree(MAX_LEAVES + 1), &monitor).unwrap_err();
+        assert!(error.to_string().contains("2097153 leaves"));
         monitor.cancel();
         assert_eq!(triplet_distance(&tree(4), &tree(4), &monitor), Err(Error::Interrupted));
     }

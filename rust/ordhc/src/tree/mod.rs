@@ -7,7 +7,9 @@ mod heavy_paths;
 mod lca;
 mod newick;
 mod partition;
+mod range_max;
 mod raw;
+mod restriction;
 mod topology;
 
 pub use build::build;
@@ -16,5 +18,7 @@ pub(crate) use heavy_paths::HeavyPaths;
 pub use lca::LcaSizes;
 pub use partition::Partition;
 pub(crate) use partition::with_initial;
+pub(crate) use range_max::RangeMax;
 pub(crate) use raw::RawMerge;
+pub(crate) use restriction::Restriction;
 pub use topology::Topology;

@@ -49,7 +49,8 @@ impl Topology {
         Self::from_parents(n, parent)
     }
 
-    fn from_parents(n_leaves: usize, parent: Vec<u32>) -> Self {
+    /// `parent` goes by node, children before parents.
+    pub(super) fn from_parents(n_leaves: usize, parent: Vec<u32>) -> Self {
         let root = parent.len() - 1;
         let mut next = vec![0; parent.len() - n_leaves];
         for &above in &parent[..root] {
