@@ -74,11 +74,11 @@ fn resolved(tree: &Topology) -> u64 {
 /// All sets of three leaves by what the trees say about them; the rooted triplet distance is
 /// [`TripletCounts::distance`].
 ///
-/// The first tree is taken apart along heavy paths; at each node the leaves get the colors of their
-/// children, and triplets are counted by color in the second tree, restricted to these leaves (after Brodal, Fagerberg, Mailund,
-/// Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance between
-/// trees of arbitrary degree"). O(n log^2 n) for trees of any shape; counts are exact, whatever the
-/// number of threads.
+/// The first tree is taken apart along heavy paths. At each node the leaves get the colors of their
+/// children, and triplets are counted by color in the second tree, restricted to the leaves of the path
+/// (after Brodal, Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the
+/// triplet and quartet distance between trees of arbitrary degree"). O(n log^2 n) for trees of any shape;
+/// counts are exact, whatever the number of threads.
 ///
 /// # Errors
 /// Trees of different numbers of leaves or of more than 2^21; [`Error::Interrupted`].
@@ -304,55 +304,5 @@ mod tests {
             assert_eq!(three(x), x * x.saturating_sub(1) * x.saturating_sub(2) / 6);
         }
         assert_eq!(three(1 << 21), 1_537_226_473_786_572_800);
-    }
-
-    #[test]
-    #[ignore]
-    fn bench() {
-        use std::time::Instant;
-        for n in [100_000, 1_000_000] {
-            for (a, b) in SHAPES.into_iter().flat_map(|a| SHAPES.map(|b| (a, b))) {
-                if n > 100_000 && a != b {
-                    continue;
-                }
-                let (ta, tb) = (large(a, n, 1), large(b, n, 2));
-                for join in [false, true] {
-                    let start = Instant::now();
-                    let (ta, tb) = (Topology::of(&ta, join), Topology::of(&tb, join));
-                    let topology = start.elapsed();
-                    let start = Instant::now();
-                    let d = triplet_distance(&ta, &tb, &Monitor::new()).unwrap();
-                    let triplets = start.elapsed();
-                    let start = Instant::now();
-                    let r = crate::metric::robinson_foulds(&ta, &tb).unwrap();
-                    let rf = start.elapsed();
-                    let labels: Vec<i64> = (0..n as i64).map(|x| x * 7919 % 5003).collect();
-                    let start = Instant::now();
-                    let p = crate::metric::purity(&ta, &labels).unwrap();
-                    let purity = start.elapsed();
-                    println!(
-                        "{n} {a:?} {b:?} {join}: topologies {topology:.2?} triplets {triplets:.2?} rf {rf:.2?} purity {purity:.2?} {} {} {p:.3}",
-                        d.normalized(),
-                        r.normalized()
-                    );
-                }
-            }
-        }
-        let n = 1_000_000;
-        let (ta, tb) = (large(SHAPES[1], n, 1), large(SHAPES[2], n, 2));
-        let start = Instant::now();
-        crate::metric::aari_of_trees(&ta, &tb, &[2, 10, 1000, 10_000, 300_000], &Monitor::new()).unwrap();
-        println!("aari_of_trees {:.2?}", start.elapsed());
-        let levels: Vec<Vec<u32>> = [2, 10, 1000, 10_000, 300_000].map(|k| tb.cut_clusters(k).unwrap()).to_vec();
-        let start = Instant::now();
-        crate::metric::aari(&ta, &levels, &Monitor::new()).unwrap();
-        println!("aari {:.2?}", start.elapsed());
-        for k in [10i64, 100_000, i64::MAX / 2_000_000] {
-            let a: Vec<i64> = (0..n as i64).map(|x| (x * 7919 % 1_000_003) * k).collect();
-            let b: Vec<i64> = (0..n as i64).map(|x| x * 104_729 % 500_000 * k).collect();
-            let start = Instant::now();
-            crate::metric::ari(&a, &b).unwrap();
-            println!("ari many labels times {k} {:.2?}", start.elapsed());
-        }
     }
 }
