@@ -31,12 +31,15 @@ __all__ = [
     "Dendrogram",
 ]
 
+# (m, 3) or (m, 4) leaf ids of one of three types.
+_Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
+
 class InputError(ValueError): ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[np.int64], n_leaves: int | None) -> tuple[NDArray[np.int32], int]: ...
-def check_quadruplets(rows: NDArray[np.int64], n_leaves: int | None) -> tuple[NDArray[np.int32], int]: ...
+def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
+def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
 def parse_table(
     data: bytes,
     columns: list[int] | list[str] | list[list[str]],
@@ -48,7 +51,7 @@ def parse_table(
 # --- similarities ----------------------------------------------------------------------------
 
 def adds(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     layout: str,
@@ -56,14 +59,14 @@ def adds(
     progress: Callable[[float], None] | None,
 ) -> NDArray[Any]: ...
 def mulk3(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     normalize: bool,
     progress: Callable[[float], None] | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def mulk4(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: Callable[[float], None] | None,
@@ -74,20 +77,20 @@ def check_memory(what: str, n_bytes: int) -> None: ...
 # --- linkages of comparisons -----------------------------------------------------------------
 
 def preference_linkage(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     initial: NDArray[np.int64] | None,
     progress: Callable[[float], None] | None,
 ) -> Dendrogram: ...
 def pairs_beaten(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: Callable[[float], None] | None,
 ) -> NDArray[np.float64]: ...
 def build(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: Callable[[float], None] | None,
@@ -97,7 +100,7 @@ def build(
 
 def draw_times(m: int, groups: NDArray[np.int64] | None, seed: int, index: int) -> NDArray[np.int64]: ...
 def bootstrap_adds(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     linkage: Linkage,
     tree: Dendrogram,
@@ -167,11 +170,9 @@ class Dendrogram:
 
 # --- scores ----------------------------------------------------------------------------------
 
-def revenue(
-    tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
-) -> int | float: ...
+def revenue(tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None) -> int | float: ...
 def satisfied(
-    tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
+    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None
 ) -> tuple[float, float, float]: ...
 
 # --- generators ------------------------------------------------------------------------------

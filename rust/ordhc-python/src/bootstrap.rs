@@ -1,12 +1,12 @@
 //! Resampled answers and their trees.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use ordhc::Error;
 use ordhc::bootstrap::{Draws, Resample};
 use pyo3::prelude::*;
 
 use crate::callbacks;
-use crate::comparison::comparisons;
+use crate::comparison::{Rows, with_comparisons};
 use crate::error::to_py;
 use crate::linkage::Linkage;
 use crate::tree::Dendrogram;
@@ -38,7 +38,7 @@ pub(crate) fn draw_times<'py>(
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn bootstrap_adds<'py>(
     py: Python<'py>,
-    rows: PyReadonlyArray2<'py, i32>,
+    rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     linkage: &Bound<'py, Linkage>,
     tree: &Bound<'py, Dendrogram>,
@@ -54,17 +54,11 @@ pub(crate) fn bootstrap_adds<'py>(
     let n = first.n_leaves();
     let draws = draws(rows.shape()[0], groups, seed)?;
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
-    let resamples: Vec<Resample> = if rows.shape()[1] == 3 {
-        let answers = comparisons::<3>(&rows, weights, n)?;
+    let resamples: Vec<Resample> = with_comparisons!(rows, weights, n, answers => {
         callbacks::run(py, true, progress, |monitor| {
             ordhc::bootstrap::adds(&answers, rule, first, &draws, n_resamples, monitor)
         })?
-    } else {
-        let answers = comparisons::<4>(&rows, weights, n)?;
-        callbacks::run(py, true, progress, |monitor| {
-            ordhc::bootstrap::adds(&answers, rule, first, &draws, n_resamples, monitor)
-        })?
-    };
+    });
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);
     let scores = PyArray1::from_iter(py, scores).reshape([resamples.len(), 3])?;
     Ok((resamples.into_iter().map(|found| found.tree.into()).collect(), scores))

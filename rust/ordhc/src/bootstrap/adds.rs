@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::draw::Draws;
 use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::metric::{Judge, Satisfied};
@@ -47,8 +47,8 @@ pub struct Resample {
 /// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds<const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+pub fn adds<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     rule: &Rule,
     tree: &Dendrogram,
     draws: &Draws,
@@ -63,7 +63,7 @@ pub fn adds<const K: usize>(
         return Err(Error::Shape(format!("the tree has {n} leaves, the comparisons have {m}")));
     }
     let judge = Judge::new(tree);
-    let facts = |row: &[i32; K]| (judge.gain(row), judge.verdict(row));
+    let facts = |row: &[I; K]| (judge.gain(row), judge.verdict(row));
     let work = Work {
         comparisons,
         rule,
@@ -90,8 +90,8 @@ pub fn adds<const K: usize>(
     Ok(all.into_iter().map(|(_, resample)| resample).collect())
 }
 
-struct Work<'a, const K: usize> {
-    comparisons: &'a Comparisons<'a, K>,
+struct Work<'a, const K: usize, I: Id> {
+    comparisons: &'a Comparisons<'a, K, I>,
     rule: &'a Rule,
     draws: &'a Draws,
     /// What the first tree says about each answer: gain of revenue, verdict.
@@ -99,7 +99,7 @@ struct Work<'a, const K: usize> {
     starts: Vec<usize>,
 }
 
-impl<const K: usize> Work<'_, K> {
+impl<const K: usize, I: Id> Work<'_, K, I> {
     fn resample(&self, index: u64, monitor: &Monitor) -> Result<Resample> {
         let n = self.comparisons.n_leaves();
         let times = self.draws.times(index);
@@ -113,10 +113,10 @@ impl<const K: usize> Work<'_, K> {
                 let at = block << 16 | at;
                 let weight = weight(at) * f64::from(times[at]);
                 if weight > 0.0 {
-                    let (near, far) = Comparisons::<K>::pairs(row);
+                    let (near, far) = Comparisons::<K, I>::pairs(row);
                     pairs[cell(near)] += weight;
                     pairs[cell(far)] -= weight;
-                    row.iter().for_each(|&leaf| mentioned[leaf as usize] = true);
+                    row.iter().for_each(|leaf| mentioned[leaf.index()] = true);
                     revenue += weight * self.first[at].0 as f64;
                     satisfied.add(self.first[at].1, weight);
                 }

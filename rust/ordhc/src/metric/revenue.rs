@@ -1,6 +1,6 @@
 //! The revenue of a tree under comparisons.
 
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
@@ -33,7 +33,7 @@ pub enum Revenue {
 /// assert_eq!(revenue(&tree, &triplets)?, Revenue::Whole(1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
+pub fn revenue<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Revenue> {
     if tree.n_leaves() != comparisons.n_leaves() {
         return Err(Error::Shape(format!(
             "the tree has {} leaves, the comparisons have {}",
@@ -54,9 +54,9 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// Rows that are summed one after the other; sums of blocks are added in order.
 const BLOCK: usize = 1 << 14;
 
-fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Revenue {
-    let gain = |row: &[i32; K]| {
-        let (near, far) = Comparisons::<K>::pairs(row);
+fn sum<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Revenue {
+    let gain = |row: &[I; K]| {
+        let (near, far) = Comparisons::<K, I>::pairs(row);
         size(far) - size(near)
     };
     let rows = comparisons.rows();

@@ -1,7 +1,7 @@
 //! Answers as a table of columns and pairs.
 
 use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, pack_pairs, touched};
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -31,8 +31,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
     }
 
     /// Counts the answers, and adds what they count for to the gains of pairs.
-    pub(super) fn new(
-        comparisons: &Comparisons<'_, K>,
+    pub(super) fn new<I: Id>(
+        comparisons: &Comparisons<'_, K, I>,
         slots: &Slots,
         slot_of: &[u32],
         gains: &mut [f64],
@@ -44,7 +44,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         let ends: Vec<usize> = parts.iter().map(|part| part.end * n_pairs).collect();
         let slices = parallel::split_at_ends(&mut table.values, &ends);
         parallel::map(parts.into_iter().zip(slices).collect(), |(part, out)| {
-            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
+            each_side::<V, K, _>(comparisons, slots, slot_of, &part, monitor, |side| {
                 let [p, q] = side.pair;
                 out[(side.column - part.start) * n_pairs + slots.pair(p, q)] += side.value;
             })

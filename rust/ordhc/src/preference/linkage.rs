@@ -2,7 +2,7 @@
 
 use super::dense::Dense;
 use super::sparse::Sparse;
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -39,8 +39,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// assert_eq!(tree.heights(), [1.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn preference_linkage<const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+pub fn preference_linkage<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
@@ -57,9 +57,9 @@ pub fn preference_linkage<const K: usize>(
         }
     };
     let after = if comparisons.weights().is_some() {
-        merges::<f64, K>(comparisons, partition, SMALL, monitor)?
+        merges::<f64, K, I>(comparisons, partition, SMALL, monitor)?
     } else {
-        merges::<i32, K>(comparisons, partition, SMALL, monitor)?
+        merges::<i32, K, I>(comparisons, partition, SMALL, monitor)?
     };
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
@@ -215,8 +215,8 @@ pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
 }
 
 /// All sides of all answers, by slots; those within a cluster count for nothing and are left out.
-pub(super) fn each_side<V: Value, const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+pub(super) fn each_side<V: Value, const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     slots: &Slots,
     slot_of: &[u32],
     columns: &std::ops::Range<usize>,
@@ -227,7 +227,7 @@ pub(super) fn each_side<V: Value, const K: usize>(
     for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
         for (at, row) in rows.iter().enumerate() {
             let weight = comparisons.weights().map_or(1.0, |weights| weights[block * BLOCK + at]);
-            let slot = |at: usize| slot_of[row[at] as usize] as usize;
+            let slot = |at: usize| slot_of[row[at].index()] as usize;
             let value = V::of(weight);
             let sides = if K == 3 {
                 let [i, k, l] = [slot(0), slot(1), slot(2)];
@@ -259,8 +259,8 @@ enum Answers<V: Value, const K: usize> {
 }
 
 /// Merges of clusters named by their smallest leaves, in the order of merging.
-fn merges<V: Value, const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+fn merges<V: Value, const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     partition: &Partition,
     small: usize,
     monitor: &Monitor,
@@ -458,9 +458,9 @@ mod tests {
         for small in [0, SMALL] {
             let monitor = Monitor::new();
             let found = if weighted {
-                merges::<f64, K>(&comparisons, &partition, small, &monitor).unwrap()
+                merges::<f64, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
             } else {
-                merges::<i32, K>(&comparisons, &partition, small, &monitor).unwrap()
+                merges::<i32, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
             };
             assert_eq!(found.len(), expected.len());
             for (found, expected) in found.iter().zip(&expected) {
