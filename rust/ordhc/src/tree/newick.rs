@@ -49,7 +49,7 @@ impl Dendrogram {
     /// ```
     /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
     /// let labels = [Some("90"), None, Some("100")];
-    /// let names = Some(&["a", "b", "c", "d"]);
+    /// let names = Some(&["a", "b", "c", "d"][..]);
     /// assert_eq!(tree.to_newick_labelled(names, &labels, true, false)?, "(d:2,c:2,(a:1,b:1)90:1)100;");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
