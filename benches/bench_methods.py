@@ -1,7 +1,8 @@
 """Kernels, 3-AL, 4-AL and bootstrap: python benches/bench_methods.py [--large] [--huge] [group ...].
 
 Groups are kernels, memory, 3-al, 4-al, bootstrap and cblearn; by default all. --large adds 4-AL of 41
-million quadruplets, --huge of all 411 million (1.6 GB as bytes, before any work).
+million quadruplets, --huge of all 411 million (1.6 GB as bytes, before any work; under `ulimit -v` it
+says when memory is not enough).
 
 cblearn pins NumPy 1.26 and needs an environment of its own; without cblearn its group is left out:
 
@@ -9,7 +10,8 @@ cblearn pins NumPy 1.26 and needs an environment of its own; without cblearn its
     bench/bin/python benches/bench_methods.py cblearn
 """
 
-import ctypes
+import os
+import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -37,11 +39,10 @@ def against(medians, base, *more):
 
 
 def start_peak():
-    """Give free memory back and forget the peak so far; whether that is possible (Linux)."""
+    """Forget the peak memory so far; whether that is possible (Linux)."""
     try:
-        ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
-    except (AttributeError, OSError, TypeError):
+    except OSError:
         return False
     return True
 
@@ -51,13 +52,22 @@ def megabytes(field):
     return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 
 
-def added_megabytes(work):
-    """The peak memory of `work` above what there was before."""
+def print_added(work):
     if not start_peak():
-        return "-"
+        print("-")
+        return
     before = megabytes("VmRSS:")
     work()
-    return f"{megabytes('VmHWM:') - before:.0f}"
+    print(f"{megabytes('VmHWM:') - before:.0f}")
+
+
+def added_megabytes(data, work):
+    """The peak memory of `work` above its input `t`, in a fresh process that gives free memory back."""
+    here = str(Path(__file__).parent)
+    code = f"import sys; sys.path.insert(0, {here!r}); from bench_methods import *; t = {data}"
+    env = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
+    run = [sys.executable, "-c", f"{code}; print_added(lambda: {work})"]
+    return subprocess.run(run, env=env, capture_output=True, text=True, check=True).stdout.strip()
 
 
 # --- kernels beside SciPy --------------------------------------------------------------------
@@ -125,11 +135,10 @@ def all_triplets(n):
 def memory():
     t = all_triplets(500)
     works = {name: lambda name=name: ordhc.similarity(t, name) for name in ("mulk3", "adds3")}
-    added = {name: added_megabytes(work) for name, work in works.items()}
+    added = {name: added_megabytes("all_triplets(500)", f"ordhc.similarity(t, {name!r})") for name in works}
+    rows = against(alternating(works, 3), "adds3", added)
     print(f"All {len(t):,} triplets of n = 500, {t.rows.nbytes / 2**20:.0f} MB, medians of 3\n")
-    table(
-        ("work", "median s", "x adds3", "MB above the input"), against(alternating(works, 3), "adds3", added)
-    )
+    table(("work", "median s", "x adds3", "MB above the input"), rows)
 
 
 # --- 3-AL and 4-AL ---------------------------------------------------------------------------
@@ -137,16 +146,17 @@ def memory():
 
 def beside_adds(data, methods, repeats):
     """Rows of the methods, the last of which is the base, with the memory of each."""
-    works = {method: lambda method=method: ordhc.cluster(data, method=method) for method in methods}
-    added = {method: added_megabytes(work) for method, work in works.items()}
+    t = eval(data)
+    works = {name: lambda name=name: ordhc.cluster(t, method=name) for name in methods}
+    added = {name: added_megabytes(data, f"ordhc.cluster(t, method={name!r})") for name in methods}
     rows = against(alternating(works, repeats), methods[-1], added)
-    return [(f"{data.n_leaves:,}", f"{len(data):,}", *row) for row in rows]
+    return [(f"{t.n_leaves:,}", f"{len(t):,}", *row) for row in rows]
 
 
 def three_al():
     rows = []
     for m, leaves in ((16 * N * N, 30), (N * (N - 1) * (N - 2) // 2, 30), (10_000_000, 125)):
-        rows += beside_adds(planted(m, leaves_per_cluster=leaves), ("3-al", "adds3-al"), 3)
+        rows += beside_adds(f"planted({m}, leaves_per_cluster={leaves})", ("3-al", "adds3-al"), 3)
     print("3-AL, medians of 3\n")
     table(("n", "triplets", "work", "median s", "x adds3-al", "MB above the input"), rows)
 
@@ -154,7 +164,7 @@ def three_al():
 def four_al():
     rows = []
     for m in (4_112_619, 41_126_186)[: 2 if "--large" in sys.argv else 1]:
-        rows += beside_adds(planted(m, quadruplets=True), ("4-al", "adds4-al"), 3)
+        rows += beside_adds(f"planted({m}, quadruplets=True)", ("4-al", "adds4-al"), 3)
     print("4-AL of 1% (with --large 10%, too) of all quadruplets, medians of 3\n")
     table(("n", "quadruplets", "work", "median s", "x adds4-al", "MB above the input"), rows)
     if "--huge" in sys.argv:
@@ -183,7 +193,11 @@ def huge():
     counts = start_peak()
     rows = all_quadruplets()
     made = f"{megabytes('VmHWM:'):.0f}" if counts else "-"
-    seconds = median_seconds(lambda: ordhc.cluster(ordhc.Quadruplets(rows, n_leaves=N), method="4-al"), 1)
+    try:
+        seconds = median_seconds(lambda: ordhc.cluster(ordhc.Quadruplets(rows, n_leaves=N), method="4-al"), 1)
+    except MemoryError as error:
+        print(f"4-AL of all {len(rows):,} quadruplets of n = {N} does not fit: {error}\n")
+        return
     peak = f"{megabytes('VmHWM:'):.0f}" if counts else "-"
     print(f"4-AL of all quadruplets of n = {N}, from bytes, checks included, once\n")
     header = ("quadruplets", "s", "peak MB of the process", "of which to generate them")
