@@ -78,7 +78,7 @@ def test_json_is_one_document(answers, capsys):
 def test_leaves_without_answers_are_reported(answers, capsys):
     (answers / "i.csv").write_text("0,1,2\n")
     _, out, _ = run(capsys, "cluster", "i.csv", "--n-leaves", "5")
-    assert "in no comparison, joined without evidence: 3, 4" in out
+    assert "2 leaves have no answers and are merged last: 3, 4" in out
 
 
 def test_score_goes_by_name(answers, capsys):

@@ -224,6 +224,7 @@ def test_a_matrix_too_large_is_refused_before_it_is_made():
     t = ordhc.Triplets([(0, 1, 2)], n_leaves=3_000_000)
     with pytest.raises(MemoryError, match="bytes"):
         ordhc.similarity(t)
+    t = ordhc.Triplets(np.arange(3_000_000).reshape(-1, 3))
     with pytest.raises(MemoryError, match="bytes"):
         ordhc.cluster(t)
 

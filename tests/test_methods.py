@@ -633,3 +633,54 @@ def test_methods_are_their_twins_on_more_leaves(method, n, kind):
     tree = ordhc.cluster(data, method=method, initial_clusters=labels)
     assert_initial(tree, labels)
     assert_merges(tree, expected_merges(method, data, labels))
+
+
+def test_errors_name_leaves_that_have_names():
+    t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "car", "cat"), ("car", "bus", "cat")])
+    with pytest.raises(ordhc.InputError, match=r"\(cat, dog, car\), \(dog, car, cat\)"):
+        ordhc.cluster(t, method="build")
+    q = ordhc.Quadruplets([("cat", "dog", "dog", "car")])
+    with pytest.raises(ordhc.InputError, match=r"the pairs \(cat, dog\) and \(cat, car\)"):
+        ordhc.cluster(q, method="4-cl")
+
+
+def test_vectors():
+    X = np.random.default_rng(0).normal(size=(12, 5))
+    dot = X @ X.T / 5
+    assert np.allclose(ordhc.similarity(X, "dot"), dot)
+    lengths = np.linalg.norm(X, axis=1)
+    assert np.allclose(ordhc.similarity(X, "cosine"), X @ X.T / lengths[:, None] / lengths)
+    assert ordhc.cluster(X, method="dot-al") == ordhc.linkage(ordhc.similarity(X, "dot"))
+    start = np.arange(12) % 4
+    d = ordhc.cluster(X.tolist(), method="cosine-al", initial_clusters=start)
+    assert np.array_equal(d.cut(4), start)
+    assert ordhc.cluster(X, method="dot-al", tie_seed=3) == ordhc.cluster(X, method="dot-al", tie_seed=3)
+    assert ordhc.similarity([[0.0, 0.0], [1.0, 1.0]], "cosine", layout="condensed").tolist() == [0.0]
+    X[3, 2] = np.nan
+    with pytest.raises(ordhc.InputError, match="row 3, column 2: nan is not finite"):
+        ordhc.cluster(X, method="dot-al")
+    with pytest.raises(ordhc.InputError, match="takes vectors, not Triplets"):
+        ordhc.cluster(ordhc.Triplets([(0, 1, 2)]), method="dot-al")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"method": "3-al", "similarity": "adds3"}, "not both"),
+        ({"similarity": "adds3", "linkage": "3-al"}, "leave out the similarity"),
+        ({"method": "4-sl", "normalize": True}, "no parameter 'normalize'"),
+        ({"method": "mulk3-al", "normalise": True}, "there are: normalize"),
+        ({"method": "build", "initial_clusters": [0, 0, 1]}, "takes no initial_clusters"),
+        ({"initial_clusters": [0, 0]}, r"shape \(2,\)"),
+        ({"initial_clusters": [0, 0.5, 1]}, r"initial_clusters\[1\] is 0.5"),
+        ({"initial_clusters": ["a", "b", "c"]}, "no whole numbers"),
+    ],
+)
+def test_bad_options(options, text):
+    with pytest.raises(ordhc.InputError, match=text):
+        ordhc.cluster(ordhc.Triplets([(0, 1, 2)]), **options)
+
+
+def test_linkages_of_comparisons_take_no_matrix():
+    with pytest.raises(ordhc.InputError, match="ordhc.cluster"):
+        ordhc.linkage(np.eye(3), "3-al")

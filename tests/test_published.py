@@ -51,9 +51,15 @@ def test_the_planted_hierarchy_is_found_without_noise():
 def test_leaves_without_answers_are_kept():
     t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)], n_leaves=5)
     assert t.unmentioned.tolist() == [3, 4]
-    assert ordhc.cluster(t).n_leaves == 5
-    assert ordhc.cluster(ordhc.Triplets([], n_leaves=1)).n_leaves == 1
-    assert ordhc.cluster(ordhc.Triplets([], n_leaves=3)).to_newick(branch_lengths=False) == "(2,(0,1));"
+    with pytest.warns(ordhc.OrdhcWarning, match="2 leaves have no answers and are merged last: 3, 4"):
+        d = ordhc.cluster(t)
+    assert d.merges.tolist() == [[0, 1], [2, 5], [3, 6], [4, 7]]
+    assert d.heights.tolist() == [2.0, -1.0, -1.0, -1.0]
+    with pytest.warns(ordhc.OrdhcWarning, match="1 leaf has no answers"):
+        assert ordhc.cluster(ordhc.Triplets([], n_leaves=1)).n_leaves == 1
+    with pytest.warns(ordhc.OrdhcWarning, match="3 leaves have no answers"):
+        d = ordhc.cluster(ordhc.Triplets([], n_leaves=3))
+    assert d.to_newick(branch_lengths=False) == "(2,(0,1));"
 
 
 def test_methods_by_name():
@@ -62,7 +68,7 @@ def test_methods_by_name():
         ordhc.cluster(t, method="adds3al")
     with pytest.raises(ordhc.InputError, match="not both"):
         ordhc.cluster(t, method="adds3-al", linkage="single")
-    with pytest.raises(ordhc.InputError, match="not list"):
+    with pytest.raises(ordhc.InputError, match="list is neither Triplets nor Quadruplets"):
         ordhc.cluster([(0, 1, 2)])
     with pytest.raises(ordhc.InputError, match="unknown metric"):
         ordhc.score(ordhc.cluster(t), t, metric="revenue")

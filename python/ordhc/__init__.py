@@ -12,18 +12,21 @@ dendrogram and says how good the tree is.
 from typing import TYPE_CHECKING, Any
 
 from ordhc._version import __version__
+from ordhc.clustering import cluster
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
 from ordhc.registry import list_plugins
-from ordhc.verbs import cluster, linkage, score, similarity, simulate_planted
+from ordhc.resampling import Bootstrap, bootstrap
+from ordhc.verbs import linkage, score, similarity, simulate_planted
 
 if TYPE_CHECKING:
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
 
 # Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
 __all__ = [
+    "Bootstrap",
     "Dendrogram",
     "InputError",
     "MissingExtraError",
@@ -32,6 +35,7 @@ __all__ = [
     "Quadruplets",
     "Triplets",
     "__version__",
+    "bootstrap",
     "cluster",
     "linkage",
     "list_plugins",

@@ -7,6 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "bootstrap_adds",
+    "draw_times",
+    "majority_rule",
+    "support",
     "check_quadruplets",
     "check_triplets",
     "InputError",
@@ -14,17 +18,28 @@ __all__ = [
     "Linkage",
     "agglomerate",
     "revenue",
+    "satisfied",
+    "build",
+    "pairs_beaten",
+    "preference_linkage",
     "adds",
+    "check_memory",
+    "mulk3",
+    "mulk4",
+    "square",
     "parse_table",
     "Dendrogram",
 ]
+
+# (m, 3) or (m, 4) leaf ids of one of three types.
+_Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
 class InputError(ValueError): ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[np.int64], n_leaves: int | None) -> tuple[NDArray[np.int32], int]: ...
-def check_quadruplets(rows: NDArray[np.int64], n_leaves: int | None) -> tuple[NDArray[np.int32], int]: ...
+def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
+def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
 def parse_table(
     data: bytes,
     columns: list[int] | list[str] | list[list[str]],
@@ -36,13 +51,66 @@ def parse_table(
 # --- similarities ----------------------------------------------------------------------------
 
 def adds(
-    rows: NDArray[np.int32],
+    rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     layout: str,
     dtype: str,
     progress: Callable[[float], None] | None,
 ) -> NDArray[Any]: ...
+def mulk3(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    normalize: bool,
+    progress: Callable[[float], None] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def mulk4(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: Callable[[float], None] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def square(condensed: NDArray[np.float64], diagonal: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def check_memory(what: str, n_bytes: int) -> None: ...
+
+# --- linkages of comparisons -----------------------------------------------------------------
+
+def preference_linkage(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    initial: NDArray[np.int64] | None,
+    progress: Callable[[float], None] | None,
+) -> Dendrogram: ...
+def pairs_beaten(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: Callable[[float], None] | None,
+) -> NDArray[np.float64]: ...
+def build(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: Callable[[float], None] | None,
+) -> Dendrogram: ...
+
+# --- resampling ------------------------------------------------------------------------------
+
+def draw_times(m: int, groups: NDArray[np.int64] | None, seed: int, index: int) -> NDArray[np.int64]: ...
+def bootstrap_adds(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    linkage: Linkage,
+    tree: Dendrogram,
+    groups: NDArray[np.int64] | None,
+    seed: int,
+    n_resamples: int,
+    progress: Callable[[float], None] | None,
+) -> tuple[list[Dendrogram], NDArray[np.float64]]: ...
+def support(tree: Dendrogram, others: list[Dendrogram]) -> NDArray[np.float64]: ...
+def majority_rule(trees: list[Dendrogram]) -> tuple[Dendrogram, NDArray[np.float64]]: ...
 
 # --- linkages --------------------------------------------------------------------------------
 
@@ -70,6 +138,7 @@ def agglomerate(
     linkage: Linkage,
     dissimilarity: bool,
     engine: str,
+    initial: NDArray[np.int64] | None,
     progress: Callable[[float], None] | None,
 ) -> Dendrogram: ...
 
@@ -82,7 +151,9 @@ class Dendrogram:
     ) -> Dendrogram: ...
     @staticmethod
     def from_newick(text: str) -> tuple[Dendrogram, list[str]]: ...
-    def to_newick(self, names: list[str] | None, branch_lengths: bool, heights: bool) -> str: ...
+    def to_newick(
+        self, names: list[str] | None, labels: list[str | None] | None, branch_lengths: bool, heights: bool
+    ) -> str: ...
     @property
     def n_leaves(self) -> int: ...
     @property
@@ -99,9 +170,10 @@ class Dendrogram:
 
 # --- scores ----------------------------------------------------------------------------------
 
-def revenue(
-    tree: Dendrogram, rows: NDArray[np.int32], weights: NDArray[np.float64] | None
-) -> int | float: ...
+def revenue(tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None) -> int | float: ...
+def satisfied(
+    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None
+) -> tuple[float, float, float]: ...
 
 # --- generators ------------------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ class _Comparisons:
         n_leaves: int | None = None,
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
+        *,
+        copy: bool = True,
     ) -> None:
         if isinstance(rows, _Comparisons):
             if not isinstance(rows, type(self)):
@@ -34,7 +36,7 @@ class _Comparisons:
             n_leaves = rows.n_leaves if n_leaves is None else n_leaves
             names = rows.names if names is None else names
             weights = rows.weights if weights is None else weights
-            rows = rows.rows
+            rows, copy = rows.rows, False
         names = _checked_names(names)
         if n_leaves is not None:
             n_leaves = _whole("n_leaves", n_leaves, at_least=1)
@@ -48,16 +50,22 @@ class _Comparisons:
         if not len(table) and n_leaves is None:
             raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
         check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
-        checked, n = check(table, n_leaves)
-        checked.flags.writeable = False
-        self._rows = checked
+        narrowed, n = check(table, n_leaves)
+        if narrowed is not None:
+            table = narrowed
+        elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):
+            table = table.copy()
+        else:
+            table = table.view()
+        table.flags.writeable = False
+        self._rows: NDArray[Any] = table
         self._n_leaves = n
         self._names = names
-        self._weights = _checked_weights(weights, len(checked))
+        self._weights = _checked_weights(weights, len(table))
 
     @property
-    def rows(self) -> NDArray[np.int32]:
-        """The comparisons, (m, 3) or (m, 4) leaf ids, read-only."""
+    def rows(self) -> NDArray[Any]:
+        """The comparisons, (m, 3) or (m, 4) leaf ids, read-only; int32, or uint8 or uint16 if given so."""
         return self._rows
 
     @property
@@ -123,7 +131,7 @@ class _Comparisons:
         return type(self), (self._rows, self._n_leaves, self._names, self._weights)
 
     def _like(self, rows: ArrayLike, weights: ArrayLike | None) -> Self:
-        return type(self)(rows, self._n_leaves, self._names, weights)
+        return type(self)(rows, self._n_leaves, self._names, weights, copy=False)
 
     def deduplicate(self, *, counts: bool = False) -> Self:
         """Each distinct comparison once, in order of first appearance.
@@ -192,6 +200,9 @@ class Triplets(_Comparisons):
         The names of the leaves.
     weights
         (m,) finite, not negative. Repeats count as often as they occur.
+    copy
+        With False a contiguous array of int32, uint8 or uint16 is used as it is, which saves memory; it
+        must not be changed then. Rows of uint8 and uint16 stay so.
 
     Raises
     ------
@@ -442,8 +453,8 @@ def _numbers(what: str, values: NDArray[Any]) -> NDArray[np.float64]:
 
 def _as_ids(
     rows: ArrayLike, width: int, columns: tuple[str, ...], names: tuple[str, ...] | None
-) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-    """(m, width) 64-bit ids from numbers or names, and the names."""
+) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """(m, width) ids from numbers or names, contiguous, and the names."""
     try:
         table = np.asarray(rows)
     except ValueError:
@@ -458,8 +469,12 @@ def _as_ids(
     if table.ndim != 2 or table.shape[1] != width:
         raise InputError(f"rows have shape {table.shape}; {width} columns are needed: {', '.join(columns)}")
     kind = table.dtype.kind
+    if table.dtype in (np.uint8, np.uint16, np.int32) and table.dtype.isnative:
+        return np.ascontiguousarray(table), names
+    if kind in "iu" and table.dtype.itemsize < 4:
+        return np.ascontiguousarray(table, dtype=np.int32), names
     if kind in "iu":
-        large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1))
+        large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1)) if kind == "u" else np.zeros(0)
         if large.size:
             raise InputError(
                 f"row {large[0]}: leaf {table[large[0]].max()} is far beyond any number of leaves"

@@ -33,6 +33,9 @@ class Dendrogram:
         "similarity" or "dissimilarity".
     names
         The names of the leaves.
+    support
+        (n - 1,) for each merge how sure it is, from 0 to 1, as `bootstrap` gives it; NaN for merges
+        that are only part of a node of more than two children.
 
     Examples
     --------
@@ -44,7 +47,7 @@ class Dendrogram:
     array([0, 0, 1])
     """
 
-    __slots__ = ("_names", "_tree")
+    __slots__ = ("_names", "_support", "_tree")
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class Dendrogram:
         *,
         kind: str = "dissimilarity",
         names: Sequence[str] | None = None,
+        support: ArrayLike | None = None,
     ) -> None:
         if kind not in ("similarity", "dissimilarity"):
             raise InputError(f"kind is {kind!r}, not 'similarity' or 'dissimilarity'")
@@ -65,13 +69,31 @@ class Dendrogram:
             raise InputError(f"heights have shape {values.shape}; one per merge is needed")
         self._tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
         self._names = self._fitting(names)
+        self._support = self._checked_support(support)
 
     @classmethod
-    def _of(cls, tree: _ordhc.Dendrogram, names: Sequence[str] | None) -> Self:
+    def _of(
+        cls, tree: _ordhc.Dendrogram, names: Sequence[str] | None, support: ArrayLike | None = None
+    ) -> Self:
         self = cls.__new__(cls)
         self._tree = tree
         self._names = self._fitting(names)
+        self._support = self._checked_support(support)
         return self
+
+    def _checked_support(self, support: ArrayLike | None) -> NDArray[np.float64] | None:
+        if support is None:
+            return None
+        values = np.array(support, dtype=np.float64)
+        if values.shape != (self.n_leaves - 1,):
+            raise InputError(
+                f"support has shape {values.shape}; one for each of {self.n_leaves - 1} merges is needed"
+            )
+        wrong = np.flatnonzero((values < 0) | (values > 1))
+        if wrong.size:
+            raise InputError(f"support[{wrong[0]}] is {values[wrong[0]]}, outside 0..1")
+        values.flags.writeable = False
+        return values
 
     def _fitting(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
         checked = _checked_names(names)
@@ -110,6 +132,11 @@ class Dendrogram:
         return self._names
 
     @property
+    def support(self) -> NDArray[np.float64] | None:
+        """How sure each merge is, (n - 1,) from 0 to 1 (NaN within a node), or None."""
+        return self._support
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The names of the leaves, their numbers where they have none."""
         return self._names or tuple(str(leaf) for leaf in range(self.n_leaves))
@@ -121,7 +148,17 @@ class Dendrogram:
 
     def with_names(self, names: Sequence[str] | None) -> "Dendrogram":
         """The same tree with other names."""
-        return Dendrogram._of(self._tree, names)
+        return Dendrogram._of(self._tree, names, self._support)
+
+    def with_support(self, support: ArrayLike | None) -> "Dendrogram":
+        """The same tree with other support.
+
+        Examples
+        --------
+        >>> Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).with_support([0.93, 1.0]).to_newick()
+        '(2:2,(0:1,1:1)93:1)100;'
+        """
+        return Dendrogram._of(self._tree, self._names, support)
 
     def relabel(self, leaves: ArrayLike) -> "Dendrogram":
         """The same tree over renumbered leaves: leaf i becomes `leaves[i]`, with its name.
@@ -136,7 +173,7 @@ class Dendrogram:
         names = None
         if self._names is not None:
             names = [self._names[leaf] for leaf in np.argsort(order)]
-        return Dendrogram._of(tree, names)
+        return Dendrogram._of(tree, names, self._support)
 
     def to_scipy(self) -> NDArray[np.float64]:
         """SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
@@ -181,11 +218,13 @@ class Dendrogram:
 
         Branch lengths are differences of heights: leaves stand at 0 with dissimilarities, at the
         closest merge with similarities. `heights` adds the exact heights as comments, from which
-        `from_newick` restores the tree.
+        `from_newick` restores the tree. Support is written as the label of a node, in percent.
         """
-        return self._tree.to_newick(
-            None if self._names is None else list(self._names), branch_lengths, heights
-        )
+        names = None if self._names is None else list(self._names)
+        labels: list[str | None] | None = None
+        if self._support is not None:
+            labels = [None if share != share else f"{100 * share:.4g}" for share in self._support.tolist()]
+        return self._tree.to_newick(names, labels, branch_lengths, heights)
 
     @classmethod
     def from_newick(cls, text: str, names: Sequence[str] | None = None) -> "Dendrogram":
@@ -222,13 +261,17 @@ class Dendrogram:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a dict that JSON can hold; `from_dict` restores it unchanged."""
-        return {
+        everything: dict[str, Any] = {
             "n_leaves": self.n_leaves,
             "kind": self.kind,
             "merges": self.merges.tolist(),
             "heights": self.heights.tolist(),
             "names": None if self._names is None else list(self._names),
         }
+        if self._support is not None:
+            shares = self._support.tolist()
+            everything["support"] = [None if share != share else share for share in shares]
+        return everything
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
@@ -237,7 +280,10 @@ class Dendrogram:
             merges, heights, kind = data["merges"], data["heights"], data["kind"]
         except (KeyError, TypeError):
             raise InputError("a tree needs the keys merges, heights and kind") from None
-        return cls(merges, heights, kind=kind, names=data.get("names"))
+        support = data.get("support")
+        if support is not None:
+            support = [np.nan if share is None else share for share in support]
+        return cls(merges, heights, kind=kind, names=data.get("names"), support=support)
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
@@ -298,9 +344,13 @@ class Dendrogram:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):
             return NotImplemented
+        none = np.zeros(0)
+        mine = none if self._support is None else self._support
+        theirs = none if other._support is None else other._support
         return (
             self.kind == other.kind
             and self._names == other._names
+            and np.array_equal(mine, theirs, equal_nan=True)
             and np.array_equal(self.merges, other.merges)
             and np.array_equal(self.heights, other.heights)
         )

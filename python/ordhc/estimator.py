@@ -6,10 +6,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordhc.clustering import cluster
 from ordhc.comparisons import Quadruplets, Triplets, _checked_weights, _numbers, _whole, unknown_name
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.verbs import cluster
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin
@@ -41,6 +41,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     n_leaves
         The number of leaves; by default what `X` says. Give it for cross-validation: the largest ids
         may be missing from a part of the rows.
+    initial_clusters
+        (n_leaves_,) labels of clusters to start from, as in `ordhc.cluster`.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
 
@@ -99,6 +101,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         similarity_parameters: Mapping[str, Any] | None = None,
         linkage_parameters: Mapping[str, Any] | None = None,
         n_leaves: int | None = None,
+        initial_clusters: ArrayLike | None = None,
         tie_seed: int | None = None,
     ) -> None:
         self.method = method
@@ -108,6 +111,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.similarity_parameters = similarity_parameters
         self.linkage_parameters = linkage_parameters
         self.n_leaves = n_leaves
+        self.initial_clusters = initial_clusters
         self.tie_seed = tie_seed
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -142,6 +146,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             linkage=self.linkage,
             similarity_parameters=self.similarity_parameters,
             linkage_parameters=self.linkage_parameters,
+            initial_clusters=self.initial_clusters,
             tie_seed=self.tie_seed,
         )
         self.dendrogram_ = tree

@@ -43,6 +43,11 @@ def engine_linkage(
     similarities: Callable[[], NDArray[np.float64]],
 ) -> _ordhc.Linkage:
     """What the engine runs for a spec; `similarities` makes the (n, n) matrix if it is needed."""
+    if spec.from_comparisons is not None:
+        raise InputError(
+            f"linkage {spec.name!r} takes comparisons, not similarities: "
+            f"ordhc.cluster(data, linkage={spec.name!r})"
+        )
     if spec.native is not None:
         return _ordhc.Linkage.native(spec.native)
     if spec.coefficients is not None:

@@ -41,6 +41,7 @@ def plot_dendrogram(
     orientation: str = "right",
     n_clusters: int | None = None,
     labels: bool = True,
+    support: bool = True,
     font_size: float | None = None,
     line_width: float = 1.2,
     title: str | None = None,
@@ -59,6 +60,8 @@ def plot_dendrogram(
         Colour this many clusters.
     labels
         Whether to write the leaves' names.
+    support
+        Whether to write the support of each merge, in percent, where the tree has it.
     font_size, line_width, title
         As they say.
 
@@ -79,6 +82,8 @@ def plot_dendrogram(
     if not sideways:
         segments = segments[:, :, ::-1]
     ax.add_collection(LineCollection(list(segments), colors=colors, linewidths=line_width, capstyle="round"))
+    if support and tree.support is not None:
+        _write_support(ax, segments, tree.support, sideways)
     across, along = (ax.yaxis, ax.xaxis) if sideways else (ax.xaxis, ax.yaxis)
     set_across, set_along = (ax.set_ylim, ax.set_xlim) if sideways else (ax.set_xlim, ax.set_ylim)
     n = tree.n_leaves
@@ -112,6 +117,27 @@ def plot_dendrogram(
     if title:
         ax.set_title(title, loc="left", fontsize=12)
     return ax
+
+
+def _write_support(
+    ax: "Axes", segments: NDArray[np.float64], support: NDArray[np.float64], sideways: bool
+) -> None:
+    """Percents at the middles of the brackets; the root has all leaves in every tree."""
+    size = float(np.clip(640 / max(len(support), 1), 4.0, 7.0))
+    for bracket, share in zip(segments[:-1], support[:-1].tolist(), strict=True):
+        if share == share:
+            x, y = bracket[1:3].mean(axis=0)
+            ax.text(
+                x,
+                y,
+                f"{100 * share:.0f}",
+                fontsize=size,
+                color=GREY,
+                ha="center",
+                va="center",
+                bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"},
+                rotation=0 if sideways else 90,
+            )
 
 
 def _figure(tree: Dendrogram, sideways: bool, labels: bool) -> "Figure":

@@ -264,8 +264,8 @@ def list_plugins() -> list[Registered]:
     Examples
     --------
     >>> import ordhc
-    >>> [row.name for row in ordhc.list_plugins() if row.plugin == "ordhc" and row.kind == "linkage"]
-    ['single', 'complete', 'average', 'weighted', 'ward', 'centroid', 'median']
+    >>> [row.name for row in ordhc.list_plugins() if row.plugin == "ordhc" and row.kind == "oracle"]
+    ['tree', 'similarity']
     """
     return list(_load().rows)
 

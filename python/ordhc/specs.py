@@ -74,7 +74,7 @@ class LanceWilliams:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkageSpec(Spec):
-    """A linkage: what the similarity of two clusters means. Exactly one of the four ways.
+    """A linkage: what the similarity of two clusters means. Exactly one of the five ways.
 
     Parameters
     ----------
@@ -90,6 +90,12 @@ class LinkageSpec(Spec):
     make_update
         `make(S, **parameters)` gives such an update (without parameters) for the (n, n) float64
         similarities `S`: for linkages that need more than the two rows.
+    from_comparisons
+        `cluster(data, *, initial_clusters, progress, **parameters)` gives a `Dendrogram` from
+        comparisons, without similarities; `initial_clusters` is None or (n,) labels of clusters to
+        start from. Every leaf has answers.
+    data
+        What `from_comparisons` takes: of "triplets", "quadruplets".
     reducible
         Coefficients only: reciprocal nearest pairs may be merged in any order, because merging never
         brings a third closer and the order of merges within clusters does not matter. Allows the
@@ -101,11 +107,13 @@ class LinkageSpec(Spec):
     coefficients: LanceWilliams | None = None
     update_row: Callable[..., Any] | None = None
     make_update: Callable[..., Callable[..., Any]] | None = None
+    from_comparisons: Callable[..., Any] | None = None
+    data: tuple[str, ...] = ()
     reducible: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ways = ("native", "coefficients", "update_row", "make_update")
+        ways = ("native", "coefficients", "update_row", "make_update", "from_comparisons")
         given = [way for way in ways if getattr(self, way) is not None]
         if len(given) != 1:
             raise PluginError(
@@ -116,8 +124,11 @@ class LinkageSpec(Spec):
             self.coefficients is None or isinstance(self.coefficients, LanceWilliams),
             "LanceWilliams",
         )
-        for way in ("update_row", "make_update"):
+        for way in ("update_row", "make_update", "from_comparisons"):
             self._need(way, getattr(self, way) is None or callable(getattr(self, way)), "a callable")
+        if self.from_comparisons is not None:
+            fine = isinstance(self.data, tuple) and bool(self.data) and set(self.data) <= set(DATA[:2])
+            self._need("data", fine, f"a tuple of {DATA[:2]}")
         if self.coefficients is not None:
             from ordhc.linkages import coefficients_of
 

@@ -1,5 +1,6 @@
 """The verbs: build a similarity, agglomerate it into a dendrogram, score the dendrogram."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,21 +12,17 @@ from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, PluginError
 from ordhc.linkages import engine_linkage
+from ordhc.specs import LinkageSpec, SimilaritySpec
 
-__all__ = ["METHODS", "cluster", "linkage", "score", "similarity", "simulate_planted"]
+__all__ = ["linkage", "score", "similarity", "simulate_planted"]
 
 Progress = Callable[[float], None]
 
-#: The papers' names of methods: similarity and linkage.
-METHODS: Mapping[str, tuple[str, str]] = {
-    "adds3-al": ("adds3", "average"),
-    "adds4-al": ("adds4", "average"),
-}
 _DTYPES = ("float64", "float32", "int64", "int32")
 
 
 def similarity(
-    data: Triplets | Quadruplets,
+    data: Triplets | Quadruplets | ArrayLike,
     name: str = "adds3",
     *,
     layout: str = "square",
@@ -33,28 +30,32 @@ def similarity(
     progress: Progress | None = None,
     **parameters: Any,
 ) -> NDArray[Any]:
-    """Similarities of all pairs of leaves, from comparisons.
+    """Similarities of all pairs of leaves, from comparisons or vectors.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`; triplets serve as quadruplets where these are needed.
+        `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed), or an
+        (n, p) array of vectors.
     name
-        "adds3" for triplets, "adds4" for quadruplets, or what a plugin brings.
+        "adds3", "mulk3" for triplets; "adds4", "mulk4", "4k" for quadruplets; "dot", "cosine" for
+        vectors; or what a plugin brings.
     layout
-        "square" gives (n, n), symmetric with zeros on the diagonal; "condensed" the n(n-1)/2 pairs as
-        SciPy orders them, in half the memory.
+        "square" gives (n, n), symmetric, with zeros on the diagonal for AddS and a leaf's similarity
+        with itself for the others; "condensed" the n(n-1)/2 pairs as SciPy orders them, in half the
+        memory.
     dtype
-        float64, float32, int64 or int32; counts are whole numbers, weighted ones need floats.
+        float64, float32, int64 or int32; counts are whole numbers, others need floats.
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters
-        Settings of the builder.
+        Settings of the builder: ``normalize`` of "mulk3" (by default true).
 
     Returns
     -------
     ndarray
-        Similarities: larger is closer, in units of comparisons for "adds3" and "adds4".
+        Similarities: larger is closer, in units of comparisons for "adds3" and "adds4", of agreeing
+        comparisons for the kernels ("mulk3" from -1 to 1 if normalised).
 
     Raises
     ------
@@ -66,8 +67,11 @@ def similarity(
     Notes
     -----
     AddS3 is s_ij = sum_k x(i;j,k) + x(j;i,k), with x the weight of "i is closer to j than to k" minus
-    that of the opposite (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1). The result does not depend
-    on the number of threads.
+    that of the opposite (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1). MulK3, Kendall's kernel, is
+    K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j), with c_i the number of pairs that were answered
+    for anchor i (Ghoshdastidar, Perrot & von Luxburg 2019, equation 8). MulK4 is the sum of
+    x(ir;kl) x(jr;kl) over pairs {k, l} and leaves r other than i and j; 4K, as published, is MulK4 +
+    2 AddS4. The result does not depend on the number of threads.
 
     Examples
     --------
@@ -86,15 +90,9 @@ def similarity(
         type_name = str(dtype)
     if type_name not in _DTYPES:
         raise InputError(f"dtype is {dtype!r}, not one of {', '.join(_DTYPES)}")
-    data = _fitting(data, spec.data, f"similarity {name!r}")
+    fitting = _fitting(data, spec.data, f"similarity {name!r}")
     settings = _settings(spec.parameters, parameters, f"similarity {name!r}")
-    result = spec.build(data, layout=layout, dtype=type_name, progress=progress, **settings)
-    n = data.n_leaves
-    shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
-    if not isinstance(result, np.ndarray) or result.shape != shape:
-        found = getattr(result, "shape", type(result).__name__)
-        raise PluginError(f"similarity {name!r} gave {found}, not an array of shape {shape}")
-    return result
+    return _built(spec, fitting, layout, type_name, progress, settings)
 
 
 def linkage(
@@ -104,6 +102,7 @@ def linkage(
     dissimilarity: bool = False,
     names: Sequence[str] | None = None,
     engine: str = "auto",
+    initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     progress: Progress | None = None,
     **parameters: Any,
@@ -127,6 +126,9 @@ def linkage(
         The names of the leaves.
     engine
         "auto", "chain" (reducible linkages), "nearest-pair" or "naive"; the tree is the same.
+    initial_clusters
+        (n,) labels: leaves of the same label are merged first, the nearest pair among them first, at
+        least as close as the closest merge after.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
     progress
@@ -163,106 +165,16 @@ def linkage(
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
     values = _matrix(S)
-    order = None
-    if tie_seed is not None:
-        values = _square(values)
-        order = np.random.default_rng(tie_seed).permutation(len(values))
-        values = np.ascontiguousarray(values[np.ix_(order, order)])
-
-    def similarities() -> NDArray[np.float64]:
-        square = _square(values).astype(np.float64)
-        return -square if dissimilarity else square
-
-    rule = engine_linkage(spec, settings, similarities)
-    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, progress)
-    if order is not None:
-        tree = tree.relabel(order.astype(np.int64))
-    return Dendrogram._of(tree, names)
-
-
-def cluster(
-    data: Triplets | Quadruplets,
-    *,
-    method: str | None = None,
-    similarity: str | None = None,
-    linkage: str | None = None,
-    similarity_parameters: Mapping[str, Any] | None = None,
-    linkage_parameters: Mapping[str, Any] | None = None,
-    tie_seed: int | None = None,
-    progress: Progress | None = None,
-) -> Dendrogram:
-    """From comparisons to a dendrogram.
-
-    Parameters
-    ----------
-    data
-        `Triplets` or `Quadruplets`.
-    method
-        A paper's name for a similarity and a linkage: "adds3-al" (the default for triplets),
-        "adds4-al" (for quadruplets).
-    similarity, linkage
-        The two parts by name, instead of a method.
-    similarity_parameters, linkage_parameters
-        Their settings.
-    tie_seed
-        As in `linkage`.
-    progress
-        Called now and then with the share that is done, from 0 to 1.
-
-    Returns
-    -------
-    Dendrogram
-        With the data's names; leaves that no comparison mentions are kept.
-
-    Examples
-    --------
-    >>> import ordhc
-    >>> t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "car")])
-    >>> ordhc.cluster(t, method="adds3-al").to_newick(branch_lengths=False)
-    '(car,(cat,dog));'
-    """
-    if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"cluster needs Triplets or Quadruplets, not {type(data).__name__}")
-    build, merge = parts(data, method=method, similarity=similarity, linkage=linkage)
-
-    def half(offset: float) -> Progress | None:
-        if progress is None:
-            return None
-        return lambda done: progress(offset + done / 2)
-
-    counts = _verb_similarity(
-        data, build, layout="condensed", progress=half(0), **(similarity_parameters or {})
-    )
-    return _verb_linkage(
-        counts,
-        merge,
-        names=data.names,
-        tie_seed=tie_seed,
-        progress=half(0.5),
-        **(linkage_parameters or {}),
-    )
-
-
-def parts(
-    data: Triplets | Quadruplets,
-    *,
-    method: str | None = None,
-    similarity: str | None = None,
-    linkage: str | None = None,
-) -> tuple[str, str]:
-    """The similarity and the linkage that `cluster` takes for these arguments."""
-    if method is not None:
-        if similarity is not None or linkage is not None:
-            raise InputError("give a method, or a similarity and a linkage, not both")
-        if method not in METHODS:
-            import difflib
-
-            near = difflib.get_close_matches(str(method).lower(), METHODS, n=2)
-            hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-            raise InputError(f"unknown method {method!r}{hint}; there are {', '.join(METHODS)}")
-        return METHODS[method]
-    default = "adds3" if isinstance(data, Triplets) else "adds4"
-    return similarity or default, linkage or "average"
+    n = len(values) if values.ndim == 2 else _leaves_of_condensed(len(values))
+    initial = _labels(initial_clusters, n)
+    if tie_seed is None:
+        tree = _merged(spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine)
+        return tree.with_names(names)
+    order = np.random.default_rng(tie_seed).permutation(n)
+    values = np.ascontiguousarray(_square(values)[np.ix_(order, order)])
+    initial = None if initial is None else initial[order]
+    tree = _merged(spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine)
+    return tree.relabel(order).with_names(names)
 
 
 def score(
@@ -368,9 +280,61 @@ def simulate_planted(
     return kind(rows, n_leaves=n), labels
 
 
-# `cluster` has arguments named like these two.
-_verb_similarity = similarity
-_verb_linkage = linkage
+def _built(
+    spec: SimilaritySpec,
+    data: Any,
+    layout: str,
+    dtype: str,
+    progress: Progress | None,
+    settings: Mapping[str, Any],
+) -> NDArray[Any]:
+    """What a similarity gives for data that fit it, checked."""
+    result = spec.build(data, layout=layout, dtype=dtype, progress=progress, **settings)
+    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else len(data)
+    shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
+    if not isinstance(result, np.ndarray) or result.shape != shape:
+        found = getattr(result, "shape", type(result).__name__)
+        raise PluginError(f"similarity {spec.name!r} gave {found}, not an array of shape {shape}")
+    return result
+
+
+def _merged(
+    spec: LinkageSpec,
+    values: NDArray[Any],
+    settings: Mapping[str, Any],
+    initial: NDArray[np.int64] | None,
+    progress: Progress | None,
+    *,
+    dissimilarity: bool = False,
+    engine: str = "auto",
+) -> Dendrogram:
+    """What a linkage gives for a matrix that the engine reads."""
+
+    def similarities() -> NDArray[np.float64]:
+        square = _square(values).astype(np.float64)
+        return -square if dissimilarity else square
+
+    rule = engine_linkage(spec, settings, similarities)
+    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress)
+    return Dendrogram._of(tree, None)
+
+
+def _labels(labels: ArrayLike | None, n: int) -> NDArray[np.int64] | None:
+    """Initial clusters as (n,) whole numbers."""
+    if labels is None:
+        return None
+    given = np.asarray(labels)
+    if given.shape != (n,):
+        raise InputError(
+            f"initial_clusters has shape {given.shape}; a label for each of {n} leaves is needed"
+        )
+    if given.dtype.kind == "f":
+        wrong = np.flatnonzero(given != np.floor(given))
+        if wrong.size:
+            raise InputError(f"initial_clusters[{wrong[0]}] is {given[wrong[0]]}, no whole number")
+    elif given.dtype.kind not in "iu":
+        raise InputError(f"initial_clusters of type {given.dtype} are no whole numbers")
+    return np.ascontiguousarray(given, dtype=np.int64)
 
 
 def _settings(defaults: Mapping[str, Any], given: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -388,9 +352,27 @@ def _fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
             return data
         if "quadruplets" in accepted:
             return data.to_quadruplets()
-    if isinstance(data, Quadruplets) and "quadruplets" in accepted:
-        return data
+    elif isinstance(data, Quadruplets):
+        if "quadruplets" in accepted:
+            return data
+    elif "vectors" in accepted:
+        return _vectors(data)
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
+
+
+def _vectors(data: Any) -> NDArray[np.float64]:
+    """An (n, p) array of finite numbers."""
+    try:
+        values = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{type(data).__name__} is no (n, p) array of numbers") from None
+    if values.ndim != 2 or not len(values):
+        raise InputError(f"vectors have shape {values.shape}; (n, p) with at least one row is needed")
+    wrong = np.argwhere(~np.isfinite(values))
+    if wrong.size:
+        row, column = wrong[0]
+        raise InputError(f"row {row}, column {column}: {values[row, column]} is not finite")
+    return values
 
 
 def _matrix(S: ArrayLike) -> NDArray[Any]:
@@ -415,12 +397,17 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
     return np.ascontiguousarray(values)
 
 
+def _leaves_of_condensed(length: int) -> int:
+    n = (1 + math.isqrt(1 + 8 * length)) // 2
+    if n * (n - 1) // 2 != length:
+        raise InputError(f"a condensed vector has n(n-1)/2 values; {length} is no such number")
+    return n
+
+
 def _square(values: NDArray[Any]) -> NDArray[Any]:
     if values.ndim == 2:
         return values
-    n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
-    if n * (n - 1) // 2 != len(values):
-        raise InputError(f"a condensed vector has n(n-1)/2 values; {len(values)} is no such number")
+    n = _leaves_of_condensed(len(values))
     square = np.zeros((n, n), dtype=values.dtype)
     upper = np.triu_indices(n, 1)
     square[upper] = values

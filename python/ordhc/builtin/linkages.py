@@ -1,5 +1,17 @@
 """The built-in linkages."""
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError
 from ordhc.hooks import hookimpl
 from ordhc.specs import LinkageSpec
 
@@ -14,11 +26,108 @@ _SUMMARIES = {
 }
 
 
+_SOURCE = "Ghoshdastidar, Perrot & von Luxburg 2019"
+
+Progress = Callable[[float], None]
+Labels = NDArray[np.int64]
+
+
+def preferences(
+    data: Triplets | Quadruplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
+) -> Dendrogram:
+    """3-AL of triplets, 4-AL of quadruplets."""
+    tree = _ordhc.preference_linkage(data.rows, data.weights, data.n_leaves, initial_clusters, progress)
+    return Dendrogram._of(tree, data.names)
+
+
+def by_rank(
+    name: str,
+    data: Quadruplets,
+    *,
+    initial_clusters: Labels | None = None,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """A linkage that needs the order of similarities only; the number of pairs beaten gives it."""
+    with _names_in_errors(data.names):
+        beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress)
+    rule = _ordhc.Linkage.native(name)
+    if data.n_leaves == 1:
+        return Dendrogram([], [], kind="similarity", names=data.names)
+    tree = _ordhc.agglomerate(beaten, rule, False, "auto", initial_clusters, progress)
+    return Dendrogram._of(tree, data.names)
+
+
+def build(
+    data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
+) -> Dendrogram:
+    """BUILD; it goes from the root to the leaves and can't start from clusters."""
+    if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
+        raise InputError(
+            "linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them"
+        )
+    with _names_in_errors(data.names):
+        tree = _ordhc.build(data.rows, data.weights, data.n_leaves, progress)
+    return Dendrogram._of(tree, data.names)
+
+
+@contextmanager
+def _names_in_errors(names: tuple[str, ...] | None) -> Iterator[None]:
+    """Writes (2, 5) in an error of the engine as (cat, dog)."""
+    try:
+        yield
+    except InputError as error:
+        if names is None:
+            raise
+
+        def named(found: re.Match[str]) -> str:
+            return f"({', '.join(names[int(leaf)] for leaf in found[1].split(', '))})"
+
+        raise InputError(re.sub(r"\((\d+(?:, \d+)+)\)", named, str(error))) from None
+
+
 @hookimpl
 def ordhc_linkages() -> list[LinkageSpec]:
-    """Register the seven Lance-Williams linkages of the engine."""
+    """Register the Lance-Williams linkages of the engine, and those of comparisons."""
     source = "Lance & Williams 1967"
-    return [
+    lance_williams = [
         LinkageSpec(name=name, summary=summary, native=name, source=source)
         for name, summary in _SUMMARIES.items()
+    ]
+    return [
+        *lance_williams,
+        LinkageSpec(
+            name="3-al",
+            summary="the mean preference over other clusters, from triplets alone",
+            from_comparisons=preferences,
+            data=("triplets",),
+            source=f"{_SOURCE}, equations 6 and 7",
+        ),
+        LinkageSpec(
+            name="4-al",
+            summary="the mean preference over other pairs of clusters, from quadruplets alone",
+            from_comparisons=preferences,
+            data=("quadruplets",),
+            source=f"{_SOURCE}, equations 4 and 5",
+        ),
+        LinkageSpec(
+            name="4-sl",
+            summary="single linkage from a complete set of quadruplets",
+            from_comparisons=partial(by_rank, "single"),
+            data=("quadruplets",),
+            source=f"{_SOURCE}, section 3.1",
+        ),
+        LinkageSpec(
+            name="4-cl",
+            summary="complete linkage from a complete set of quadruplets",
+            from_comparisons=partial(by_rank, "complete"),
+            data=("quadruplets",),
+            source=f"{_SOURCE}, section 3.1",
+        ),
+        LinkageSpec(
+            name="build",
+            summary="the tree that satisfies all triplets, or a proof that there is none",
+            from_comparisons=build,
+            data=("triplets",),
+            source="Aho, Sagiv, Szymanski & Ullman 1981",
+        ),
     ]

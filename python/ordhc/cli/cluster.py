@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ordhc.clustering import Plan
     from ordhc.dendrogram import Dendrogram
+    from ordhc.resampling import Bootstrap
 
 
 @click.command(no_args_is_help=True)
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--linkage", help="The linkage: average, single, complete, ...")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the linkage.")
 @click.option("--similarity-param", multiple=True, metavar="KEY=VALUE", help="A setting of the similarity.")
+@click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
 @click.option(
     "-o",
     "--output",
@@ -44,7 +47,10 @@ if TYPE_CHECKING:
 )
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
-@click.option("--seed", type=int, help="Break ties in a random order of the leaves with this seed.")
+@click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
+@click.option("--group", metavar="COLUMN", help="With --bootstrap: resample these (participants) as a whole.")
+@click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
+@click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 @reading_options
@@ -59,6 +65,10 @@ def cluster(
     plots: tuple[str, ...],
     n_clusters: int | None,
     labels: str | None,
+    initial: str | None,
+    bootstrap: int | None,
+    group: str | None,
+    consensus: str | None,
     seed: int | None,
     as_json: bool,
     quiet: bool,
@@ -72,29 +82,59 @@ def cluster(
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
+      ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
-    from ordhc.verbs import cluster as build
-    from ordhc.verbs import parts, score
+    from ordhc.clustering import Plan
+    from ordhc.verbs import score
 
-    check_outputs(outputs, plots, labels, n_clusters=n_clusters, as_json=as_json)
+    check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json)
+    if bootstrap is None and (group is not None or consensus is not None):
+        raise click.UsageError("--group and --consensus need --bootstrap")
+    if bootstrap is not None and bootstrap < 1:
+        raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
     data = read_comparisons(file, **reading)
-    chosen = parts(data, method=method, similarity=similarity, linkage=linkage)
+    asked: dict[str, Any] = {
+        "method": method,
+        "similarity": similarity,
+        "linkage": linkage,
+        "similarity_parameters": parameters_of(similarity_param),
+        "linkage_parameters": parameters_of(params),
+    }
+    plan = Plan.of(data, **asked)
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
+    start = None if initial is None else read_labels(initial, data)
     with progress_bar("clustering", quiet=quiet) as progress:
-        tree = build(
-            data,
-            similarity=chosen[0],
-            linkage=chosen[1],
-            similarity_parameters=parameters_of(similarity_param),
-            linkage_parameters=parameters_of(params),
-            tie_seed=seed,
-            progress=progress,
-        )
+        tree, unanswered = plan.fit(data, initial_clusters=start, tie_seed=seed, progress=progress)
+    resampled = None
+    if bootstrap is not None:
+        from ordhc.io import read_column
+        from ordhc.resampling import bootstrap as resample
+
+        groups = None if group is None else read_column(file, group)
+        with progress_bar("resampling", quiet=quiet) as progress:
+            resampled = resample(
+                data,
+                n_resamples=bootstrap,
+                seed=seed or 0,
+                group=groups,
+                initial_clusters=start,
+                tree=tree,
+                progress=progress,
+                **asked,
+            )
+        tree = resampled.tree
     flat = None if n_clusters is None else tree.cut(n_clusters)
-    summary = summarise(data, tree, chosen, score(tree, data), flat, [*outputs, *plots])
+    extra = [consensus] if consensus else []
+    summary = summarise(data, tree, plan, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
+    if resampled is not None:
+        summary["bootstrap"] = summarise_bootstrap(resampled)
     write_outputs(tree, outputs, plots, labels, flat)
+    if consensus is not None and resampled is not None:
+        from ordhc.io import write_tree
+
+        write_tree(resampled.consensus, consensus)
     if as_json:
         emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
     elif "-" not in outputs and not quiet:
@@ -105,6 +145,7 @@ def check_outputs(
     outputs: tuple[str, ...],
     plots: tuple[str, ...],
     labels: str | None,
+    consensus: str | None = None,
     *,
     n_clusters: int | None,
     as_json: bool,
@@ -116,7 +157,7 @@ def check_outputs(
     from ordhc.io.trees import tree_format
     from ordhc.plotting import PICTURES, need_matplotlib
 
-    for path in outputs:
+    for path in [*outputs, *([consensus] if consensus else [])]:
         tree_format(path, "newick" if path == "-" else None)
         check_writable(path)
     for path in plots:
@@ -129,7 +170,7 @@ def check_outputs(
         if n_clusters is None:
             raise click.UsageError("--labels needs --n-clusters")
         check_writable(labels)
-    targets = [*outputs, *plots, *([labels] if labels else []), *(["-"] if as_json else [])]
+    targets = [*outputs, *plots, *(path for path in (labels, consensus) if path), *(["-"] if as_json else [])]
     if twice := {path for path in targets if targets.count(path) > 1}:
         raise click.UsageError(f"{min(twice)} is written to twice")
 
@@ -166,10 +207,11 @@ def write_outputs(
 def summarise(
     data: Comparisons,
     tree: "Dendrogram",
-    chosen: tuple[str, str],
+    plan: "Plan",
     revenue: float,
     flat: "NDArray[np.int64] | None",
     files: list[str],
+    unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
     """What there is to say about a run."""
     return {
@@ -177,25 +219,96 @@ def summarise(
         "n_comparisons": len(data),
         "kind": type(data).__name__.lower(),
         "weighted": data.weights is not None,
-        "unmentioned": data.unmentioned.tolist(),
-        "similarity": chosen[0],
-        "linkage": chosen[1],
+        "unanswered": unanswered.tolist(),
+        "similarity": None if plan.similarity is None else plan.similarity.name,
+        "linkage": plan.linkage.name,
         "revenue": revenue,
         "labels": None if flat is None else flat.tolist(),
         "files": [path for path in files if path != "-"],
     }
 
 
+def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
+    """Support and intervals."""
+    support = found.support[:-1]
+    return {
+        "n_resamples": len(found.trees),
+        "confidence": found.confidence,
+        "n_clusters": len(support),
+        "n_clusters_50": int((support >= 0.5).sum()),
+        "n_clusters_95": int((support >= 0.95).sum()),
+        "scores": {name: vars(interval) for name, interval in found.intervals.items()},
+        "consensus": found.consensus.to_dict(),
+    }
+
+
+def print_bootstrap(found: dict[str, Any]) -> None:
+    """Support and intervals, for people."""
+    inner = found["n_clusters"]
+    click.echo(
+        f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
+        f"{found['n_resamples']} resamples, {found['n_clusters_95']} in 95%"
+    )
+    names = {
+        "revenue": "revenue",
+        "satisfied": "share of answers satisfied",
+        "held_out": "share of held-out answers satisfied",
+    }
+    for key, name in names.items():
+        score = found["scores"][key]
+        low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
+        click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
+
+
+def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
+    """Initial clusters from a csv file, as --labels writes them."""
+    import csv
+    import io
+
+    import numpy as np
+
+    from ordhc.errors import InputError
+    from ordhc.io.files import read_bytes, text_of
+
+    rows = list(csv.reader(io.StringIO(text_of(read_bytes(path), path))))
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if "leaf" not in header or "cluster" not in header:
+        raise InputError(f"{path}:1: the columns leaf and cluster are needed, not {','.join(header)}")
+    by_leaf, by_cluster = header.index("leaf"), header.index("cluster")
+    place = {str(leaf): leaf for leaf in range(data.n_leaves)}
+    if data.names is not None:
+        place.update({name: leaf for leaf, name in enumerate(data.names)})
+    number: dict[str, int] = {}
+    labels = np.full(data.n_leaves, -1, dtype=np.int64)
+    for line, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) <= max(by_leaf, by_cluster):
+            raise InputError(f"{path}:{line}: {len(row)} columns instead of {len(header)}")
+        leaf = place.get(row[by_leaf].strip())
+        if leaf is None:
+            raise InputError(f"{path}:{line}: there is no leaf {row[by_leaf]!r}")
+        if labels[leaf] >= 0:
+            raise InputError(f"{path}:{line}: leaf {row[by_leaf]!r} occurs twice")
+        labels[leaf] = number.setdefault(row[by_cluster].strip(), len(number))
+    missing = np.flatnonzero(labels < 0)
+    # Leaves that aren't listed start alone.
+    labels[missing] = len(number) + np.arange(len(missing))
+    return labels
+
+
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
     """The summary for people."""
     click.echo(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
-    missing = summary["unmentioned"]
-    if missing:
-        some = ", ".join(tree.labels[leaf] for leaf in missing[:5])
-        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        click.echo(f"in no comparison, joined without evidence: {some}{more}")
-    click.echo(f"method   {summary['similarity']} similarity, {summary['linkage']} linkage")
+    if summary["unanswered"]:
+        from ordhc.clustering import unanswered_text
+
+        click.echo(unanswered_text(tree, summary["unanswered"]))
+    similarity = f"{summary['similarity']} similarity, " if summary["similarity"] else ""
+    click.echo(f"method   {similarity}{summary['linkage']} linkage")
     click.echo(f"revenue  {summary['revenue']:,} (higher is better)")
+    if "bootstrap" in summary:
+        print_bootstrap(summary["bootstrap"])
     if flat is not None:
         import numpy as np
 

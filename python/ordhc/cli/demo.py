@@ -20,10 +20,11 @@ def demo(output_dir: str, n_clusters: int) -> None:
 
     from ordhc.cli.cluster import check_outputs, print_summary, summarise, write_outputs
     from ordhc.cli.common import progress_bar
+    from ordhc.clustering import Plan
     from ordhc.errors import MissingExtraError
     from ordhc.io import read_triplets
     from ordhc.plotting import need_matplotlib
-    from ordhc.verbs import cluster, parts, score
+    from ordhc.verbs import score
 
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,10 +42,10 @@ def demo(output_dir: str, n_clusters: int) -> None:
         as_file(shipped / "food_names.csv") as names,
     ):
         data = read_triplets(path, names=names)
+    plan = Plan.of(data, method="adds3-al")
     with progress_bar("clustering", quiet=False) as progress:
-        tree = cluster(data, method="adds3-al", progress=progress)
+        tree, unanswered = plan.fit(data, progress=progress)
     flat = tree.cut(n_clusters)
     write_outputs(tree, outputs, plots, None, flat)
-    chosen = parts(data, method="adds3-al")
-    summary = summarise(data, tree, chosen, score(tree, data), flat, [*outputs, *plots])
+    summary = summarise(data, tree, plan, score(tree, data), flat, [*outputs, *plots], unanswered)
     print_summary(summary, tree, flat)

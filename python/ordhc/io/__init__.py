@@ -1,10 +1,12 @@
 """Readers and writers of comparisons and trees."""
 
+from ordhc.io.columns import read_column
 from ordhc.io.comparisons import read_quadruplets, read_triplets, write_comparisons
 from ordhc.io.names import read_names
 from ordhc.io.trees import read_tree, write_tree
 
 __all__ = [
+    "read_column",
     "read_names",
     "read_quadruplets",
     "read_tree",

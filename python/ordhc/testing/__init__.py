@@ -21,8 +21,10 @@ from ordhc.testing.checks import (
     check_oracle,
     check_similarity,
 )
+from ordhc.testing.comparison_linkages import COMPARISON_LINKAGE_CHECKS
 
 __all__ = [
+    "COMPARISON_LINKAGE_CHECKS",
     "LINKAGE_CHECKS",
     "METRIC_CHECKS",
     "ORACLE_CHECKS",

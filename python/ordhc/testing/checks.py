@@ -12,6 +12,7 @@ from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.linkages import engine_linkage
 from ordhc.specs import LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec, Spec
+from ordhc.testing.comparison_linkages import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
 
 __all__ = [
     "LINKAGE_CHECKS",
@@ -69,7 +70,7 @@ def _need(fine: Any, text: str) -> None:
 class _Linkage(_Subject[LinkageSpec]):
     def merge(self, S: Floats, *, dissimilarity: bool = False, engine: str = "auto") -> Dendrogram:
         rule = engine_linkage(self.spec, self.settings, lambda: -S if dissimilarity else S.copy())
-        return Dendrogram._of(_ordhc.agglomerate(S, rule, dissimilarity, engine, None), None)
+        return Dendrogram._of(_ordhc.agglomerate(S, rule, dissimilarity, engine, None, None), None)
 
     @property
     def squares(self) -> bool:
@@ -234,7 +235,8 @@ def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), 
     linkage
         The name, or the spec.
     skip
-        Names of checks (see `LINKAGE_CHECKS`) to leave out.
+        Names of checks (see `LINKAGE_CHECKS`; for linkages of comparisons
+        `COMPARISON_LINKAGE_CHECKS`) to leave out.
     **parameters
         Settings other than the defaults.
 
@@ -248,7 +250,11 @@ def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), 
     >>> check_linkage("average")
     """
     spec = registry.get("linkage", linkage) if isinstance(linkage, str) else linkage
-    _run(_Linkage(spec, parameters), LINKAGE_CHECKS, skip)
+    subject = _Linkage(spec, parameters)
+    if spec.from_comparisons is not None:
+        _run(ComparisonLinkage(spec, subject.settings), COMPARISON_LINKAGE_CHECKS, skip)
+    else:
+        _run(subject, LINKAGE_CHECKS, skip)
 
 
 # --- similarities ----------------------------------------------------------------------------
@@ -275,7 +281,8 @@ def _sample(kind: str, n: int, m: int, seed: int) -> Any:
     random = np.random.default_rng(seed)
     points = np.concatenate([random.random(n - n // 2), 5 + random.random(n // 2)])
     if kind == "vectors":
-        return points[:, None] * np.array([[1.0, 2.0, -1.0]])
+        # Groups that are far apart in place and in direction.
+        return np.column_stack([3 - points, points, 0.1 * points])
     width, make = (3, Triplets) if kind == "triplets" else (4, Quadruplets)
     rows = np.zeros((0, width), dtype=np.int64)
     if n >= 3 and m:
@@ -422,9 +429,12 @@ class _Metric(_Subject[MetricSpec]):
 
     def score(self, tree: Dendrogram, reference: Any) -> float:
         value: Any = self.spec.score(tree, reference, **self.settings)
-        number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
-        _need(number and np.isfinite(value), f"the score is {value!r}, not a finite number")
-        return float(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        _need(np.isfinite(number), f"the score is {value!r}, not a finite number")
+        return number
 
     def references(self, truth: Dendrogram, m: int, seed: int) -> list[Any]:
         """What `truth` is to be compared with: one of every kind that it takes."""
@@ -448,7 +458,7 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
 
 def _tree(n: int, seed: int) -> Dendrogram:
     rule = _ordhc.Linkage.native("average")
-    return Dendrogram._of(_ordhc.agglomerate(_distances(n, seed), rule, True, "auto", None), None)
+    return Dendrogram._of(_ordhc.agglomerate(_distances(n, seed), rule, True, "auto", None, None), None)
 
 
 def _metric_few_leaves(metric: _Metric) -> None:

@@ -87,3 +87,14 @@ pub(crate) fn zeros<'py, T: Element>(
     let array = py.import("numpy")?.call_method1("zeros", (len, T::get_dtype(py)))?;
     Ok(array.cast_into()?)
 }
+
+/// Raises a memory error before anything is allocated.
+#[pyfunction]
+pub(crate) fn check_memory(what: &str, n_bytes: u64) -> PyResult<()> {
+    ordhc::memory::check("it", n_bytes).map_err(|_| {
+        let gib = n_bytes as f64 / f64::from(1 << 30);
+        pyo3::exceptions::PyMemoryError::new_err(format!(
+            "{what} needs {n_bytes} bytes ({gib:.1} GiB), more than can be allocated"
+        ))
+    })
+}

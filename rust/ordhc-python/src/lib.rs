@@ -3,18 +3,24 @@
 #![allow(missing_docs, reason = "the Python side is documented in `_ordhc.pyi`")]
 
 mod arrays;
+mod bootstrap;
 mod callbacks;
 mod comparison;
 mod error;
 mod generate;
 mod linkage;
 mod metric;
+mod preference;
 mod similarity;
 mod table;
 mod tree;
 
 #[pyo3::pymodule]
 mod _ordhc {
+    #[pymodule_export]
+    use crate::arrays::check_memory;
+    #[pymodule_export]
+    use crate::bootstrap::{bootstrap_adds, draw_times, majority_rule, support};
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
     #[pymodule_export]
@@ -24,9 +30,11 @@ mod _ordhc {
     #[pymodule_export]
     use crate::linkage::{Linkage, agglomerate};
     #[pymodule_export]
-    use crate::metric::revenue;
+    use crate::metric::{revenue, satisfied};
     #[pymodule_export]
-    use crate::similarity::adds;
+    use crate::preference::{build, pairs_beaten, preference_linkage};
+    #[pymodule_export]
+    use crate::similarity::{adds, mulk3, mulk4, square};
     #[pymodule_export]
     use crate::table::parse_table;
     #[pymodule_export]

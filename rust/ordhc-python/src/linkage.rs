@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use numpy::PyReadonlyArray1;
 use ordhc::Error;
 use ordhc::agglomerate::{Engine, Matrix, agglomerate_with_rows};
 use ordhc::linkage::{LanceWilliams, Rule};
+use ordhc::tree::Partition;
 use pyo3::prelude::*;
 
 use crate::arrays::AnyMatrix;
@@ -53,17 +55,34 @@ impl Linkage {
     }
 }
 
+impl Linkage {
+    /// The rule, where there is one.
+    pub(crate) fn rule(&self) -> Option<&Rule> {
+        match &self.0 {
+            Kind::Rule(rule) => Some(rule),
+            Kind::RowUpdate(_) => None,
+        }
+    }
+}
+
+/// Initial clusters from labels.
+pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Partition>> {
+    labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
+}
+
 #[pyfunction]
-#[pyo3(signature = (values, linkage, dissimilarity, engine, progress))]
+#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress))]
 pub(crate) fn agglomerate(
     py: Python<'_>,
     values: &Bound<'_, PyAny>,
     linkage: &Bound<'_, Linkage>,
     dissimilarity: bool,
     engine: &str,
+    initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Dendrogram> {
     let engine = Engine::from_name(engine).map_err(to_py)?;
+    let initial = partition(initial)?;
     let array = AnyMatrix::of(values)?;
     let layout = array.layout()?;
     let values = array.values()?;
@@ -72,7 +91,7 @@ pub(crate) fn agglomerate(
             let long = array.len() > 1 << 18;
             callbacks::run(py, long, progress.as_ref(), |monitor| {
                 let matrix = Matrix::new(values, layout, dissimilarity)?;
-                ordhc::agglomerate::agglomerate(&matrix, rule, engine, monitor)
+                ordhc::agglomerate::agglomerate_from(&matrix, rule, engine, initial.as_ref(), monitor)
             })?
         }
         Kind::RowUpdate(callback) => {
@@ -94,6 +113,7 @@ pub(crate) fn agglomerate(
                     callbacks::update_row(py, callback, &mut failure, &merge, out)
                 },
                 engine,
+                initial.as_ref(),
                 &ordhc::Monitor::new(),
             );
             match failure {

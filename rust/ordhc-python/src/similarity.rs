@@ -1,21 +1,21 @@
 //! Similarities from comparisons.
 
-use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::comparison::Comparisons;
-use ordhc::similarity::{Cell, condensed_len, square_from_condensed};
+use numpy::{Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1};
+use ordhc::comparison::{Comparisons, Id};
+use ordhc::similarity::{Cell, Kernel, condensed_len, square_from_condensed};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
 use crate::arrays::zeros;
 use crate::callbacks;
-use crate::comparison::comparisons;
+use crate::comparison::{Rows, with_comparisons};
 use crate::error::to_py;
 
 #[pyfunction]
 #[pyo3(signature = (rows, weights, n_leaves, layout, dtype, progress))]
 pub(crate) fn adds<'py>(
     py: Python<'py>,
-    rows: PyReadonlyArray2<'py, i32>,
+    rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
     layout: &str,
@@ -28,15 +28,12 @@ pub(crate) fn adds<'py>(
         _ => return Err(to_py(Error::Argument(format!("layout `{layout}` is not `square` or `condensed`")))),
     };
     let weights = weights.as_ref();
-    match rows.shape()[1] {
-        3 => by_type(py, comparisons::<3>(&rows, weights, n_leaves)?, square, dtype, progress.as_ref()),
-        _ => by_type(py, comparisons::<4>(&rows, weights, n_leaves)?, square, dtype, progress.as_ref()),
-    }
+    with_comparisons!(rows, weights, n_leaves, answers => by_type(py, &answers, square, dtype, progress.as_ref()))
 }
 
-fn by_type<'py, const K: usize>(
+fn by_type<'py, const K: usize, I: Id>(
     py: Python<'py>,
-    comparisons: Comparisons<'_, K>,
+    comparisons: &Comparisons<'_, K, I>,
     square: bool,
     dtype: &str,
     progress: Option<&Bound<'py, PyAny>>,
@@ -44,20 +41,20 @@ fn by_type<'py, const K: usize>(
     // Counts are small integers: a narrow matrix to count in stays in the cache.
     let counts = comparisons.weights().is_none() && comparisons.len() as u64 <= i32::MOST;
     match (dtype, counts) {
-        ("float64", true) => build::<f64, i32, K>(py, &comparisons, square, progress, f64::from),
-        ("float64", false) => build::<f64, f64, K>(py, &comparisons, square, progress, |x| x),
-        ("float32", true) => build::<f32, i32, K>(py, &comparisons, square, progress, |x| x as f32),
-        ("float32", false) => build::<f32, f64, K>(py, &comparisons, square, progress, |x| x as f32),
-        ("int64", true) => build::<i64, i32, K>(py, &comparisons, square, progress, i64::from),
-        ("int64", false) => build::<i64, i64, K>(py, &comparisons, square, progress, |x| x),
-        ("int32", _) => build::<i32, i32, K>(py, &comparisons, square, progress, |x| x),
+        ("float64", true) => build::<f64, i32, K, I>(py, comparisons, square, progress, f64::from),
+        ("float64", false) => build::<f64, f64, K, I>(py, comparisons, square, progress, |x| x),
+        ("float32", true) => build::<f32, i32, K, I>(py, comparisons, square, progress, |x| x as f32),
+        ("float32", false) => build::<f32, f64, K, I>(py, comparisons, square, progress, |x| x as f32),
+        ("int64", true) => build::<i64, i32, K, I>(py, comparisons, square, progress, i64::from),
+        ("int64", false) => build::<i64, i64, K, I>(py, comparisons, square, progress, |x| x),
+        ("int32", _) => build::<i32, i32, K, I>(py, comparisons, square, progress, |x| x),
         _ => Err(to_py(Error::Argument(format!("dtype `{dtype}` is not float64, float32, int64 or int32")))),
     }
 }
 
-fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: usize>(
+fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: usize, I: Id>(
     py: Python<'py>,
-    comparisons: &Comparisons<'_, K>,
+    comparisons: &Comparisons<'_, K, I>,
     square: bool,
     progress: Option<&Bound<'py, PyAny>>,
     convert: impl Fn(C) -> T + Sync + Send,
@@ -98,4 +95,63 @@ fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: us
         result.call_method1("astype", (T::get_dtype(py),))?
     })
 }
-use numpy::PyArrayDescrMethods;
+
+type Pairs<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+fn pairs<'py>(py: Python<'py>, kernel: Kernel) -> Pairs<'py> {
+    (PyArray1::from_vec(py, kernel.pairs), PyArray1::from_vec(py, kernel.diagonal))
+}
+
+#[pyfunction]
+pub(crate) fn mulk3<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    normalize: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Pairs<'py>> {
+    let kernel = with_comparisons!(rows, weights.as_ref(), n_leaves, 3, triplets => {
+        let long = triplets.len() > 1 << 14 || n_leaves > 3000;
+        let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, monitor);
+        callbacks::run(py, long, progress.as_ref(), work)?
+    });
+    Ok(pairs(py, kernel))
+}
+
+#[pyfunction]
+pub(crate) fn mulk4<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Pairs<'py>> {
+    let kernel = with_comparisons!(rows, weights.as_ref(), n_leaves, 4, quadruplets => {
+        let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
+        let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, monitor);
+        callbacks::run(py, long, progress.as_ref(), work)?
+    });
+    Ok(pairs(py, kernel))
+}
+
+/// The (n, n) matrix of a condensed vector and a diagonal (zeros without one).
+#[pyfunction]
+pub(crate) fn square<'py>(
+    py: Python<'py>,
+    condensed: PyReadonlyArray1<'py, f64>,
+    diagonal: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (condensed, diagonal) = (condensed.as_slice()?, diagonal.as_slice()?);
+    let n = diagonal.len();
+    let result = zeros::<f64>(py, "the similarity matrix", n * n)?;
+    {
+        let mut out = result.readwrite();
+        let out = out.as_slice_mut()?;
+        py.detach(|| square_from_condensed(condensed, out, |x| x)).map_err(to_py)?;
+        for (i, &value) in diagonal.iter().enumerate() {
+            out[i * n + i] = value;
+        }
+    }
+    result.reshape([n, n])
+}

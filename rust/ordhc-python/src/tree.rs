@@ -71,10 +71,16 @@ impl Dendrogram {
         &self,
         py: Python<'_>,
         names: Option<Vec<String>>,
+        labels: Option<Vec<Option<String>>>,
         branch_lengths: bool,
         heights: bool,
     ) -> PyResult<String> {
-        py.detach(|| self.tree.to_newick(names.as_deref(), branch_lengths, heights)).map_err(to_py)
+        let names = names.as_deref();
+        py.detach(|| match labels {
+            None => self.tree.to_newick(names, branch_lengths, heights),
+            Some(labels) => self.tree.to_newick_labelled(names, &labels, branch_lengths, heights),
+        })
+        .map_err(to_py)
     }
 
     #[getter]

@@ -29,6 +29,7 @@
 //! * [`preference`]: linkages from the answers themselves, without similarities;
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
+//! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
@@ -50,6 +51,7 @@ mod monitor;
 mod parallel;
 
 pub mod agglomerate;
+pub mod bootstrap;
 pub mod comparison;
 pub mod generate;
 pub mod linkage;
@@ -65,7 +67,7 @@ pub use monitor::Monitor;
 pub use tree::Dendrogram;
 
 use agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
-use comparison::Comparisons;
+use comparison::{Comparisons, Id};
 
 /// AddS similarities and average linkage: AddS3-AL of triplets, AddS4-AL of quadruplets (Mandal,
 /// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
@@ -78,10 +80,10 @@ use comparison::Comparisons;
 /// assert_eq!(ordhc::adds_average_linkage(&triplets)?.to_newick_topology(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {
+pub fn adds_average_linkage<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Result<Dendrogram> {
     let monitor = Monitor::new();
     let mut pairs = memory::Buffer::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
-    similarity::adds::<f64, K>(comparisons, &mut pairs, &monitor)?;
+    similarity::adds(comparisons, &mut pairs[..], &monitor)?;
     if comparisons.n_leaves() == 1 {
         return Dendrogram::new(Vec::new(), Vec::new(), false);
     }

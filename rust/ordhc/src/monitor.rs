@@ -1,5 +1,6 @@
 //! Progress and cancellation, shared between the work and whoever watches it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct Monitor {
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     done: AtomicU64,
     total: AtomicU64,
 }
@@ -30,6 +31,11 @@ impl Monitor {
     /// A monitor of work that has not started.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A monitor for a part of the work: it counts on its own and stops with the whole.
+    pub fn child(&self) -> Self {
+        Self { cancelled: Arc::clone(&self.cancelled), ..Self::default() }
     }
 
     /// Asks the work to stop; it then returns [`Error::Interrupted`].

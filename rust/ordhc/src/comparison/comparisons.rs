@@ -5,13 +5,40 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 use crate::parallel;
 
+/// A type of leaf ids.
+pub trait Id: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+    /// The id as a number; negative ids are no leaves.
+    fn to_i64(self) -> i64;
+
+    /// The id of a leaf.
+    fn index(self) -> usize;
+}
+
+macro_rules! id {
+    ($($type:ty),*) => {$(
+        impl Id for $type {
+            fn to_i64(self) -> i64 {
+                i64::from(self)
+            }
+            #[inline(always)]
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+
+id!(u8, u16, i32);
+
 /// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
 ///
 /// Use it by its two names, [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they
 /// occur, weights multiply, contradictions cancel.
+///
+/// Ids are of a type `I`: `u8` and `u16` save memory where there are few leaves and many rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparisons<'a, const K: usize> {
-    rows: Cow<'a, [[i32; K]]>,
+pub struct Comparisons<'a, const K: usize, I: Id = i32> {
+    rows: Cow<'a, [[I; K]]>,
     weights: Option<Cow<'a, [f64]>>,
     n_leaves: usize,
 }
@@ -28,21 +55,24 @@ pub struct Comparisons<'a, const K: usize> {
 /// assert_eq!(error.to_string(), "row 0: leaf 2 is outside 0..=1 (n_leaves = 2)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub type Triplets<'a> = Comparisons<'a, 3>;
+pub type Triplets<'a, I = i32> = Comparisons<'a, 3, I>;
 
 /// Rows `(i, j, k, l)`: i and j are more similar than k and l.
-pub type Quadruplets<'a> = Comparisons<'a, 4>;
+pub type Quadruplets<'a, I = i32> = Comparisons<'a, 4, I>;
 
-impl<'a, const K: usize> Comparisons<'a, K> {
+impl<'a, const K: usize, I: Id> Comparisons<'a, K, I> {
     /// Validates rows of leaf ids; `n_leaves` is inferred as the largest id plus one.
     ///
     /// # Errors
     /// An id below 0 or not below `n_leaves`, a leaf compared with itself, a pair compared with
     /// itself, no leaves at all, more than 2^31 - 1 leaves.
-    pub fn new(rows: impl Into<Cow<'a, [[i32; K]]>>, n_leaves: Option<usize>) -> Result<Self> {
+    pub fn new(rows: impl Into<Cow<'a, [[I; K]]>>, n_leaves: Option<usize>) -> Result<Self> {
         const { assert!(K == 3 || K == 4, "triplets or quadruplets") }
         let rows = rows.into();
-        let inferred = || rows.iter().flatten().max().map_or(0, |&id| usize::try_from(id).map_or(0, |id| id + 1));
+        let inferred = || {
+            let largest = rows.iter().flatten().map(|id| id.to_i64()).max();
+            largest.map_or(0, |id| usize::try_from(id).map_or(0, |id| id + 1))
+        };
         let n_leaves = n_leaves.unwrap_or_else(inferred);
         if n_leaves == 0 && rows.is_empty() {
             return Err(Error::Argument("there are no comparisons and no number of leaves".into()));
@@ -56,7 +86,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
             rows[part].iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
         });
         match bad.into_iter().flatten().next() {
-            Some(row) => Err(explain(row, &rows[row].map(i64::from), n_leaves)),
+            Some(row) => Err(explain(row, &rows[row].map(Id::to_i64), n_leaves)),
             None => Ok(Self { rows, weights: None, n_leaves }),
         }
     }
@@ -83,7 +113,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
     }
 
     /// The rows.
-    pub fn rows(&self) -> &[[i32; K]] {
+    pub fn rows(&self) -> &[[I; K]] {
         &self.rows
     }
 
@@ -108,8 +138,8 @@ impl<'a, const K: usize> Comparisons<'a, K> {
     }
 
     /// The closer and the farther pair of a row.
-    pub(crate) fn pairs(row: &[i32; K]) -> ([usize; 2], [usize; 2]) {
-        let id = |at: usize| row[at] as usize;
+    pub(crate) fn pairs(row: &[I; K]) -> ([usize; 2], [usize; 2]) {
+        let id = |at: usize| row[at].index();
         if K == 3 { ([id(0), id(1)], [id(0), id(2)]) } else { ([id(0), id(1)], [id(2), id(K - 1)]) }
     }
 }
@@ -134,9 +164,9 @@ pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Res
     Ok((rows, n_leaves))
 }
 
-fn is_valid<const K: usize>(row: &[i32; K], n_leaves: usize) -> bool {
-    let n = n_leaves as u32;
-    let inside = row.iter().all(|&id| (id as u32) < n);
+fn is_valid<const K: usize, I: Id>(row: &[I; K], n_leaves: usize) -> bool {
+    // Negative ids are larger than any number of leaves.
+    let inside = row.iter().all(|id| id.index() < n_leaves);
     let distinct = if K == 3 {
         (row[0] != row[1]) & (row[0] != row[2]) & (row[1] != row[2])
     } else {

@@ -3,5 +3,5 @@
 mod comparisons;
 mod table;
 
-pub use comparisons::{Comparisons, Quadruplets, Triplets, narrow};
+pub use comparisons::{Comparisons, Id, Quadruplets, Triplets, narrow};
 pub use table::{Columns, Table, TableOptions, parse_table};

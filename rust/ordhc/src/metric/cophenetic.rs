@@ -31,7 +31,7 @@ use crate::tree::Dendrogram;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) -> Result<f64> {
-    same_leaves(["the tree", "the matrix"], [tree.n_leaves(), matrix.n_leaves()])?;
+    same_leaves(["the tree has", "the matrix has"], [tree.n_leaves(), matrix.n_leaves()])?;
     let n = tree.n_leaves();
     monitor.start(2 * n as u64);
     let heights = Centred::of(tree)?;
@@ -77,7 +77,7 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
-    same_leaves(["the first tree", "the second tree"], [a.n_leaves(), b.n_leaves()])?;
+    same_leaves(["the first tree has", "the second tree has"], [a.n_leaves(), b.n_leaves()])?;
     let n = a.n_leaves();
     monitor.start(n as u64);
     let (a_heights, b_heights) = (Centred::of(a)?, Centred::of(b)?);

@@ -86,7 +86,7 @@ pub fn dasgupta_revenue(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monito
 /// The sum over pairs of the similarity times the factor of the LCA; `factors` by merge, at most n.
 fn sum(tree: &Dendrogram, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
     let n = tree.n_leaves();
-    same_leaves(["the tree", "the matrix"], [n, matrix.n_leaves()])?;
+    same_leaves(["the tree has", "the matrix has"], [n, matrix.n_leaves()])?;
     monitor.start(n as u64);
     let paths = Paths::new(tree);
     let both = !matrix.is_symmetric();

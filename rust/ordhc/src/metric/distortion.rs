@@ -25,7 +25,7 @@ use crate::tree::{Dendrogram, LcaSizes};
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
-    same_leaves(["the first tree", "the second tree"], [a.n_leaves(), b.n_leaves()])?;
+    same_leaves(["the first tree has", "the second tree has"], [a.n_leaves(), b.n_leaves()])?;
     if a.is_dissimilarity() != b.is_dissimilarity() {
         let kind = |tree: &Dendrogram| if tree.is_dissimilarity() { "dissimilarities" } else { "similarities" };
         return Err(Error::Argument(format!(

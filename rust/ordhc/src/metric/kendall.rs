@@ -45,7 +45,7 @@ pub struct KendallTau {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn kendall_tau(truth: &Dendrogram, tree: &Dendrogram, include_self: bool, monitor: &Monitor) -> Result<KendallTau> {
-    same_leaves(["the truth", "the tree"], [truth.n_leaves(), tree.n_leaves()])?;
+    same_leaves(["the truth has", "the tree has"], [truth.n_leaves(), tree.n_leaves()])?;
     let n = tree.n_leaves();
     monitor.start(n as u64);
     let (inner, outer) = (Ranking::new(truth), Ranking::new(tree));

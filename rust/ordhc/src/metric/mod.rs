@@ -1,15 +1,29 @@
 //! How good a dendrogram is.
 
+mod ari;
+mod coloring;
 mod cophenetic;
 mod dasgupta;
 mod distortion;
 mod kendall;
 mod path;
+mod purity;
 mod revenue;
+mod robinson_foulds;
+#[cfg(test)]
+mod samples;
+mod satisfied;
 mod sum;
+mod triplet_distance;
 
+pub use ari::{LevelScores, aari, aari_of_trees, ari};
 pub use cophenetic::{cophenetic_correlation, cophenetic_correlation_of_trees};
 pub use dasgupta::{Dasgupta, dasgupta_cost, dasgupta_revenue};
 pub use distortion::merge_distortion;
 pub use kendall::{KendallTau, kendall_tau};
+pub use purity::purity;
 pub use revenue::{Revenue, best_revenue, revenue};
+pub use robinson_foulds::{ClusterCounts, robinson_foulds};
+pub(crate) use satisfied::Judge;
+pub use satisfied::{Satisfied, satisfied};
+pub use triplet_distance::{TripletCounts, triplet_distance};

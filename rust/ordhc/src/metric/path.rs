@@ -138,12 +138,12 @@ pub(super) fn for_places<S, R: Send>(
     Ok((0..n_runs).filter_map(|run| threads[run % n_threads].next()).flatten().collect())
 }
 
-/// Checks that two things are about equally many leaves.
+/// Checks that two things, each named with its verb, are about equally many leaves.
 pub(super) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     if n[0] == n[1] {
         return Ok(());
     }
-    Err(Error::Shape(format!("{} has {} leaves, {} has {}", what[0], n[0], what[1], n[1])))
+    Err(Error::Shape(format!("{} {} leaves, {} {}", what[0], n[0], what[1], n[1])))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::path::same_leaves;
 use super::sum::Sum;
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
@@ -62,8 +62,8 @@ impl Revenue {
 /// assert_eq!(revenue(&tree, &triplets)?, Revenue::Whole(1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
-    same_leaves(["the tree", "the set of comparisons"], [tree.n_leaves(), comparisons.n_leaves()])?;
+pub fn revenue<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Revenue> {
+    same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
     // For few leaves and many comparisons all answers fit into a table.
@@ -93,7 +93,7 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// assert_eq!(normalized, 1.0 / 3.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn best_revenue<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
+pub fn best_revenue<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Result<Revenue> {
     let each = comparisons.n_leaves().saturating_sub(2);
     match comparisons.weights() {
         None => Revenue::whole(comparisons.len() as i128 * each as i128),
@@ -104,9 +104,12 @@ pub fn best_revenue<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<
 /// Rows that are summed one after the other; sums of blocks are added in order.
 const BLOCK: usize = 1 << 14;
 
-fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Result<Revenue> {
-    let gain = |row: &[i32; K]| {
-        let (near, far) = Comparisons::<K>::pairs(row);
+fn sum<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
+    size: impl Fn([usize; 2]) -> i64 + Sync,
+) -> Result<Revenue> {
+    let gain = |row: &[I; K]| {
+        let (near, far) = Comparisons::<K, I>::pairs(row);
         size(far) - size(near)
     };
     let rows = comparisons.rows();
@@ -177,7 +180,7 @@ mod tests {
         assert_eq!(revenue(&tree, &weighted), best_revenue(&weighted));
         let pairs = Quadruplets::new(vec![[0, 1, 2, 3]], Some(10)).unwrap();
         assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
-        let none = Triplets::new(vec![], Some(1)).unwrap();
+        let none = Triplets::<i32>::new(vec![], Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
         assert_eq!(revenue(&Dendrogram::new(vec![], vec![], true).unwrap(), &none), Ok(Revenue::Whole(0)));
     }

@@ -1,7 +1,7 @@
 //! Answers as a table of columns and pairs.
 
 use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, pack_pairs, touched};
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -30,27 +30,38 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values: vec![V::default(); cells], n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds what they count for to the gains of pairs.
-    pub(super) fn new(
-        comparisons: &Comparisons<'_, K>,
+    /// Counts the answers, and adds what they count for to the gains of pairs; nothing if a
+    /// count does not fit.
+    pub(super) fn new<I: Id>(
+        comparisons: &Comparisons<'_, K, I>,
         slots: &Slots,
         slot_of: &[u32],
+        fits: impl Fn(V) -> bool + Sync,
         gains: &mut [f64],
         monitor: &Monitor,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let mut table = Self::zeros(slots.len())?;
         let n_pairs = table.n_pairs;
         let parts = parallel::ranges(n_columns::<K>(slots.len()), 1);
         let ends: Vec<usize> = parts.iter().map(|part| part.end * n_pairs).collect();
         let slices = parallel::split_at_ends(&mut table.values, &ends);
-        parallel::map(parts.into_iter().zip(slices).collect(), |(part, out)| {
-            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
+        let all_fit = parallel::map(parts.into_iter().zip(slices).collect(), |(part, out)| {
+            let mut fine = true;
+            each_side::<V, K, _>(comparisons, slots, slot_of, &part, monitor, |side| {
                 let [p, q] = side.pair;
-                out[(side.column - part.start) * n_pairs + slots.pair(p, q)] += side.value;
-            })
-        })
-        .into_iter()
-        .collect::<Result<Vec<()>>>()?;
+                let value = &mut out[(side.column - part.start) * n_pairs + slots.pair(p, q)];
+                if fits(*value) {
+                    *value += side.value;
+                }
+                fine &= fits(*value);
+            })?;
+            Ok(fine)
+        });
+        for fine in all_fit {
+            if !fine? {
+                return Ok(None);
+            }
+        }
         let factors = factor::<K>(slots);
         table.by_pairs(gains, |pairs, gains, values| {
             for (column, factor) in factors.iter().enumerate() {
@@ -58,7 +69,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
                 gains.iter_mut().zip(column).for_each(|(gain, value)| *gain += value.float() * factor);
             }
         });
-        Ok(table)
+        Ok(Some(table))
     }
 
     pub(super) fn add(&mut self, column: usize, pair: usize, value: V) {
@@ -117,19 +128,38 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
+    /// The same with wide values, packed.
+    pub(super) fn widened<W: Value>(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<W, K>>
+    where
+        V: Into<i16>,
+    {
+        let mut wide = Dense::zeros(after.len())?;
+        for (new, old) in Self::columns(before).into_iter().enumerate() {
+            let column = &self.values[old * self.n_pairs..][..self.n_pairs];
+            let packed = pack_pairs(before, after, renumbering, column, |count| W::from_count(count.into()));
+            wide.values[new * wide.n_pairs..][..wide.n_pairs].copy_from_slice(&packed);
+        }
+        Ok(wide)
+    }
+
+    /// The columns of the clusters there are.
+    fn columns(slots: &Slots) -> Vec<usize> {
+        let active = &slots.active;
+        if K == 3 {
+            return active.clone();
+        }
+        let of = |r: usize| active[r + 1..].iter().map(move |&s| slots.pair(active[r], s));
+        (0..active.len()).flat_map(of).collect()
+    }
+
     /// Renumbers slots, and sums what belongs to the same cluster or pair of clusters.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
-        let old = &before.active;
         let n_pairs = condensed_len(after.len());
-        let columns: Vec<usize> = if K == 3 {
-            old.clone()
-        } else {
-            let of = |r: usize| old[r + 1..].iter().map(move |&s| before.pair(old[r], s));
-            (0..old.len()).flat_map(of).collect()
-        };
+        let columns = Self::columns(before);
         // A column never moves to the right, so that what is overwritten has been read.
         for (new, &old) in columns.iter().enumerate() {
-            let packed = pack_pairs(before, after, renumbering, &self.values[old * self.n_pairs..][..self.n_pairs]);
+            let column = &self.values[old * self.n_pairs..][..self.n_pairs];
+            let packed = pack_pairs(before, after, renumbering, column, |value| value);
             self.values[new * n_pairs..(new + 1) * n_pairs].copy_from_slice(&packed);
         }
         self.values.truncate(columns.len() * n_pairs);

@@ -2,7 +2,7 @@
 
 use super::dense::Dense;
 use super::sparse::Sparse;
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -39,8 +39,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// assert_eq!(tree.heights(), [1.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn preference_linkage<const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+pub fn preference_linkage<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
@@ -57,9 +57,9 @@ pub fn preference_linkage<const K: usize>(
         }
     };
     let after = if comparisons.weights().is_some() {
-        merges::<f64, K>(comparisons, partition, SMALL, monitor)?
+        merges::<f64, K, I>(comparisons, partition, SMALL, monitor)?
     } else {
-        merges::<i32, K>(comparisons, partition, SMALL, monitor)?
+        merges::<i32, K, I>(comparisons, partition, SMALL, monitor)?
     };
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
@@ -74,15 +74,46 @@ const TIE: f64 = 1e-12;
 pub(super) trait Value: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign {
     /// In lists, where every answer has an entry of its own.
     type Entry: Copy + Default + Send + Sync;
+    /// Whether values are counts, which can begin as narrow ones.
+    const COUNTS: bool = false;
     fn of(weight: f64) -> Self;
     fn entry(self) -> Self::Entry;
     fn from_entry(entry: Self::Entry) -> Self;
     fn negate(self) -> Self;
     fn float(self) -> f64;
+    fn from_count(count: i16) -> Self;
+}
+
+/// Narrow counts, for tables that are large at first.
+impl Value for i16 {
+    type Entry = i8;
+    fn of(_: f64) -> Self {
+        1
+    }
+    fn entry(self) -> i8 {
+        self as i8
+    }
+    fn from_entry(entry: i8) -> Self {
+        Self::from(entry)
+    }
+    fn negate(self) -> Self {
+        -self
+    }
+    #[inline(always)]
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_count(count: i16) -> Self {
+        count
+    }
 }
 
 impl Value for i32 {
     type Entry = i8;
+    const COUNTS: bool = true;
+    fn from_count(count: i16) -> Self {
+        Self::from(count)
+    }
     fn of(_: f64) -> Self {
         1
     }
@@ -103,6 +134,9 @@ impl Value for i32 {
 
 impl Value for f64 {
     type Entry = f64;
+    fn from_count(count: i16) -> Self {
+        Self::from(count)
+    }
     fn of(weight: f64) -> Self {
         weight
     }
@@ -215,8 +249,8 @@ pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
 }
 
 /// All sides of all answers, by slots; those within a cluster count for nothing and are left out.
-pub(super) fn each_side<V: Value, const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+pub(super) fn each_side<V: Value, const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     slots: &Slots,
     slot_of: &[u32],
     columns: &std::ops::Range<usize>,
@@ -227,7 +261,7 @@ pub(super) fn each_side<V: Value, const K: usize>(
     for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
         for (at, row) in rows.iter().enumerate() {
             let weight = comparisons.weights().map_or(1.0, |weights| weights[block * BLOCK + at]);
-            let slot = |at: usize| slot_of[row[at] as usize] as usize;
+            let slot = |at: usize| slot_of[row[at].index()] as usize;
             let value = V::of(weight);
             let sides = if K == 3 {
                 let [i, k, l] = [slot(0), slot(1), slot(2)];
@@ -256,11 +290,12 @@ pub(super) fn each_side<V: Value, const K: usize>(
 enum Answers<V: Value, const K: usize> {
     Sparse(Sparse<V, K>),
     Dense(Dense<V, K>),
+    Narrow(Dense<i16, K>),
 }
 
 /// Merges of clusters named by their smallest leaves, in the order of merging.
-fn merges<V: Value, const K: usize>(
-    comparisons: &Comparisons<'_, K>,
+fn merges<V: Value, const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     partition: &Partition,
     small: usize,
     monitor: &Monitor,
@@ -276,7 +311,20 @@ fn merges<V: Value, const K: usize>(
     let slot_of = partition.cluster_of();
     let mut gains = vec![0.0; condensed_len(k)];
     let mut answers = if Dense::<V, K>::pays(k, 2 * comparisons.len(), small) {
-        Answers::Dense(Dense::<V, K>::new(comparisons, &slots, slot_of, &mut gains, monitor)?)
+        let narrow = match most_narrow::<K>(k) {
+            Some(most) if V::COUNTS => {
+                let fits = |count: i16| count.unsigned_abs() <= most;
+                Dense::<i16, K>::new(comparisons, &slots, slot_of, fits, &mut gains, monitor)?
+            }
+            _ => None,
+        };
+        match narrow {
+            Some(table) => Answers::Narrow(table),
+            None => match Dense::<V, K>::new(comparisons, &slots, slot_of, |_| true, &mut gains, monitor)? {
+                Some(table) => Answers::Dense(table),
+                None => unreachable!("wide values always fit"),
+            },
+        }
     } else {
         Answers::Sparse(Sparse::<V, K>::new(comparisons, &slots, slot_of, &mut gains, monitor)?)
     };
@@ -296,6 +344,7 @@ fn merges<V: Value, const K: usize>(
         match &mut answers {
             Answers::Sparse(answers) => answers.merge(&slots, a, b, &mut gains),
             Answers::Dense(answers) => answers.merge(&slots, a, b, &mut gains),
+            Answers::Narrow(answers) => answers.merge(&slots, a, b, &mut gains),
         }
         slots.now.iter_mut().filter(|slot| **slot == b).for_each(|slot| *slot = a);
         slots.sizes[a] += slots.sizes[b];
@@ -304,9 +353,12 @@ fn merges<V: Value, const K: usize>(
         if left > 2 && 4 * left < 3 * slots.len() {
             let renumbering = slots.renumbering();
             let packed = Slots::new(slots.active.iter().map(|&slot| slots.sizes[slot]).collect());
-            gains = pack_pairs(&slots, &packed, &renumbering, &gains);
+            gains = pack_pairs(&slots, &packed, &renumbering, &gains, |gain| gain);
             match &mut answers {
                 Answers::Dense(answers) => answers.pack(&slots, &packed, &renumbering),
+                Answers::Narrow(table) => {
+                    answers = Answers::Dense(table.widened(&slots, &packed, &renumbering)?);
+                }
                 Answers::Sparse(sparse) => {
                     sparse.pack(&slots, &packed, &renumbering);
                     if Dense::<V, K>::pays(left, sparse.n_entries(), small) {
@@ -320,6 +372,14 @@ fn merges<V: Value, const K: usize>(
         monitor.advance(left as u64)?;
     }
     Ok(merges)
+}
+
+/// The largest narrow count of one answer that cannot overflow before the slots are packed, if there
+/// is one: until then a quarter of the slots is merged away, into the two clusters of a column at worst.
+fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
+    let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
+    let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
+    Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
 /// Sums the values of pairs of slots into pairs of clusters, by the clusters' slots.
@@ -342,7 +402,13 @@ fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
 }
 
 /// The same into pairs of the slots after packing.
-pub(super) fn pack_pairs<T>(before: &Slots, after: &Slots, renumbering: &[usize], values: &[T]) -> Vec<T>
+pub(super) fn pack_pairs<S: Copy, T>(
+    before: &Slots,
+    after: &Slots,
+    renumbering: &[usize],
+    values: &[S],
+    convert: impl Fn(S) -> T,
+) -> Vec<T>
 where
     T: Copy + Default + std::ops::AddAssign,
 {
@@ -352,7 +418,7 @@ where
         let a = renumbering[p];
         for &b in &renumbering[p + 1..] {
             if a != b {
-                sums[after.pair(a, b)] += values[at];
+                sums[after.pair(a, b)] += convert(values[at]);
             }
             at += 1;
         }
@@ -458,9 +524,9 @@ mod tests {
         for small in [0, SMALL] {
             let monitor = Monitor::new();
             let found = if weighted {
-                merges::<f64, K>(&comparisons, &partition, small, &monitor).unwrap()
+                merges::<f64, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
             } else {
-                merges::<i32, K>(&comparisons, &partition, small, &monitor).unwrap()
+                merges::<i32, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
             };
             assert_eq!(found.len(), expected.len());
             for (found, expected) in found.iter().zip(&expected) {
@@ -474,6 +540,12 @@ mod tests {
         let row = proptest::array::uniform::<_, K>(0..n);
         let fine = |row: &[i32; K]| Comparisons::<K>::new(vec![*row], None).is_ok();
         proptest::collection::vec(row.prop_filter("valid", fine), 1..60)
+    }
+
+    #[test]
+    fn counts_too_large_for_narrow_tables() {
+        let rows = [vec![[0, 1, 2, 3]; 3000], vec![[2, 3, 1, 4]; 40_000], vec![[1, 4, 0, 1]; 2]].concat();
+        check::<4>(&rows, &[0, 1, 2, 3, 4], false);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! AddS3 and AddS4: each comparison adds to the closer pair and takes from the farther one.
 
 use super::condensed::{condensed_len, row_start};
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -60,7 +60,11 @@ cell!(f32, 1 << 24, |weight| Some(weight as f32));
 /// assert_eq!(pairs, [2, -2, 0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds<T: Cell, const K: usize>(comparisons: &Comparisons<'_, K>, out: &mut [T], monitor: &Monitor) -> Result<()> {
+pub fn adds<T: Cell, const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
+    out: &mut [T],
+    monitor: &Monitor,
+) -> Result<()> {
     let n = comparisons.n_leaves();
     if out.len() != condensed_len(n) {
         return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
@@ -99,13 +103,13 @@ const BUCKET: usize = 1 << 17;
 /// Comparisons that are sorted into buckets at a time.
 const BATCH: usize = 1 << 23;
 
-struct Work<'a, T, const K: usize> {
-    rows: &'a [[i32; K]],
+struct Work<'a, T, const K: usize, I: Id> {
+    rows: &'a [[I; K]],
     weights: Option<&'a [T]>,
     starts: &'a [usize],
 }
 
-impl<T: Cell, const K: usize> Work<'_, T, K> {
+impl<T: Cell, const K: usize, I: Id> Work<'_, T, K, I> {
     #[inline(always)]
     fn cell(&self, pair: [usize; 2]) -> usize {
         let (low, high) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
@@ -119,14 +123,14 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
             match self.weights {
                 None => {
                     for row in &self.rows[block.clone()] {
-                        let (near, far) = Comparisons::<K>::pairs(row);
+                        let (near, far) = Comparisons::<K, I>::pairs(row);
                         out[self.cell(near)] += T::ONE;
                         out[self.cell(far)] -= T::ONE;
                     }
                 }
                 Some(weights) => {
                     for (row, &weight) in self.rows[block.clone()].iter().zip(&weights[block.clone()]) {
-                        let (near, far) = Comparisons::<K>::pairs(row);
+                        let (near, far) = Comparisons::<K, I>::pairs(row);
                         out[self.cell(near)] += weight;
                         out[self.cell(far)] -= weight;
                     }
@@ -183,7 +187,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
     fn sort(&self, range: std::ops::Range<usize>, n_buckets: usize) -> Sorted<T> {
         let mut ends = vec![0usize; n_buckets + 1];
         for row in &self.rows[range.clone()] {
-            let (near, far) = Comparisons::<K>::pairs(row);
+            let (near, far) = Comparisons::<K, I>::pairs(row);
             ends[self.cell(near) / BUCKET + 1] += 1;
             ends[self.cell(far) / BUCKET + 1] += 1;
         }
@@ -194,7 +198,7 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         let mut updates = vec![0u32; 2 * range.len()];
         let mut weights = vec![T::default(); if self.weights.is_some() { updates.len() } else { 0 }];
         for at in range {
-            let (near, far) = Comparisons::<K>::pairs(&self.rows[at]);
+            let (near, far) = Comparisons::<K, I>::pairs(&self.rows[at]);
             for (pair, minus) in [(near, 0), (far, 1)] {
                 let cell = self.cell(pair);
                 let place = &mut ends[cell / BUCKET];

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::condensed::{condensed_len, pair_index, triangle_ranges};
 use super::kernel::{Found, Kernel};
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
 /// The raw kernel from a table of all anchors and pairs, if that pays; nothing otherwise.
-pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
+pub(super) fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
     let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
@@ -22,7 +22,7 @@ pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<
 }
 
 /// The same, whether it pays or not; nothing if a net count does not fit into a byte.
-pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
+pub(super) fn of_counts<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let n_pairs = condensed_len(n);
     let words = n_pairs.div_ceil(64);
@@ -45,37 +45,89 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     let row = |i: usize| &counts[i * n_pairs..(i + 1) * n_pairs];
     let square = |&x: &i8| f64::from(x) * f64::from(x);
     let diagonal = (0..n).map(|i| row(i).iter().map(square).sum()).collect();
-    let mut pairs = vec![0.0; n_pairs];
-    let ranges = triangle_ranges(n);
-    let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
-    let slices = parallel::split_at_ends(&mut pairs, &ends);
-    // So many pairs that all anchors' counts of them stay in a cache.
-    let width = (CACHE / n.max(1)).clamp(256, LONGEST);
-    let products = parallel::map(ranges.into_iter().zip(slices).collect(), |(rows, out)| {
-        for start in (0..n_pairs).step_by(width) {
-            let block = start..(start + width).min(n_pairs);
-            let mut out = out.iter_mut();
-            for i in rows.clone() {
-                let x = &row(i)[block.clone()];
-                for (j, value) in (i + 1..n).zip(&mut out) {
-                    *value += f64::from(dot(x, &row(j)[block.clone()]));
-                }
-            }
-            monitor.advance((block.len() / 2) as u64)?;
-        }
-        Ok(())
-    });
-    products.into_iter().collect::<Result<Vec<()>>>()?;
+    let pairs = if counts.iter().all(|count| count.unsigned_abs() <= 1) {
+        let rows: Vec<Vec<Signs>> = (0..n).map(|i| row(i).chunks(64).map(Signs::of).collect()).collect();
+        products(
+            n,
+            words,
+            size_of::<Signs>(),
+            |i, j, block| dot_of_signs(&rows[i][block.clone()], &rows[j][block]),
+            monitor,
+        )?
+    } else {
+        products(n, n_pairs, 1, |i, j, block| dot(&row(i)[block.clone()], &row(j)[block]), monitor)?
+    };
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
+/// Bytes of blocks of all rows, that should stay in a cache.
 const CACHE: usize = 1 << 19;
 /// The longest rows whose product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;
 
+/// The products of all pairs of rows, block by block.
+fn products(
+    n: usize,
+    row_length: usize,
+    item_bytes: usize,
+    dot: impl Fn(usize, usize, Range<usize>) -> i32 + Sync,
+    monitor: &Monitor,
+) -> Result<Vec<f64>> {
+    let n_pairs = condensed_len(n);
+    let mut pairs = vec![0.0; n_pairs];
+    let ranges = triangle_ranges(n);
+    let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
+    let slices = parallel::split_at_ends(&mut pairs, &ends);
+    let width = (CACHE / (n * item_bytes).max(1)).clamp(64, LONGEST / 64);
+    let steps = row_length.div_ceil(width).max(1);
+    parallel::map(ranges.into_iter().zip(slices).collect(), |(rows, out)| {
+        for start in (0..row_length).step_by(width) {
+            let block = start..(start + width).min(row_length);
+            let mut out = out.iter_mut();
+            for i in rows.clone() {
+                for (j, value) in (i + 1..n).zip(&mut out) {
+                    *value += f64::from(dot(i, j, block.clone()));
+                }
+            }
+            monitor.advance((n_pairs / (2 * steps)) as u64)?;
+        }
+        Ok(())
+    })
+    .into_iter()
+    .collect::<Result<Vec<()>>>()?;
+    Ok(pairs)
+}
+
+/// 64 counts of -1, 0 and 1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Signs {
+    some: u64,
+    negative: u64,
+}
+
+impl Signs {
+    fn of(counts: &[i8]) -> Self {
+        let mut signs = Self::default();
+        for (bit, &count) in counts.iter().enumerate() {
+            signs.some |= u64::from(count != 0) << bit;
+            signs.negative |= u64::from(count < 0) << bit;
+        }
+        signs
+    }
+}
+
+/// The product of two rows of signs: those that agree minus those that don't.
+fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
+    let of = |(x, y): (&Signs, &Signs)| {
+        let both = x.some & y.some;
+        both.count_ones() as i32 - 2 * (both & (x.negative ^ y.negative)).count_ones() as i32
+    };
+    x.iter().zip(y).map(of).sum()
+}
+
 /// Counts the answers of some anchors; false if a count does not fit.
-fn fill(
-    triplets: &Comparisons<'_, 3>,
+fn fill<I: Id>(
+    triplets: &Comparisons<'_, 3, I>,
     anchors: Range<usize>,
     counts: &mut [i8],
     seen: &mut [u64],
@@ -86,7 +138,7 @@ fn fill(
     let words = n_pairs.div_ceil(64);
     for rows in triplets.rows().chunks(1 << 16) {
         for row in rows {
-            let [i, k, l] = row.map(|id| id as usize);
+            let [i, k, l] = row.map(Id::index);
             if !anchors.contains(&i) {
                 continue;
             }

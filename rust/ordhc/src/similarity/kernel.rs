@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::condensed::{condensed_len, pair_index, row_start, triangle_ranges};
 use super::dense_kernel;
-use crate::comparison::Comparisons;
+use crate::comparison::{Comparisons, Id};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -44,16 +44,16 @@ pub struct Kernel {
 /// assert_eq!((kernel.pairs[0], kernel.diagonal[0]), (1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, normalize: bool, monitor: &Monitor) -> Result<Kernel> {
     let n = triplets.n_leaves();
     let found = match dense_kernel::mulk3(triplets, monitor)? {
         Some(found) => found,
         None => {
-            let say = |row: &[i32; 3]| {
-                let [_, k, l] = row.map(|id| id as usize);
+            let say = |row: &[I; 3]| {
+                let [_, k, l] = row.map(Id::index);
                 [Said {
                     context: pair_index(n, k.min(l), k.max(l)) as u64,
-                    item: row[0],
+                    item: row[0].index() as u32,
                     sign: if k < l { 1 } else { -1 },
                 }]
             };
@@ -93,15 +93,15 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) 
 /// assert_eq!(mulk4(&quadruplets, &Monitor::new())?.pairs[0], 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk4<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monitor) -> Result<Kernel> {
     let n = quadruplets.n_leaves();
     let pair = |a: usize, b: usize| pair_index(n, a.min(b), a.max(b)) as u64;
-    let say = |row: &[i32; 4]| {
-        let [i, j, k, l] = row.map(|id| id as usize);
+    let say = |row: &[I; 4]| {
+        let [i, j, k, l] = row.map(Id::index);
         let (near, far) = (pair(i, j) * n as u64, pair(k, l) * n as u64);
         [(far, j, i, 1), (far, i, j, 1), (near, l, k, -1), (near, k, l, -1)].map(|(pair, r, item, sign)| Said {
             context: pair + r as u64,
-            item: item as i32,
+            item: item as u32,
             sign,
         })
     };
@@ -163,14 +163,14 @@ const ENTRIES: u64 = 48 << 20;
 #[derive(Clone, Copy)]
 struct Said {
     context: u64,
-    item: i32,
+    item: u32,
     sign: i8,
 }
 
-fn contexts<const K: usize, const E: usize>(
-    comparisons: &Comparisons<'_, K>,
+fn contexts<const K: usize, const E: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     n_contexts: u64,
-    say: impl Fn(&[i32; K]) -> [Said; E] + Sync,
+    say: impl Fn(&[I; K]) -> [Said; E] + Sync,
     monitor: &Monitor,
 ) -> Result<Found> {
     let n = comparisons.n_leaves();
@@ -186,9 +186,9 @@ fn contexts<const K: usize, const E: usize>(
         let part = |p| share(pass * n_parts + p, passes * n_parts)..share(pass * n_parts + p + 1, passes * n_parts);
         let groups: Vec<Groups> = parallel::map((0..n_parts).map(part).collect(), |range| {
             if comparisons.weights().is_some() {
-                group::<f64, K, E>(comparisons, range, &say, monitor)
+                group::<f64, K, E, I>(comparisons, range, &say, monitor)
             } else {
-                group::<i32, K, E>(comparisons, range, &say, monitor)
+                group::<i32, K, E, I>(comparisons, range, &say, monitor)
             }
         })
         .into_iter()
@@ -205,10 +205,10 @@ fn contexts<const K: usize, const E: usize>(
 }
 
 /// The answers whose context is in `range`, gathered by context.
-fn group<V: Value, const K: usize, const E: usize>(
-    comparisons: &Comparisons<'_, K>,
+fn group<V: Value, const K: usize, const E: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     range: Range<u64>,
-    say: &impl Fn(&[i32; K]) -> [Said; E],
+    say: &impl Fn(&[I; K]) -> [Said; E],
     monitor: &Monitor,
 ) -> Result<Groups> {
     let n = comparisons.n_leaves();
@@ -229,7 +229,7 @@ fn group<V: Value, const K: usize, const E: usize>(
     // `ends[b]` is the next free place of bucket b, and when all are placed the end of it.
     each_said(comparisons, &range, say, monitor, |said, weight| {
         let place = &mut ends[bucket(said.context)];
-        entries[*place] = Entry { context: said.context, item: said.item as u32, value: V::of(said.sign, weight) };
+        entries[*place] = Entry { context: said.context, item: said.item, value: V::of(said.sign, weight) };
         *place += 1;
     })?;
     let mut groups = Groups { answered: vec![0; n], squares: vec![0.0; n], ..Groups::default() };
@@ -246,10 +246,10 @@ fn group<V: Value, const K: usize, const E: usize>(
 }
 
 /// What all answers say in the contexts of a range, in the order of the rows, with their weights.
-fn each_said<const K: usize, const E: usize>(
-    comparisons: &Comparisons<'_, K>,
+fn each_said<const K: usize, const E: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
     range: &Range<u64>,
-    say: &impl Fn(&[i32; K]) -> [Said; E],
+    say: &impl Fn(&[I; K]) -> [Said; E],
     monitor: &Monitor,
     mut work: impl FnMut(Said, f64),
 ) -> Result<()> {

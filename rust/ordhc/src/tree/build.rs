@@ -1,8 +1,8 @@
 //! BUILD: the tree of given triples, or a proof that there is none.
 
 use super::Dendrogram;
-use super::raw::RawMerge;
-use crate::comparison::Comparisons;
+use super::nodes::{Child, dendrogram_of_nodes};
+use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
@@ -28,26 +28,32 @@ use crate::monitor::Monitor;
 /// assert!(error.contains("(0, 1, 2), (1, 2, 0)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn build<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Dendrogram> {
     let n = triplets.n_leaves();
     let counts = |at: &usize| triplets.weights().is_none_or(|weights| weights[*at] > 0.0);
-    let mut rows: Vec<[u32; 3]> = (0..triplets.len())
-        .filter(counts)
-        .map(|at| {
-            let [i, j, k] = triplets.rows()[at].map(|id| id as u32);
-            [i.min(j), i.max(j), k]
-        })
-        .collect();
-    rows.sort_unstable();
-    rows.dedup();
+    let mut rows: Vec<[u32; 3]> =
+        (0..triplets.len()).filter(counts).map(|at| triplets.rows()[at].map(|id| id.index() as u32)).collect();
+    // (i, j, k) and (j, i, k) say the same.
+    let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
+    rows.sort_unstable_by_key(|row| (said(row), *row));
+    rows.dedup_by_key(|row| said(row));
     monitor.start(n as u64);
     match nodes(&(0..n as u32).collect::<Vec<_>>(), rows, monitor)? {
-        Ok(nodes) => to_dendrogram(n, &nodes),
+        Ok(nodes) => {
+            // Parents come first here.
+            let last = nodes.len() - 1;
+            let turned = |child: Child| match child {
+                Child::Node(node) => Child::Node(last - node),
+                leaf @ Child::Leaf(_) => leaf,
+            };
+            let nodes: Nodes = nodes.into_iter().rev().map(|node| node.into_iter().map(turned).collect()).collect();
+            Ok(dendrogram_of_nodes(n, &nodes)?.0)
+        }
         Err(inconsistent) => {
             let smallest = minimal(inconsistent, monitor)?;
             let shown: Vec<String> = smallest.iter().map(|[i, j, k]| format!("({i}, {j}, {k})")).collect();
             Err(Error::Argument(format!(
-                "no tree satisfies these {} triplets (near pair first): {}",
+                "no tree satisfies these {} triplets (anchor, near, far): {}",
                 shown.len(),
                 shown.join(", ")
             )))
@@ -55,16 +61,9 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrog
     }
 }
 
-/// A node of the tree: its children, by the number of the node or leaf.
-#[derive(Debug)]
-enum Child {
-    Leaf(u32),
-    Node(usize),
-}
-
 type Nodes = Vec<Vec<Child>>;
 
-/// The nodes, children after parents; or triplets within one node that no tree satisfies.
+/// The nodes, parents first; or triplets within one node that no tree satisfies.
 fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::result::Result<Nodes, Vec<[u32; 3]>>> {
     let n = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
     let mut nodes: Nodes = vec![Vec::new()];
@@ -151,28 +150,6 @@ fn minimal(mut rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<Vec<[u32; 3]>> 
         step /= 2;
     }
     Ok(rows)
-}
-
-fn to_dendrogram(n: usize, nodes: &Nodes) -> Result<Dendrogram> {
-    let mut levels = vec![0usize; nodes.len()];
-    let mut smallest = vec![0usize; nodes.len()];
-    let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    // Children have larger numbers than their parents.
-    for (node, children) in nodes.iter().enumerate().rev() {
-        let of = |child: &Child| match *child {
-            Child::Leaf(leaf) => (leaf as usize, 0),
-            Child::Node(node) => (smallest[node], levels[node]),
-        };
-        let mut parts: Vec<(usize, usize)> = children.iter().map(of).collect();
-        parts.sort_unstable();
-        let level = 1 + parts.iter().map(|part| part.1).max().unwrap_or(0);
-        if let Some((&(i, _), others)) = parts.split_first() {
-            let merge = |&(j, _): &(usize, usize)| RawMerge { i, j, similarity: -(level as f64) };
-            merges.extend(others.iter().map(merge));
-            (levels[node], smallest[node]) = (level, i);
-        }
-    }
-    Ok(Dendrogram::in_order(n, RawMerge::sort(n, merges))?.map_heights(true, |x| -x))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Lowest common ancestors.
 
+use super::RangeMax;
 use super::dendrogram::Dendrogram;
 
 /// Answers how many leaves the smallest cluster has that holds two given leaves.
@@ -19,8 +20,8 @@ use super::dendrogram::Dendrogram;
 #[derive(Debug, Clone)]
 pub struct LcaSizes {
     places: Vec<u32>,
-    /// Level l, place p: the latest merge in the gaps p .. p + 2^l.
-    table: Vec<Vec<u32>>,
+    /// The merges in the gaps between places.
+    gaps: RangeMax,
     sizes: Vec<u32>,
 }
 
@@ -41,24 +42,13 @@ impl LcaSizes {
             gaps[left.max(right) as usize - 1] = merge as u32;
             starts.push(left.min(right));
         }
-        let mut table = vec![gaps];
-        let mut width = 1;
-        while 2 * width < n {
-            let below = &table[table.len() - 1];
-            let level = (0..below.len() - width).map(|p| below[p].max(below[p + width])).collect();
-            table.push(level);
-            width *= 2;
-        }
-        Self { places, table, sizes: tree.sizes().to_vec() }
+        Self { places, gaps: RangeMax::new(gaps), sizes: tree.sizes().to_vec() }
     }
 
     /// The latest merge that joins two different leaves.
     pub fn merge(&self, i: usize, j: usize) -> usize {
         let (i, j) = (self.places[i], self.places[j]);
-        let (low, high) = (i.min(j) as usize, i.max(j) as usize);
-        let level = (high - low).ilog2() as usize;
-        let row = &self.table[level];
-        row[low].max(row[high - (1 << level)]) as usize
+        self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
     /// The number of leaves under the LCA of two leaves, 1 for a leaf with itself.

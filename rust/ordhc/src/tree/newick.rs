@@ -37,15 +37,47 @@ impl Dendrogram {
             return Err(Error::Shape(format!("{} names for {} leaves", names.len(), self.n_leaves())));
         }
         let name = |leaf: usize| names.map_or_else(|| leaf.to_string(), |names| quoted(names[leaf].as_ref()));
-        Ok(self.write(name, Style { branch_lengths, heights }))
+        Ok(self.write(name, None, Style { branch_lengths, heights }))
+    }
+
+    /// [`to_newick`](Self::to_newick) with a label (of support, say) for each merge; a merge without one
+    /// is written as part of the node above it.
+    ///
+    /// # Errors
+    /// Another number of names than leaves, or of labels than merges.
+    ///
+    /// ```
+    /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
+    /// let labels = [Some("90"), None, Some("100")];
+    /// let names = Some(&["a", "b", "c", "d"][..]);
+    /// assert_eq!(tree.to_newick_labelled(names, &labels, true, false)?, "(d:2,c:2,(a:1,b:1)90:1)100;");
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn to_newick_labelled<S: AsRef<str>, L: AsRef<str>>(
+        &self,
+        names: Option<&[S]>,
+        labels: &[Option<L>],
+        branch_lengths: bool,
+        heights: bool,
+    ) -> Result<String> {
+        let merges = self.merges().len();
+        if labels.len() != merges || names.is_some_and(|names| names.len() != self.n_leaves()) {
+            let (n, found) = (self.n_leaves(), names.map_or(self.n_leaves(), <[S]>::len));
+            let text = format!("{found} names for {n} leaves, {} labels for {merges} merges", labels.len());
+            return Err(Error::Shape(text));
+        }
+        let name = |leaf: usize| names.map_or_else(|| leaf.to_string(), |names| quoted(names[leaf].as_ref()));
+        let labels: Vec<Option<String>> =
+            labels.iter().map(|label| label.as_ref().map(|label| quoted_label(label.as_ref()))).collect();
+        Ok(self.write(name, Some(&labels), Style { branch_lengths, heights }))
     }
 
     /// The topology alone, leaves as numbers.
     pub fn to_newick_topology(&self) -> String {
-        self.write(|leaf| leaf.to_string(), Style::default())
+        self.write(|leaf| leaf.to_string(), None, Style::default())
     }
 
-    fn write(&self, name: impl Fn(usize) -> String, style: Style) -> String {
+    fn write(&self, name: impl Fn(usize) -> String, labels: Option<&[Option<String>]>, style: Style) -> String {
         enum Step {
             Open(u32, Option<f64>),
             Comma,
@@ -74,8 +106,11 @@ impl Dendrogram {
                         write_length(&mut text, length);
                         continue;
                     };
-                    text.push('(');
-                    steps.push(Step::Close(cluster, length));
+                    let is_part = cluster as usize != 2 * n - 2 && labels.is_some_and(|labels| labels[merge].is_none());
+                    if !is_part {
+                        text.push('(');
+                        steps.push(Step::Close(cluster, length));
+                    }
                     let [a, b] = self.merges()[merge];
                     let branch = |part| style.branch_lengths.then(|| sign * (height(cluster) - height(part)) + 0.0);
                     steps.push(Step::Open(b, branch(b)));
@@ -86,6 +121,9 @@ impl Dendrogram {
                 Step::Close(cluster, length) => (cluster, length),
             };
             text.push(')');
+            if let Some(Some(label)) = labels.map(|labels| &labels[cluster as usize - n]) {
+                text.push_str(label);
+            }
             if style.heights {
                 let kind = if self.is_dissimilarity() { "dissimilarity" } else { "similarity" };
                 let _ = write!(text, "[&{kind}={}]", height(cluster));
@@ -123,6 +161,10 @@ fn write_length(text: &mut String, length: Option<f64>) {
     if let Some(length) = length {
         let _ = write!(text, ":{length}");
     }
+}
+
+fn quoted_label(label: &str) -> String {
+    if label.is_empty() { String::new() } else { quoted(label) }
 }
 
 fn quoted(name: &str) -> String {

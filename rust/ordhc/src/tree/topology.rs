@@ -1,6 +1,7 @@
 //! Rooted trees of any shape, as the scores of trees see them.
 
 use super::Dendrogram;
+use crate::error::{Error, Result};
 
 /// A rooted tree over leaves `0..n`: nodes `0..n` are the leaves, inner nodes follow, children before
 /// parents, the root last.
@@ -19,46 +20,53 @@ impl Topology {
     pub fn of(tree: &Dendrogram, join_ties: bool) -> Self {
         let n = tree.n_leaves();
         let (merges, heights) = (tree.merges(), tree.heights());
-        let inner = |label: u32| (label as usize).checked_sub(n);
-        // By merge: whether it is part of the node of the merge above.
-        let mut joined = vec![false; merges.len()];
-        for (pair, height) in merges.iter().zip(heights) {
-            for part in pair.iter().filter_map(|&part| inner(part)) {
-                joined[part] = join_ties && heights[part] == *height;
-            }
-        }
-        let mut node = vec![0u32; merges.len()];
-        let mut below: Vec<Vec<u32>> = vec![Vec::new(); merges.len()];
-        let (mut children, mut ends) = (Vec::new(), Vec::new());
-        for (at, pair) in merges.iter().enumerate() {
-            let mut own = Vec::new();
+        // By merge: the topmost merge of its node.
+        let mut top: Vec<usize> = (0..merges.len()).collect();
+        let mut above = vec![0; n + merges.len()];
+        for (at, pair) in merges.iter().enumerate().rev() {
             for &part in pair {
-                match inner(part) {
-                    Some(merge) if joined[merge] => own.append(&mut below[merge]),
-                    Some(merge) => own.push(node[merge]),
-                    None => own.push(part),
+                above[part as usize] = top[at];
+                if let Some(merge) = (part as usize).checked_sub(n)
+                    && join_ties
+                    && heights[merge] == heights[at]
+                {
+                    top[merge] = top[at];
                 }
             }
-            if joined[at] {
-                below[at] = own;
-            } else {
-                node[at] = (n + ends.len()) as u32;
-                children.extend(own);
-                ends.push(children.len());
+        }
+        let mut n_nodes = n;
+        let mut node_of = vec![0; merges.len()];
+        for at in 0..merges.len() {
+            if top[at] == at {
+                node_of[at] = n_nodes as u32;
+                n_nodes += 1;
             }
         }
-        Self::from_children(n, children, ends)
+        let is_node = |label: usize| label < n || top[label - n] == label - n;
+        let below_root = (0..above.len() - 1).filter(|&label| is_node(label));
+        let mut parent: Vec<u32> = below_root.map(|label| node_of[above[label]]).collect();
+        parent.push(n_nodes as u32 - 1);
+        Self::from_parents(n, parent)
     }
 
-    fn from_children(n_leaves: usize, children: Vec<u32>, ends: Vec<usize>) -> Self {
-        let n_nodes = n_leaves + ends.len();
-        let mut parent = vec![n_nodes.saturating_sub(1) as u32; n_nodes];
-        let mut start = 0;
-        for (at, &end) in ends.iter().enumerate() {
-            children[start..end].iter().for_each(|&child| parent[child as usize] = (n_leaves + at) as u32);
-            start = end;
+    /// `parent` goes by node, children before parents.
+    pub(super) fn from_parents(n_leaves: usize, parent: Vec<u32>) -> Self {
+        let root = parent.len() - 1;
+        let mut next = vec![0; parent.len() - n_leaves];
+        for &above in &parent[..root] {
+            next[above as usize - n_leaves] += 1;
         }
-        Self { n_leaves, parent, children, ends }
+        let mut n_children = 0;
+        for next in &mut next {
+            n_children += std::mem::replace(next, n_children);
+        }
+        let mut children = vec![0; n_children];
+        for (node, &above) in parent[..root].iter().enumerate() {
+            let place = &mut next[above as usize - n_leaves];
+            children[*place] = node as u32;
+            *place += 1;
+        }
+        Self { n_leaves, parent, children, ends: next }
     }
 
     /// The number of leaves.
@@ -81,12 +89,61 @@ impl Topology {
         self.parent[node] as usize
     }
 
-    /// The children of a node, none for a leaf.
+    /// The children of a node in ascending order, none for a leaf.
     pub fn children(&self, node: usize) -> &[u32] {
         match node.checked_sub(self.n_leaves) {
             None => &[],
             Some(0) => &self.children[..self.ends[0]],
             Some(at) => &self.children[self.ends[at - 1]..self.ends[at]],
         }
+    }
+    /// The number of leaves under each node, 1 for a leaf.
+    pub fn sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![1; self.n_leaves];
+        sizes.resize(self.n_nodes(), 0);
+        for node in 0..self.root() {
+            sizes[self.parent(node)] += sizes[node];
+        }
+        sizes
+    }
+
+    /// Fails unless two trees have the same number of leaves.
+    pub(crate) fn check_leaves(&self, other: &Self) -> Result<()> {
+        if self.n_leaves != other.n_leaves {
+            return Err(Error::Shape(format!("trees of {} and {} leaves", self.n_leaves, other.n_leaves)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_join() {
+        let tree = Dendrogram::new(vec![[2, 3], [0, 4], [1, 5], [7, 6]], vec![1.0, 2.0, 1.0, 2.0], true).unwrap();
+        let binary = Topology::of(&tree, false);
+        assert_eq!((binary.n_leaves(), binary.n_nodes(), binary.root()), (5, 9, 8));
+        for (merge, pair) in tree.merges().iter().enumerate() {
+            assert_eq!(binary.children(5 + merge), pair);
+        }
+        let joined = Topology::of(&tree, true);
+        assert_eq!((joined.n_nodes(), joined.sizes()), (7, vec![1, 1, 1, 1, 1, 3, 5]));
+        assert_eq!(
+            (joined.children(5), joined.children(6), joined.children(4)),
+            (&[1, 2, 3][..], &[0, 4, 5][..], &[][..])
+        );
+        assert_eq!((joined.parent(5), joined.parent(6), joined.parent(3)), (6, 6, 5));
+    }
+
+    #[test]
+    fn one_leaf_and_stars() {
+        let leaf = Topology::of(&Dendrogram::new(vec![], vec![], true).unwrap(), true);
+        assert_eq!((leaf.n_leaves(), leaf.n_nodes(), leaf.root(), leaf.sizes()), (1, 1, 0, vec![1]));
+        let n = 100_000;
+        let merges = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
+        let star = Topology::of(&Dendrogram::new(merges, vec![0.0; n as usize - 1], true).unwrap(), true);
+        assert_eq!((star.n_nodes(), star.children(n as usize).len()), (n as usize + 1, n as usize));
     }
 }

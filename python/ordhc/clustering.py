@@ -1,0 +1,328 @@
+"""From data to a dendrogram: methods by the papers' names, or by their parts."""
+
+import difflib
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import registry, verbs
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError, OrdhcWarning, PluginError
+from ordhc.specs import LinkageSpec, SimilaritySpec
+
+__all__ = ["METHODS", "Plan", "cluster"]
+
+Progress = Callable[[float], None]
+
+#: The papers' names of methods: similarity (None where the linkage needs none) and linkage.
+METHODS: Mapping[str, tuple[str | None, str]] = {
+    "adds3-al": ("adds3", "average"),
+    "adds4-al": ("adds4", "average"),
+    "mulk3-al": ("mulk3", "average"),
+    "3k-al": ("mulk3", "average"),
+    "mulk4-al": ("mulk4", "average"),
+    "4k-al": ("4k", "average"),
+    "3-al": (None, "3-al"),
+    "4-al": (None, "4-al"),
+    "4-sl": (None, "4-sl"),
+    "4-cl": (None, "4-cl"),
+    "cosine-al": ("cosine", "average"),
+    "dot-al": ("dot", "average"),
+    "build": (None, "build"),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A similarity (or none) and a linkage, with their settings."""
+
+    similarity: SimilaritySpec | None
+    linkage: LinkageSpec
+    similarity_settings: Mapping[str, Any]
+    linkage_settings: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        method: str | None = None,
+        similarity: str | None = None,
+        linkage: str | None = None,
+        similarity_parameters: Mapping[str, Any] | None = None,
+        linkage_parameters: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> "Plan":
+        """What `cluster` does with these arguments."""
+        names = _parts(data, method, similarity, linkage)
+        build = None if names[0] is None else registry.get("similarity", names[0])
+        merge = registry.get("linkage", names[1])
+        given: list[dict[str, Any]] = [dict(similarity_parameters or {}), dict(linkage_parameters or {})]
+        known = [{} if build is None else build.parameters, merge.parameters]
+        for name, value in parameters.items():
+            takers = [at for at in (0, 1) if name in known[at]]
+            if not takers:
+                settings = ", ".join([*known[0], *known[1]]) or "none"
+                raise InputError(f"there is no parameter {name!r} of this method; there are: {settings}")
+            if len(takers) == 2:
+                raise InputError(
+                    f"the similarity and the linkage both have {name!r}: "
+                    "say which in similarity_parameters or linkage_parameters"
+                )
+            given[takers[0]][name] = value
+        what = (f"similarity {names[0]!r}", f"linkage {names[1]!r}")
+        settings_of = [verbs._settings(known[at], given[at], what[at]) for at in (0, 1)]
+        return cls(build, merge, *settings_of)
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        initial_clusters: ArrayLike | None = None,
+        tie_seed: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Dendrogram, NDArray[np.int64]]:
+        """The tree, and the leaves without answers, which are merged last."""
+        data = verbs._fitting(data, self.accepts, self.title)
+        n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else len(data)
+        names = data.names if isinstance(data, Triplets | Quadruplets) else None
+        initial = verbs._labels(initial_clusters, n)
+        order = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
+        if tie_seed is not None:
+            data = _renumbered(data, np.argsort(order), n)
+            initial = None if initial is None else initial[order]
+        if isinstance(data, Triplets | Quadruplets):
+            tree, unanswered = self._fit_comparisons(data, initial, progress)
+        else:
+            tree, unanswered = self._merge(data, initial, progress), np.zeros(0, dtype=np.int64)
+        if tie_seed is not None:
+            tree = tree.relabel(order)
+            unanswered = np.sort(order[unanswered])
+        return tree.with_names(names), unanswered
+
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """What data it takes."""
+        return self.linkage.data if self.similarity is None else self.similarity.data
+
+    @property
+    def title(self) -> str:
+        """The similarity and the linkage in words."""
+        if self.similarity is None:
+            return f"linkage {self.linkage.name!r}"
+        return f"similarity {self.similarity.name!r} with linkage {self.linkage.name!r}"
+
+    def _fit_comparisons(
+        self, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
+    ) -> tuple[Dendrogram, NDArray[np.int64]]:
+        n = data.n_leaves
+        counts = slice(None) if data.weights is None else data.weights > 0
+        answered = np.zeros(n, dtype=bool)
+        answered[data.rows[counts].ravel()] = True
+        unanswered = np.flatnonzero(~answered)
+        labels = np.arange(n) if initial is None else initial
+        # What is in an initial cluster with answers goes where the cluster goes.
+        kept = np.isin(labels, labels[answered])
+        if kept.all():
+            return self._merge(data, initial, progress), unanswered
+        leaves = np.flatnonzero(kept)
+        if not len(leaves):
+            return _completed(None, leaves, labels), unanswered
+        weights = None if data.weights is None else data.weights[counts]
+        names = None if data.names is None else [data.names[leaf] for leaf in leaves]
+        few = type(data)((np.cumsum(kept) - 1)[data.rows[counts]], len(leaves), names, weights)
+        tree = self._merge(few, None if initial is None else initial[leaves], progress)
+        return _completed(tree, leaves, labels), unanswered
+
+    def _merge(self, data: Any, initial: NDArray[np.int64] | None, progress: Progress | None) -> Dendrogram:
+        if self.similarity is None:
+            merge = self.linkage.from_comparisons
+            if merge is None:
+                raise InputError(f"linkage {self.linkage.name!r} needs a similarity")
+            tree = merge(data, initial_clusters=initial, progress=progress, **self.linkage_settings)
+            if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
+                raise PluginError(f"{self.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
+            return tree
+
+        def half(offset: float) -> Progress | None:
+            if progress is None:
+                return None
+            return lambda done: progress(offset + done / 2)
+
+        pairs = verbs._built(
+            self.similarity, data, "condensed", "float64", half(0), dict(self.similarity_settings)
+        )
+        if not len(pairs):
+            return Dendrogram([], [], kind="similarity")
+        return verbs._merged(self.linkage, pairs, dict(self.linkage_settings), initial, half(0.5))
+
+
+def cluster(
+    data: Triplets | Quadruplets | ArrayLike,
+    *,
+    method: str | None = None,
+    similarity: str | None = None,
+    linkage: str | None = None,
+    similarity_parameters: Mapping[str, Any] | None = None,
+    linkage_parameters: Mapping[str, Any] | None = None,
+    initial_clusters: ArrayLike | None = None,
+    tie_seed: int | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Dendrogram:
+    """From data to a dendrogram.
+
+    Parameters
+    ----------
+    data
+        `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array.
+    method
+        A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
+        for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for
+        quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of quadruplets;
+        "cosine-al", "dot-al" for vectors.
+    similarity, linkage
+        The two parts by name, instead of a method. Linkages of comparisons ("3-al", "4-al", "4-sl",
+        "4-cl", "build") take no similarity.
+    similarity_parameters, linkage_parameters
+        Their settings, where keywords would not say which of the two is meant.
+    initial_clusters
+        (n,) labels: leaves of the same label are merged first (4-AL-I3 and 4-AL-I5 of the papers),
+        at least as close as the closest merge after. Average linkage and its like merge the nearest
+        pair within an initial cluster as long as there is one; "3-al" and "4-al" leaf by leaf.
+    tie_seed
+        As in `linkage`.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+    **parameters
+        Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3".
+
+    Returns
+    -------
+    Dendrogram
+        With the data's names. Repeated answers count as often as they occur, weights multiply,
+        contradictions cancel.
+
+    Warns
+    -----
+    OrdhcWarning
+        Leaves without answers (of positive weight): they are kept and merged last, one by one, at the
+        height of the last merge.
+
+    Raises
+    ------
+    InputError
+        Unknown names (with the nearest ones), data that a method does not take, initial clusters of
+        another length, quadruplets that aren't complete for "4-sl" and "4-cl" (with what is missing),
+        triplets that no tree satisfies for "build" (with a small set of them).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "car"), ("car", "dog", "cat")])
+    >>> ordhc.cluster(t, method="adds3-al").to_newick(branch_lengths=False)
+    '(car,(cat,dog));'
+    >>> ordhc.cluster(t, method="3-al").heights
+    array([1., 0.])
+    >>> ordhc.cluster([[1, 0], [2, 0], [0, 1]], method="cosine-al").heights
+    array([1., 0.])
+    """
+    plan = Plan.of(
+        data,
+        method=method,
+        similarity=similarity,
+        linkage=linkage,
+        similarity_parameters=similarity_parameters,
+        linkage_parameters=linkage_parameters,
+        **parameters,
+    )
+    tree, unanswered = plan.fit(data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
+    if len(unanswered):
+        warnings.warn(unanswered_text(tree, unanswered), OrdhcWarning, stacklevel=2)
+    return tree
+
+
+def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:
+    """Which leaves have no answers."""
+    some = ", ".join(tree.labels[leaf] for leaf in unanswered[:5])
+    more = f" and {len(unanswered) - 5} more" if len(unanswered) > 5 else ""
+    have = "leaf has" if len(unanswered) == 1 else "leaves have"
+    merged = "is" if len(unanswered) == 1 else "are"
+    return f"{len(unanswered)} {have} no answers and {merged} merged last: {some}{more}"
+
+
+def _parts(
+    data: Any, method: str | None, similarity: str | None, linkage: str | None
+) -> tuple[str | None, str]:
+    if method is not None:
+        if similarity is not None or linkage is not None:
+            raise InputError("give a method, or a similarity and a linkage, not both")
+        if method not in METHODS:
+            near = difflib.get_close_matches(str(method).lower(), METHODS, n=2)
+            hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+            raise InputError(f"unknown method {method!r}{hint}; there are {', '.join(METHODS)}")
+        return METHODS[method]
+    if linkage is not None and registry.get("linkage", linkage).from_comparisons is not None:
+        if similarity is not None:
+            raise InputError(f"linkage {linkage!r} takes comparisons as they are: leave out the similarity")
+        return None, linkage
+    if similarity is None:
+        if isinstance(data, Quadruplets):
+            similarity = "adds4"
+        elif isinstance(data, Triplets):
+            similarity = "adds3"
+        else:
+            raise InputError(
+                f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "
+                "comparisons, or give a method or similarity for vectors"
+            )
+    return similarity, linkage or "average"
+
+
+def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
+    """The data with leaf i as leaf `number[i]`, with its name."""
+    if isinstance(data, Triplets | Quadruplets):
+        names = None if data.names is None else [data.names[leaf] for leaf in np.argsort(number)]
+        return type(data)(number[data.rows], n, names, data.weights)
+    return np.ascontiguousarray(data[np.argsort(number)])
+
+
+def _completed(tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]) -> Dendrogram:
+    """The tree over all leaves from one over `leaves`; the clusters of the others are merged last."""
+    n = len(labels)
+    rest: dict[int, list[int]] = {}
+    for leaf in np.setdiff1d(np.arange(n), leaves).tolist():
+        rest.setdefault(int(labels[leaf]), []).append(leaf)
+    merges: list[tuple[int, int]] = []
+    top: list[int] = []
+    for members in rest.values():
+        whole = members[0]
+        for leaf in members[1:]:
+            merges.append((whole, leaf))
+            whole = n + len(merges) - 1
+        top.append(whole)
+    heights = np.zeros(0) if tree is None else tree.heights
+    falling = tree is None or tree.kind == "similarity"
+    closest = (heights.max() if falling else heights.min()) if len(heights) else 0.0
+    before = len(merges)
+    if tree is not None:
+        few = len(leaves)
+        shift = n + before - few
+        whole = int(leaves[0]) if few == 1 else 2 * few - 2 + shift
+        own = np.where(tree.merges < few, leaves[np.minimum(tree.merges, few - 1)], tree.merges + shift)
+        merges.extend(map(tuple, own.tolist()))
+        top.insert(0, whole)
+    last = heights[-1] if len(heights) else 0.0
+    whole = top[0]
+    for other in top[1:]:
+        merges.append((whole, other))
+        whole = n + len(merges) - 1
+    after = len(merges) - before - len(heights)
+    all_heights = np.concatenate([np.full(before, closest), heights, np.full(after, last)])
+    kind = "similarity" if falling else "dissimilarity"
+    return Dendrogram(merges, all_heights, kind=kind)

@@ -1,0 +1,280 @@
+"""How sure a tree is: resampled answers, support, consensus, confidence intervals."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc, linkages, verbs
+from ordhc.clustering import Plan
+from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Bootstrap", "Interval", "bootstrap"]
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A score and its confidence interval.
+
+    Attributes
+    ----------
+    estimate
+        The score on all answers; for "held_out" the mean over resamples.
+    low, high
+        Percentiles over resamples.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class Bootstrap:
+    """What `bootstrap` gives.
+
+    Attributes
+    ----------
+    tree
+        The tree of all answers; `tree.support` is the share of resamples with each of its clusters.
+    consensus
+        The majority-rule consensus: all clusters of more than half of the resamples, with their
+        support. Heights are numbers of levels; nodes of more than two children are merges of equal
+        height (and one node in Newick).
+    trees
+        The trees of the resamples.
+    scores
+        For every resample, (n_resamples,): "revenue" and "satisfied" of `tree` on the resampled answers,
+        and "held_out", the share of the answers not drawn that the resample's own tree satisfies
+        (NaN if all were drawn).
+    intervals
+        An `Interval` for each score.
+    confidence
+        That of the intervals.
+    unanswered
+        Leaves without any answers.
+    """
+
+    tree: Dendrogram
+    consensus: Dendrogram
+    trees: tuple[Dendrogram, ...]
+    scores: Mapping[str, NDArray[np.float64]]
+    intervals: Mapping[str, Interval]
+    confidence: float
+    unanswered: NDArray[np.int64]
+
+    @property
+    def support(self) -> NDArray[np.float64]:
+        """The share of resamples with each cluster of the tree, (n - 1,)."""
+        support = self.tree.support
+        return np.zeros(0) if support is None else support
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the tree with its support; see `Dendrogram.plot`."""
+        return self.tree.plot(ax, **options)
+
+    def __repr__(self) -> str:
+        sure = int((self.support[:-1] >= 0.5).sum())
+        inner = max(0, self.tree.n_leaves - 2)
+        return (
+            f"<Bootstrap: {len(self.trees)} resamples, {sure} of {inner} clusters in at least half of them>"
+        )
+
+
+def bootstrap(
+    data: Triplets | Quadruplets,
+    *,
+    method: str | None = None,
+    similarity: str | None = None,
+    linkage: str | None = None,
+    n_resamples: int = 200,
+    seed: int = 0,
+    group: ArrayLike | None = None,
+    confidence: float = 0.95,
+    initial_clusters: ArrayLike | None = None,
+    tree: Dendrogram | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Bootstrap:
+    """Resample the answers, and see what of the tree stays.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets`.
+    method, similarity, linkage, initial_clusters, **parameters
+        As in `cluster`.
+    n_resamples
+        The number of resamples, each as many answers drawn with replacement as there are.
+    seed
+        The same seed gives the same resamples, whatever the method and the number of threads.
+    group
+        (m,) what each answer belongs to, a participant's id or name: whole groups are drawn, which is
+        right where one person's answers are alike.
+    confidence
+        Of the intervals.
+    tree
+        A tree of the same leaves to give support to, instead of the one of all answers.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    Bootstrap
+        The tree with support, the consensus, the scores with intervals.
+
+    Raises
+    ------
+    InputError
+        As `cluster`; no answers; groups of another length; a method that cannot do without all
+        answers ("4-sl", "4-cl").
+
+    Notes
+    -----
+    For AddS similarities answers are counted where they are drawn, in parallel, so that a resample
+    costs little more than one agglomeration; other methods run once a resample, on all cores.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(500, levels=1, leaves_per_cluster=6, sigma=0.02)
+    >>> b = ordhc.bootstrap(t, n_resamples=50)
+    >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
+    (1.0, 50, True)
+    """
+    n_resamples = _whole("n_resamples", n_resamples, at_least=1)
+    seed = _whole("seed", seed, at_least=0)
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence = {confidence} is outside 0..1 (both excluded)")
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"bootstrap takes Triplets or Quadruplets, not {type(data).__name__}")
+    if not len(data):
+        raise InputError("there are no answers to resample")
+    groups = _groups(group, len(data))
+    plan = Plan.of(data, method=method, similarity=similarity, linkage=linkage, **parameters)
+    fitting = verbs._fitting(data, plan.accepts, plan.title)
+    found_tree, unanswered = plan.fit(fitting, initial_clusters=initial_clusters)
+    if tree is None:
+        tree = found_tree
+    elif tree.n_leaves != data.n_leaves:
+        raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
+    work = _Work(plan, fitting, tree, groups, seed, n_resamples, initial_clusters, progress)
+    trees, scores = work.additive() if work.is_additive else work.one_by_one()
+    consensus, common = _ordhc.majority_rule(trees)
+    found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
+    estimates = {
+        "revenue": float(_ordhc.revenue(tree._tree, fitting.rows, fitting.weights)),
+        "satisfied": _share(tree, fitting),
+        "held_out": _mean(found["held_out"]),
+    }
+    return Bootstrap(
+        tree=tree.with_support(_ordhc.support(tree._tree, trees)),
+        consensus=Dendrogram._of(consensus, data.names, common),
+        trees=tuple(Dendrogram._of(other, data.names) for other in trees),
+        scores=found,
+        intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
+        confidence=float(confidence),
+        unanswered=unanswered,
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    plan: Plan
+    data: Triplets | Quadruplets
+    tree: Dendrogram
+    groups: NDArray[np.int64] | None
+    seed: int
+    n_resamples: int
+    initial_clusters: ArrayLike | None
+    progress: Progress | None
+
+    @property
+    def is_additive(self) -> bool:
+        # Not at the top: the built-ins need pluggy, and importing ordhc must not.
+        from ordhc.builtin.similarities import adds
+
+        build, merge = self.plan.similarity, self.plan.linkage
+        in_engine = merge.native is not None or merge.coefficients is not None
+        return build is not None and build.build is adds and in_engine and self.initial_clusters is None
+
+    def additive(self) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
+        rule = linkages.engine_linkage(
+            self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0))
+        )
+        return _ordhc.bootstrap_adds(
+            self.data.rows,
+            self.data.weights,
+            rule,
+            self.tree._tree,
+            self.groups,
+            self.seed,
+            self.n_resamples,
+            self.progress,
+        )
+
+    def one_by_one(self) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
+        from concurrent.futures import ThreadPoolExecutor
+
+        trees: list[_ordhc.Dendrogram] = []
+        scores = np.empty((self.n_resamples, 3))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                for index, (tree, found) in enumerate(pool.map(self.resample, range(self.n_resamples))):
+                    trees.append(tree)
+                    scores[index] = found
+                    if self.progress is not None:
+                        self.progress((index + 1) / self.n_resamples)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return trees, scores
+
+    def resample(self, index: int) -> tuple[_ordhc.Dendrogram, tuple[float, float, float]]:
+        times = _ordhc.draw_times(len(self.data), self.groups, self.seed, index)
+        drawn = self.data[np.repeat(np.arange(len(self.data)), times)]
+        tree, _ = self.plan.fit(drawn, initial_clusters=self.initial_clusters)
+        revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
+        return tree._tree, (revenue, _share(self.tree, drawn), _share(tree, self.data[times == 0]))
+
+
+def _share(tree: Dendrogram, data: Triplets | Quadruplets) -> float:
+    agreed, disagreed, unresolved = _ordhc.satisfied(tree._tree, data.rows, data.weights)
+    total = agreed + disagreed + unresolved
+    return agreed / total if total else float("nan")
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else float("nan")
+
+
+def _interval(estimate: float, values: NDArray[np.float64], confidence: float) -> Interval:
+    there = values[~np.isnan(values)]
+    if not len(there):
+        return Interval(estimate, float("nan"), float("nan"))
+    low, high = np.quantile(there, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(estimate, float(low), float(high))
+
+
+def _groups(group: ArrayLike | None, m: int) -> NDArray[np.int64] | None:
+    """Groups numbered from 0, in order of first appearance."""
+    if group is None:
+        return None
+    given = np.asarray(group)
+    if given.shape != (m,):
+        raise InputError(f"group has shape {given.shape}; one for each of {m} answers is needed")
+    if given.dtype.kind == "f" and np.isnan(given).any():
+        raise InputError(f"group[{np.flatnonzero(np.isnan(given))[0]}] is NaN")
+    number: dict[Any, int] = {}
+    return np.array([number.setdefault(value, len(number)) for value in given.tolist()], dtype=np.int64)

@@ -1,0 +1,159 @@
+//! Trees of resampled answers for AddS similarities.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::draw::Draws;
+use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use crate::comparison::{Comparisons, Id};
+use crate::error::{Error, Result};
+use crate::linkage::Rule;
+use crate::metric::{Judge, Satisfied};
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::similarity::{condensed_len, row_start};
+use crate::tree::Dendrogram;
+
+/// What one resample gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resample {
+    /// The tree of the resampled answers.
+    pub tree: Dendrogram,
+    /// The revenue of the first tree under the resampled answers.
+    pub revenue: f64,
+    /// The share of the resampled answers that the first tree agrees with.
+    pub satisfied: f64,
+    /// The share of the answers not drawn that the resample's tree agrees with; NaN if all were drawn.
+    pub held_out: f64,
+}
+
+/// Resamples of AddS similarities with a linkage, beside `tree`, the one of all answers.
+///
+/// The answers are counted right where they are drawn: no resampled data are made. Leaves without
+/// answers in a resample are merged last. Resamples are shared among threads; each depends on the seed
+/// and its number only.
+///
+/// # Errors
+/// Draws of another number of answers; what agglomeration reports; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::bootstrap::{Draws, adds, support};
+/// use ordhc::{Monitor, Triplets, adds_average_linkage, linkage::Rule};
+///
+/// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2]], None)?;
+/// let tree = adds_average_linkage(&triplets)?;
+/// let draws = Draws::new(triplets.len(), None, 0)?;
+/// let resamples = adds(&triplets, &Rule::Average, &tree, &draws, 10, &Monitor::new())?;
+/// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
+/// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn adds<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
+    rule: &Rule,
+    tree: &Dendrogram,
+    draws: &Draws,
+    n_resamples: u64,
+    monitor: &Monitor,
+) -> Result<Vec<Resample>> {
+    if draws.len() != comparisons.len() {
+        return Err(Error::Shape(format!("draws of {} answers for {}", draws.len(), comparisons.len())));
+    }
+    if tree.n_leaves() != comparisons.n_leaves() {
+        let (n, m) = (tree.n_leaves(), comparisons.n_leaves());
+        return Err(Error::Shape(format!("the tree has {n} leaves, the comparisons have {m}")));
+    }
+    let judge = Judge::new(tree);
+    let facts = |row: &[I; K]| (judge.gain(row), judge.verdict(row));
+    let work = Work {
+        comparisons,
+        rule,
+        draws,
+        first: comparisons.rows().iter().map(facts).collect(),
+        starts: (0..comparisons.n_leaves()).map(|i| row_start(comparisons.n_leaves(), i)).collect(),
+    };
+    monitor.start(n_resamples);
+    let next = AtomicU64::new(0);
+    let threads = parallel::ranges(n_resamples as usize, 1);
+    let found = parallel::map(threads, |_| {
+        let mut found = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= n_resamples {
+                return Ok(found);
+            }
+            found.push((index, work.resample(index, &monitor.child())?));
+            monitor.advance(1)?;
+        }
+    });
+    let mut all: Vec<(u64, Resample)> = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    all.sort_unstable_by_key(|&(index, _)| index);
+    Ok(all.into_iter().map(|(_, resample)| resample).collect())
+}
+
+struct Work<'a, const K: usize, I: Id> {
+    comparisons: &'a Comparisons<'a, K, I>,
+    rule: &'a Rule,
+    draws: &'a Draws,
+    /// What the first tree says about each answer: gain of revenue, verdict.
+    first: Vec<(i64, i8)>,
+    starts: Vec<usize>,
+}
+
+impl<const K: usize, I: Id> Work<'_, K, I> {
+    fn resample(&self, index: u64, monitor: &Monitor) -> Result<Resample> {
+        let n = self.comparisons.n_leaves();
+        let times = self.draws.times(index);
+        let weight = |at: usize| self.comparisons.weights().map_or(1.0, |weights| weights[at]);
+        let mut pairs = vec![0.0; condensed_len(n)];
+        let mut mentioned = vec![false; n];
+        let (mut revenue, mut satisfied) = (0.0, Satisfied::default());
+        let cell = |[a, b]: [usize; 2]| self.starts[a.min(b)].wrapping_add(a.max(b));
+        for (block, rows) in self.comparisons.rows().chunks(1 << 16).enumerate() {
+            for (at, row) in rows.iter().enumerate() {
+                let at = block << 16 | at;
+                let weight = weight(at) * f64::from(times[at]);
+                if weight > 0.0 {
+                    let (near, far) = Comparisons::<K, I>::pairs(row);
+                    pairs[cell(near)] += weight;
+                    pairs[cell(far)] -= weight;
+                    row.iter().for_each(|leaf| mentioned[leaf.index()] = true);
+                    revenue += weight * self.first[at].0 as f64;
+                    satisfied.add(self.first[at].1, weight);
+                }
+            }
+            monitor.advance(0)?;
+        }
+        let tree = self.tree(pairs, &mentioned, monitor)?;
+        let judge = Judge::new(&tree);
+        let mut held_out = Satisfied::default();
+        for (at, row) in self.comparisons.rows().iter().enumerate().filter(|&(at, _)| times[at] == 0) {
+            held_out.add(judge.verdict(row), weight(at));
+        }
+        let share = |found: Satisfied| found.agreed / found.total();
+        Ok(Resample { revenue, satisfied: share(satisfied), held_out: share(held_out), tree })
+    }
+
+    /// The tree of the leaves with answers, the others merged last.
+    fn tree(&self, mut pairs: Vec<f64>, mentioned: &[bool], monitor: &Monitor) -> Result<Dendrogram> {
+        let n = mentioned.len();
+        let mut leaves: Vec<u32> = (0..n as u32).filter(|&leaf| mentioned[leaf as usize]).collect();
+        if leaves.is_empty() {
+            leaves.push(0);
+        }
+        if leaves.len() == 1 {
+            return Dendrogram::new(Vec::new(), Vec::new(), false)?.with_rest(&leaves, n);
+        }
+        if leaves.len() < n {
+            let mut to = 0;
+            for (at, &i) in leaves.iter().enumerate() {
+                for &j in &leaves[at + 1..] {
+                    pairs[to] = pairs[self.starts[i as usize].wrapping_add(j as usize)];
+                    to += 1;
+                }
+            }
+            pairs.truncate(to);
+        }
+        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
+        agglomerate(&matrix, self.rule, Engine::Auto, monitor)?.with_rest(&leaves, n)
+    }
+}

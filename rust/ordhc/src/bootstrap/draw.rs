@@ -1,0 +1,67 @@
+//! Drawing answers, or whole groups of them, with replacement.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::{Error, Result};
+
+/// Bootstrap resamples of `m` answers: each draws as many with replacement as there are, or as many
+/// groups (participants, say) as there are, with all of their answers.
+///
+/// ```
+/// use ordhc::bootstrap::Draws;
+///
+/// let draws = Draws::new(100, None, 7)?;
+/// let times = draws.times(0);
+/// assert_eq!(times.iter().sum::<u32>(), 100);
+/// assert_eq!(times, draws.times(0));
+/// assert_ne!(times, draws.times(1));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Draws {
+    m: usize,
+    groups: Option<Vec<u32>>,
+    n_groups: usize,
+    seed: u64,
+}
+
+impl Draws {
+    /// `groups` gives each answer's group, numbered from 0.
+    ///
+    /// # Errors
+    /// Another number of groups than of answers.
+    pub fn new(m: usize, groups: Option<Vec<u32>>, seed: u64) -> Result<Self> {
+        if let Some(groups) = &groups
+            && groups.len() != m
+        {
+            return Err(Error::Shape(format!("{} groups for {m} answers", groups.len())));
+        }
+        let n_groups = groups.as_ref().map_or(m, |groups| groups.iter().max().map_or(0, |&last| last as usize + 1));
+        Ok(Self { m, groups, n_groups, seed })
+    }
+
+    /// How often each answer is in resample `index`.
+    pub fn times(&self, index: u64) -> Vec<u32> {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(index);
+        let mut times = vec![0; self.n_groups];
+        for _ in 0..self.n_groups {
+            times[random.random_range(0..self.n_groups)] += 1;
+        }
+        match &self.groups {
+            None => times,
+            Some(groups) => groups.iter().map(|&group| times[group as usize]).collect(),
+        }
+    }
+
+    /// The number of answers.
+    pub fn len(&self) -> usize {
+        self.m
+    }
+
+    /// Whether there are no answers.
+    pub fn is_empty(&self) -> bool {
+        self.m == 0
+    }
+}

@@ -1,0 +1,9 @@
+//! How sure a tree is: trees of resampled answers, and what they have in common.
+
+mod adds;
+mod clusters;
+mod draw;
+
+pub use adds::{Resample, adds};
+pub use clusters::{Consensus, majority_rule, support};
+pub use draw::Draws;

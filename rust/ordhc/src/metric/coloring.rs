@@ -1,0 +1,219 @@
+//! Triplets by the colors of their leaves, in a tree whose leaves change color.
+
+use crate::tree::{HeavyPaths, Topology};
+
+/// The color of a leaf.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Color {
+    Red,
+    Blue,
+}
+
+/// How the sums over a tree are put together from its parts.
+///
+/// Every heavy path of the tree is a binary tree over its nodes, balanced by the leaves beside each
+/// node. Parts are the nodes (under the numbers that they have in the tree) and joins of two
+/// neighbouring stretches of a path. From any leaf it is O(log n) parts up to the root.
+#[derive(Debug)]
+pub(super) struct Parts {
+    n_leaves: usize,
+    n_nodes: usize,
+    /// The join that a part belongs to; for a whole path the node that it hangs from.
+    up: Vec<u32>,
+    /// The upper and the lower part of each join.
+    joined: Vec<[u32; 2]>,
+    root: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Parts {
+    pub(super) fn new(tree: &Topology) -> Self {
+        let (n_leaves, n_nodes) = (tree.n_leaves(), tree.n_nodes());
+        let mut parts = Self { n_leaves, n_nodes, up: vec![NONE; n_nodes], joined: Vec::new(), root: 0 };
+        let paths = HeavyPaths::new(tree);
+        for top in paths.tops() {
+            let path = paths.path_up(top);
+            let sizes: Vec<usize> = path.iter().map(|&node| paths.size(node)).collect();
+            let whole = parts.join(&path, &sizes, 0);
+            if top == tree.root() {
+                parts.root = whole;
+            } else {
+                parts.up[whole] = tree.parent(top) as u32;
+            }
+        }
+        parts
+    }
+
+    /// Joins the nodes of a stretch, from below; `sizes` are the leaves under each, `below` those under
+    /// the stretch.
+    fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
+        if let [node] = nodes {
+            return *node;
+        }
+        let half = (below + sizes[sizes.len() - 1]) / 2;
+        let split = sizes.partition_point(|&size| size <= half).clamp(1, nodes.len() - 1);
+        let lower = self.join(&nodes[..split], &sizes[..split], below);
+        let upper = self.join(&nodes[split..], &sizes[split..], sizes[split - 1]);
+        let part = self.up.len();
+        self.up[lower] = part as u32;
+        self.up[upper] = part as u32;
+        self.up.push(NONE);
+        self.joined.push([upper as u32, lower as u32]);
+        part
+    }
+}
+
+/// A stretch of a path with all that hangs from it. The counts of triplets whose leaves are all under
+/// the stretch are polynomials in the numbers x and y of red and blue leaves below it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stretch {
+    red: u64,
+    blue: u64,
+    /// Two red leaves apart from a blue one: `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
+    apart: [u64; 3],
+    /// A red and a blue leaf apart from a red one: `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
+    mixed: [u64; 3],
+}
+
+impl Stretch {
+    fn leaf(color: Color) -> Self {
+        let (red, blue) = if color == Color::Red { (1, 0) } else { (0, 1) };
+        Self { red, blue, ..Self::default() }
+    }
+
+    /// This stretch and the one below it.
+    fn above(&self, lower: &Self) -> Self {
+        let (x, y) = (lower.red, lower.blue);
+        let (a, m) = (&self.apart, &self.mixed);
+        let red_pairs = x * x.saturating_sub(1) / 2;
+        Self {
+            red: self.red + x,
+            blue: self.blue + y,
+            apart: [
+                lower.apart[0] + a[0] + a[1] * x + a[2] * y + self.blue * red_pairs,
+                lower.apart[1] + a[1] + self.blue * x,
+                lower.apart[2] + a[2],
+            ],
+            mixed: [
+                lower.mixed[0] + m[0] + m[1] * x + m[2] * y + self.red * x * y,
+                lower.mixed[1] + m[1] + self.red * y,
+                lower.mixed[2] + m[2] + self.red * x,
+            ],
+        }
+    }
+}
+
+/// Sums over the light children of a node, r and b their red and blue leaves.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beside {
+    red: u64,
+    blue: u64,
+    /// r choose 2.
+    red_pairs: u64,
+    /// (r choose 2) b.
+    red_pairs_blue: u64,
+    /// r b.
+    mixed_pairs: u64,
+    /// r b r.
+    mixed_pairs_red: u64,
+    /// Triplets under one child.
+    apart: u64,
+    mixed: u64,
+}
+
+impl Beside {
+    fn of(path: &Stretch) -> Self {
+        let (red, blue) = (path.red, path.blue);
+        let (red_pairs, mixed_pairs) = (red * red.saturating_sub(1) / 2, red * blue);
+        Self {
+            red,
+            blue,
+            red_pairs,
+            red_pairs_blue: red_pairs * blue,
+            mixed_pairs,
+            mixed_pairs_red: mixed_pairs * red,
+            apart: path.apart[0],
+            mixed: path.mixed[0],
+        }
+    }
+
+    fn replace(&mut self, old: &Stretch, new: &Stretch) {
+        let (old, new) = (Self::of(old), Self::of(new));
+        self.red = self.red - old.red + new.red;
+        self.blue = self.blue - old.blue + new.blue;
+        self.red_pairs = self.red_pairs - old.red_pairs + new.red_pairs;
+        self.red_pairs_blue = self.red_pairs_blue - old.red_pairs_blue + new.red_pairs_blue;
+        self.mixed_pairs = self.mixed_pairs - old.mixed_pairs + new.mixed_pairs;
+        self.mixed_pairs_red = self.mixed_pairs_red - old.mixed_pairs_red + new.mixed_pairs_red;
+        self.apart = self.apart - old.apart + new.apart;
+        self.mixed = self.mixed - old.mixed + new.mixed;
+    }
+
+    fn stretch(&self) -> Stretch {
+        let apart = self.apart + self.red_pairs * self.blue - self.red_pairs_blue;
+        let mixed = self.mixed + self.mixed_pairs * self.red - self.mixed_pairs_red;
+        Stretch {
+            red: self.red,
+            blue: self.blue,
+            apart: [apart, 0, self.red_pairs],
+            mixed: [mixed, self.mixed_pairs, 0],
+        }
+    }
+}
+
+/// A tree of red, blue and colorless leaves, with the triplets of two red leaves and a blue one.
+///
+/// Changing the color of a leaf takes O(log n). No sum overflows for up to [`MAX_LEAVES`] leaves.
+#[derive(Debug)]
+pub(super) struct Coloring<'a> {
+    parts: &'a Parts,
+    stretches: Vec<Stretch>,
+    beside: Vec<Beside>,
+}
+
+/// Numbers of up to this cubed fit.
+pub(super) const MAX_LEAVES: usize = 1 << 21;
+
+impl<'a> Coloring<'a> {
+    /// No leaf has a color.
+    pub(super) fn new(parts: &'a Parts) -> Self {
+        let stretches = vec![Stretch::default(); parts.up.len()];
+        Self { parts, stretches, beside: vec![Beside::default(); parts.n_nodes - parts.n_leaves] }
+    }
+
+    pub(super) fn paint(&mut self, leaves: &[u32], color: Color) {
+        leaves.iter().for_each(|&leaf| self.paint_leaf(leaf as usize, color));
+    }
+
+    fn paint_leaf(&mut self, leaf: usize, color: Color) {
+        let mut old = std::mem::replace(&mut self.stretches[leaf], Stretch::leaf(color));
+        let mut part = leaf;
+        while self.parts.up[part] != NONE {
+            let up = self.parts.up[part] as usize;
+            let new = match up.checked_sub(self.parts.n_nodes) {
+                Some(join) => {
+                    let [upper, lower] = self.parts.joined[join].map(|part| part as usize);
+                    self.stretches[upper].above(&self.stretches[lower])
+                }
+                None => {
+                    let beside = &mut self.beside[up - self.parts.n_leaves];
+                    beside.replace(&old, &self.stretches[part]);
+                    beside.stretch()
+                }
+            };
+            old = std::mem::replace(&mut self.stretches[up], new);
+            part = up;
+        }
+    }
+
+    /// The triplets that have the two red leaves together.
+    pub(super) fn apart(&self) -> u64 {
+        self.stretches[self.parts.root].apart[0]
+    }
+
+    /// The triplets that have the blue leaf and a red one together.
+    pub(super) fn mixed(&self) -> u64 {
+        self.stretches[self.parts.root].mixed[0]
+    }
+}

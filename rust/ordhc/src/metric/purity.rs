@@ -1,0 +1,132 @@
+//! Dendrogram purity.
+
+use super::ari::Clusters;
+use crate::error::{Error, Result};
+use crate::tree::{HeavyPaths, Topology};
+
+/// Dendrogram purity (Heller & Ghahramani 2005): the mean, over all pairs of leaves of the same class,
+/// of the share of that class among the leaves under the pair's lowest common ancestor.
+///
+/// It is 1 when every class is all the leaves under one node. Pairs are counted exactly, for nodes of
+/// any number of children, in O(n log n).
+///
+/// # Errors
+/// Not one label per leaf; no class with two leaves.
+///
+/// ```
+/// use ordhc::metric::purity;
+/// use ordhc::{Dendrogram, tree::Topology};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true)?;
+/// assert_eq!(purity(&Topology::of(&tree, false), &[5i64, 5, 6, 6])?, 1.0);
+/// assert_eq!(purity(&Topology::of(&tree, false), &[5i64, 6, 6, 5])?, 0.5);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64> {
+    let n = tree.n_leaves();
+    if labels.len() != n {
+        return Err(Error::Shape(format!("{} labels, the tree has {n} leaves", labels.len())));
+    }
+    let classes = Clusters::new(labels)?;
+    let n_pairs = classes.pairs();
+    if n_pairs == 0 {
+        return Err(Error::Argument(format!("none of the {} classes has two leaves", classes.sizes.len())));
+    }
+    let paths = HeavyPaths::new(tree);
+    let mut counts = Counts { there: vec![0; classes.sizes.len()], joined: vec![0; classes.sizes.len()] };
+    let mut sum = 0.0;
+    for top in paths.tops().filter(|&top| top >= n) {
+        for (at, node) in paths.path_up(top).into_iter().enumerate() {
+            if at == 0 {
+                counts.there[classes.of[node] as usize] = 1;
+            } else {
+                sum += counts.join(&paths, node, &classes.of) as f64 / paths.size(node) as f64;
+            }
+        }
+        paths.leaves(top).iter().for_each(|&leaf| counts.there[classes.of[leaf as usize] as usize] = 0);
+    }
+    Ok(sum / n_pairs as f64)
+}
+
+/// By class.
+#[derive(Debug)]
+struct Counts {
+    /// The leaves under the node at hand.
+    there: Vec<u64>,
+    /// The pairs that the node at hand joins.
+    joined: Vec<u64>,
+}
+
+impl Counts {
+    /// Goes from the heavy child to the node; returns the sum over classes of the pairs that the node
+    /// joins times the leaves of the class under it.
+    fn join(&mut self, paths: &HeavyPaths<'_>, node: usize, class_of: &[u32]) -> u128 {
+        let class = |&leaf: &u32| class_of[leaf as usize] as usize;
+        for child in paths.light(node) {
+            let leaves = paths.leaves(child);
+            leaves.iter().map(class).for_each(|class| self.joined[class] += self.there[class]);
+            leaves.iter().map(class).for_each(|class| self.there[class] += 1);
+        }
+        let sum_once = |class| u128::from(std::mem::take(&mut self.joined[class])) * u128::from(self.there[class]);
+        paths.light_leaves(node).iter().map(class).map(sum_once).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::metric::samples::{SHAPES, large, two_trees};
+
+    fn naive(tree: &Topology, labels: &[i64]) -> f64 {
+        let n = tree.n_leaves();
+        let mut members: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
+        for node in n..tree.n_nodes() {
+            let joined = tree.children(node).iter().flat_map(|&child| members[child as usize].clone()).collect();
+            members.push(joined);
+        }
+        let (mut sum, mut n_pairs) = (0.0, 0.0);
+        for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| labels[i] == labels[j]) {
+            let under = members.iter().filter(|leaves| leaves.contains(&i) && leaves.contains(&j));
+            let leaves = under.min_by_key(|leaves| leaves.len()).unwrap();
+            let same = leaves.iter().filter(|&&leaf| labels[leaf] == labels[i]).count();
+            sum += same as f64 / leaves.len() as f64;
+            n_pairs += 1.0;
+        }
+        sum / n_pairs
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 200, ..ProptestConfig::default() })]
+        #[test]
+        fn all_pairs_agree((tree, _) in two_trees(), labels in prop::collection::vec(-2i64..3, 12)) {
+            let labels = &labels[..tree.n_leaves()];
+            let expected = naive(&tree, labels);
+            match purity(&tree, labels) {
+                Ok(value) => prop_assert!((value - expected).abs() < 1e-12, "{} is not {}", value, expected),
+                Err(_) => prop_assert!(expected.is_nan()),
+            }
+        }
+    }
+
+    #[test]
+    fn large_trees() {
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            let tree = large(shape, 200, seed as u64);
+            let labels: Vec<i64> = (0..200).map(|leaf| leaf * leaf % 7).collect();
+            for join_ties in [false, true] {
+                let tree = Topology::of(&tree, join_ties);
+                assert!((purity(&tree, &labels).unwrap() - naive(&tree, &labels)).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_labels_are_named() {
+        let tree = Topology::of(&large(SHAPES[0], 3, 0), false);
+        assert!(purity(&tree, &[1i64, 2]).unwrap_err().to_string().contains("2 labels"));
+        assert!(purity(&tree, &[1i64, 2, 3]).unwrap_err().to_string().contains("none of the 3 classes"));
+        assert_eq!(purity(&tree, &[1i64, 1, 1]), Ok(1.0));
+    }
+}

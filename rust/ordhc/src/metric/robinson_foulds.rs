@@ -1,0 +1,163 @@
+//! The Robinson-Foulds distance of rooted trees.
+
+use crate::error::Result;
+use crate::tree::{HeavyPaths, Topology};
+
+/// Clusters of two trees: the leaf sets of inner nodes, the root's left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClusterCounts {
+    /// In both trees.
+    pub shared: u64,
+    /// In the first tree only.
+    pub only_a: u64,
+    /// In the second tree only.
+    pub only_b: u64,
+}
+
+impl ClusterCounts {
+    /// The number of clusters in only one of the trees.
+    ///
+    /// ```
+    /// let counts = ordhc::metric::ClusterCounts { shared: 3, only_a: 1, only_b: 0 };
+    /// assert_eq!(counts.distance(), 1);
+    /// ```
+    pub fn distance(&self) -> u64 {
+        self.only_a + self.only_b
+    }
+
+    /// The distance divided by the number of clusters of the first tree plus that of the second one, 0
+    /// where there are none.
+    ///
+    /// ```
+    /// let counts = ordhc::metric::ClusterCounts { shared: 1, only_a: 1, only_b: 1 };
+    /// assert_eq!(counts.normalized(), 0.5);
+    /// ```
+    pub fn normalized(&self) -> f64 {
+        let distance = self.distance();
+        if distance == 0 { 0.0 } else { distance as f64 / (distance + 2 * self.shared) as f64 }
+    }
+}
+
+/// The clusters that two trees share and those of one of them only; the Robinson-Foulds distance is
+/// [`ClusterCounts::distance`].
+///
+/// Linear in the number of leaves (Day 1985): leaves are numbered as they stand in the first tree, so
+/// its clusters are ranges, each known by one of its ends.
+///
+/// # Errors
+/// Trees of different numbers of leaves.
+///
+/// ```
+/// use ordhc::metric::robinson_foulds;
+/// use ordhc::{Dendrogram, tree::Topology};
+///
+/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0, true));
+/// let counts = robinson_foulds(&tree("(((0,1),2),(3,4));")?, &tree("((0,1,2),((3,4),5));")?);
+/// assert!(counts.unwrap_err().to_string().contains("5 and 6 leaves"));
+/// let counts = robinson_foulds(&tree("(((0,1),2),(3,4));")?, &tree("((0,1,2),3,4);")?)?;
+/// assert_eq!((counts.shared, counts.only_a, counts.only_b), (1, 2, 0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
+    a.check_leaves(b)?;
+    let n = a.n_leaves();
+    let ranges = Ranges::new(a);
+    // By node: the first and the last place, the number of leaves.
+    let mut spans = vec![(u32::MAX, 0, 0); b.n_nodes()];
+    for leaf in 0..n {
+        let place = ranges.place[leaf];
+        spans[leaf] = (place, place, 1);
+    }
+    let mut shared = 0;
+    for node in 0..b.root() {
+        let (first, last, size) = spans[node];
+        let range = last - first + 1 == size;
+        shared += u64::from(node >= n && range && ranges.contains(first, last));
+        let above = &mut spans[b.parent(node)];
+        *above = (above.0.min(first), above.1.max(last), above.2 + size);
+    }
+    let clusters = |tree: &Topology| (tree.root().saturating_sub(n)) as u64;
+    Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
+}
+
+/// The clusters of a tree as ranges of places.
+#[derive(Debug)]
+struct Ranges {
+    place: Vec<u32>,
+    /// By first place: the last place of the widest cluster that does not start with its parent.
+    last: Vec<u32>,
+    /// By last place: the first place of the widest cluster that starts with its parent.
+    first: Vec<u32>,
+}
+
+impl Ranges {
+    fn new(tree: &Topology) -> Self {
+        let n = tree.n_leaves();
+        let paths = HeavyPaths::new(tree);
+        let place = (0..n).map(|leaf| paths.start(leaf) as u32).collect();
+        let (mut last, mut first) = (vec![u32::MAX; n], vec![u32::MAX; n]);
+        for node in n..tree.root() {
+            let (start, end) = (paths.start(node), paths.start(node) + paths.size(node) - 1);
+            if start == paths.start(tree.parent(node)) {
+                first[end] = start as u32;
+            } else {
+                last[start] = end as u32;
+            }
+        }
+        Self { place, last, first }
+    }
+
+    fn contains(&self, first: u32, last: u32) -> bool {
+        self.last[first as usize] == last || self.first[last as usize] == first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::metric::samples::{SHAPES, large, two_trees};
+
+    fn clusters(tree: &Topology) -> HashSet<Vec<u32>> {
+        let n = tree.n_leaves();
+        let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
+        for node in n..tree.n_nodes() {
+            let mut leaves = Vec::new();
+            tree.children(node).iter().for_each(|&child| leaves.extend(&members[child as usize]));
+            leaves.sort_unstable();
+            members.push(leaves);
+        }
+        members[n.min(tree.root())..tree.root()].iter().cloned().collect()
+    }
+
+    fn naive(a: &Topology, b: &Topology) -> ClusterCounts {
+        let (a, b) = (clusters(a), clusters(b));
+        let shared = a.intersection(&b).count() as u64;
+        ClusterCounts { shared, only_a: a.len() as u64 - shared, only_b: b.len() as u64 - shared }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 200, ..ProptestConfig::default() })]
+        #[test]
+        fn the_naive_twin_agrees((a, b) in two_trees()) {
+            let counts = robinson_foulds(&a, &b).unwrap();
+            prop_assert_eq!(counts, naive(&a, &b));
+            prop_assert_eq!(robinson_foulds(&a, &a).unwrap().normalized(), 0.0);
+            prop_assert!((0.0..=1.0).contains(&counts.normalized()));
+        }
+    }
+
+    #[test]
+    fn large_trees() {
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            let tree = large(shape, 1000, seed as u64);
+            let (binary, joined) = (Topology::of(&tree, false), Topology::of(&tree, true));
+            let counts = robinson_foulds(&binary, &joined).unwrap();
+            assert_eq!(counts, naive(&binary, &joined));
+            assert_eq!(counts.only_b, 0);
+        }
+    }
+}

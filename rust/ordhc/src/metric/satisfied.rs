@@ -1,0 +1,147 @@
+//! The share of comparisons that a tree agrees with.
+
+use super::path::same_leaves;
+use crate::comparison::{Comparisons, Id};
+use crate::error::Result;
+use crate::parallel;
+use crate::tree::{Dendrogram, LcaSizes};
+
+/// Weights of the comparisons that a tree agrees with, disagrees with, and leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Satisfied {
+    /// The closer pair joins within the farther one's cluster, or at least closer.
+    pub agreed: f64,
+    /// The other way round.
+    pub disagreed: f64,
+    /// Both pairs join at the same merge, or at the same height in different places.
+    pub unresolved: f64,
+}
+
+impl Satisfied {
+    /// The total weight.
+    pub fn total(&self) -> f64 {
+        self.agreed + self.disagreed + self.unresolved
+    }
+
+    pub(crate) fn add(&mut self, verdict: i8, weight: f64) {
+        match verdict {
+            1 => self.agreed += weight,
+            -1 => self.disagreed += weight,
+            _ => self.unresolved += weight,
+        }
+    }
+}
+
+/// How many comparisons a tree agrees with (their weights, where they have any).
+///
+/// A tree agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
+/// j and k join first. It agrees with a quadruplet when the LCA of (i, j) is within that of (k, l), or
+/// elsewhere but at a closer height.
+///
+/// # Errors
+/// Comparisons over another number of leaves than the tree's.
+///
+/// ```
+/// use ordhc::{Dendrogram, Triplets, metric::satisfied};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]], None)?;
+/// let found = satisfied(&tree, &answers)?;
+/// assert_eq!((found.agreed, found.disagreed, found.unresolved), (1.0, 1.0, 2.0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn satisfied<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Satisfied> {
+    const BLOCK: usize = 1 << 14;
+    same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
+    let judge = Judge::new(tree);
+    let rows = comparisons.rows();
+    let n_blocks = rows.len().div_ceil(BLOCK);
+    let sums = parallel::map(parallel::ranges(n_blocks, 2), |blocks| {
+        let one = |block: usize| {
+            let mut found = Satisfied::default();
+            for at in block * BLOCK..((block + 1) * BLOCK).min(rows.len()) {
+                let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+                found.add(judge.verdict(&rows[at]), weight);
+            }
+            found
+        };
+        blocks.map(one).collect::<Vec<_>>()
+    });
+    Ok(sums.into_iter().flatten().fold(Satisfied::default(), |sum, more| Satisfied {
+        agreed: sum.agreed + more.agreed,
+        disagreed: sum.disagreed + more.disagreed,
+        unresolved: sum.unresolved + more.unresolved,
+    }))
+}
+
+/// What a tree says about comparisons.
+pub(crate) struct Judge<'a> {
+    tree: &'a Dendrogram,
+    lca: LcaSizes,
+    /// By merge: the merge above it.
+    above: Vec<usize>,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(tree: &'a Dendrogram) -> Self {
+        let n = tree.n_leaves();
+        let mut above = vec![usize::MAX; tree.merges().len()];
+        for (merge, pair) in tree.merges().iter().enumerate() {
+            for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
+                above[part] = merge;
+            }
+        }
+        Self { tree, lca: LcaSizes::new(tree), above }
+    }
+
+    /// 1 if the tree agrees, -1 if it disagrees, 0 if it leaves the comparison open.
+    pub(crate) fn verdict<const K: usize, I: Id>(&self, row: &[I; K]) -> i8 {
+        let (near, far) = Comparisons::<K, I>::pairs(row);
+        let (near, far) = (self.lca.merge(near[0], near[1]), self.lca.merge(far[0], far[1]));
+        match near.cmp(&far) {
+            std::cmp::Ordering::Equal => 0,
+            std::cmp::Ordering::Less => self.earlier(near, far),
+            std::cmp::Ordering::Greater => -self.earlier(far, near),
+        }
+    }
+
+    /// 1 if `first` is closer than the later merge `second`, 0 if it stands as high elsewhere.
+    fn earlier(&self, first: usize, second: usize) -> i8 {
+        if self.tree.heights()[first] != self.tree.heights()[second] {
+            return 1;
+        }
+        let mut at = first;
+        while at < second {
+            at = self.above[at];
+        }
+        i8::from(at == second)
+    }
+
+    /// The leaves under the farther pair's LCA minus those under the closer pair's.
+    pub(crate) fn gain<const K: usize, I: Id>(&self, row: &[I; K]) -> i64 {
+        let (near, far) = Comparisons::<K, I>::pairs(row);
+        i64::from(self.lca.size(far[0], far[1])) - i64::from(self.lca.size(near[0], near[1]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quadruplets_go_by_place_and_height() {
+        // ((0,1),(2,3)) with both cherries at the same height, within a higher root.
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true).unwrap();
+        let judge = Judge::new(&tree);
+        assert_eq!(judge.verdict(&[0, 1, 2, 3]), 0);
+        assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
+        assert_eq!(judge.verdict(&[0, 3, 2, 3]), -1);
+        assert_eq!(judge.verdict(&[0, 3, 1, 2]), 0);
+        // Nested merges of equal height are in order.
+        let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], true).unwrap();
+        let judge = Judge::new(&tree);
+        assert_eq!(judge.verdict(&[0, 1, 2]), 1);
+        assert_eq!(judge.verdict(&[0, 3, 2]), -1);
+        assert_eq!(judge.verdict(&[3, 0, 1]), 0);
+    }
+}

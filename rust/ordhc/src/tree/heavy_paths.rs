@@ -1,0 +1,112 @@
+//! A tree as paths to the largest child.
+
+use super::Topology;
+
+/// A tree in which every inner node goes on to its heavy child, the largest one. Each leaf ends one
+/// path. Every leaf is under at most log2 n light children, so work on the leaves under light children
+/// adds up to O(n log n).
+#[derive(Debug)]
+pub(crate) struct HeavyPaths<'a> {
+    tree: &'a Topology,
+    sizes: Vec<u32>,
+    /// By inner node.
+    heavy: Vec<u32>,
+    /// The place of the first leaf of each node.
+    starts: Vec<u32>,
+    order: Vec<u32>,
+}
+
+impl<'a> HeavyPaths<'a> {
+    pub(crate) fn new(tree: &'a Topology) -> Self {
+        let n = tree.n_leaves();
+        let sizes = tree.sizes();
+        let largest = |node: usize| {
+            let children = tree.children(node);
+            children.iter().copied().rev().max_by_key(|&child| sizes[child as usize]).unwrap_or_default()
+        };
+        let heavy: Vec<u32> = (n..tree.n_nodes()).map(largest).collect();
+        let mut starts = vec![0; tree.n_nodes()];
+        for node in (n..tree.n_nodes()).rev() {
+            let heavy = heavy[node - n];
+            let mut place = starts[node];
+            starts[heavy as usize] = place;
+            place += sizes[heavy as usize];
+            for &child in tree.children(node).iter().filter(|&&child| child != heavy) {
+                starts[child as usize] = place;
+                place += sizes[child as usize];
+            }
+        }
+        let mut order = vec![0; n];
+        for leaf in 0..n {
+            order[starts[leaf] as usize] = leaf as u32;
+        }
+        Self { tree, sizes, heavy, starts, order }
+    }
+
+    /// The number of leaves under a node.
+    pub(crate) fn size(&self, node: usize) -> usize {
+        self.sizes[node] as usize
+    }
+
+    /// The place of a node's first leaf from left to right, heavy children on the left.
+    pub(crate) fn start(&self, node: usize) -> usize {
+        self.starts[node] as usize
+    }
+
+    /// The leaves under a node.
+    pub(crate) fn leaves(&self, node: usize) -> &[u32] {
+        &self.order[self.start(node)..self.start(node) + self.size(node)]
+    }
+
+    /// The heavy child of an inner node.
+    pub(crate) fn heavy(&self, node: usize) -> usize {
+        self.heavy[node - self.tree.n_leaves()] as usize
+    }
+
+    /// The other children of an inner node.
+    pub(crate) fn light(&self, node: usize) -> impl Iterator<Item = usize> + Clone {
+        let heavy = self.heavy(node);
+        self.tree.children(node).iter().map(|&child| child as usize).filter(move |&child| child != heavy)
+    }
+
+    /// The leaves under the light children of an inner node.
+    pub(crate) fn light_leaves(&self, node: usize) -> &[u32] {
+        &self.leaves(node)[self.size(self.heavy(node))..]
+    }
+
+    /// The first node of every path.
+    pub(crate) fn tops(&self) -> impl Iterator<Item = usize> {
+        let root = self.tree.root();
+        (0..=root).filter(move |&node| node == root || self.heavy(self.tree.parent(node)) != node)
+    }
+
+    /// The nodes of a path from its last one, a leaf, up to `top`.
+    pub(crate) fn path_up(&self, top: usize) -> Vec<usize> {
+        let mut path = vec![top];
+        let mut node = top;
+        while node >= self.tree.n_leaves() {
+            node = self.heavy(node);
+            path.push(node);
+        }
+        path.reverse();
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dendrogram;
+
+    #[test]
+    fn paths_of_a_tree() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 6], [5, 7]], vec![0.0, 1.0, 1.0, 2.0], true).unwrap();
+        // Node 5: 0, 1; node 6: 2, 3, 4; node 7: 5, 6.
+        let tree = Topology::of(&tree, true);
+        let paths = HeavyPaths::new(&tree);
+        assert_eq!((paths.leaves(7), paths.light_leaves(7)), (&[2, 3, 4, 0, 1][..], &[0, 1][..]));
+        assert_eq!((paths.heavy(7), paths.light(6).collect::<Vec<_>>()), (6, vec![3, 4]));
+        assert_eq!(paths.tops().collect::<Vec<_>>(), [1, 3, 4, 5, 7]);
+        assert_eq!((paths.path_up(7), paths.path_up(1)), (vec![2, 6, 7], vec![1]));
+    }
+}

@@ -1,0 +1,119 @@
+//! A tree as it looks from some of its leaves.
+
+use super::{HeavyPaths, RangeMax, Topology};
+
+/// Restricts a tree to any of its leaves, in O(k log k) for k leaves.
+#[derive(Debug)]
+pub(crate) struct Restriction {
+    /// By leaf, from left to right.
+    places: Vec<u32>,
+    /// The lowest common ancestors of neighbouring leaves. That of any two leaves is the largest between
+    /// them, for parents come after their children.
+    ancestors: RangeMax,
+}
+
+impl Restriction {
+    pub(crate) fn new(tree: &Topology) -> Self {
+        let n = tree.n_leaves();
+        let paths = HeavyPaths::new(tree);
+        let places = (0..n).map(|leaf| paths.start(leaf) as u32).collect();
+        let mut ancestors = vec![0; n - 1];
+        for node in n..tree.n_nodes() {
+            for child in paths.light(node) {
+                ancestors[paths.start(child) - 1] = node as u32;
+            }
+        }
+        Self { places, ancestors: RangeMax::new(ancestors) }
+    }
+
+    /// The tree over the given leaves without nodes of a single child, and what the leaves are called
+    /// in it.
+    pub(crate) fn to(&self, leaves: &[u32]) -> (Topology, Vec<u32>) {
+        let k = leaves.len();
+        let mut order: Vec<(u32, u32)> =
+            leaves.iter().enumerate().map(|(at, &leaf)| (self.places[leaf as usize], at as u32)).collect();
+        order.sort_unstable();
+        let mut names = vec![0; k];
+        for (name, &(_, at)) in order.iter().enumerate() {
+            names[at as usize] = name as u32;
+        }
+        let mut gaps: Vec<u32> =
+            order.windows(2).map(|two| self.ancestors.max(two[0].0 as usize, two[1].0 as usize)).collect();
+        let mut nodes = gaps.clone();
+        nodes.sort_unstable();
+        nodes.dedup();
+        for gap in &mut gaps {
+            *gap = (k + nodes.partition_point(|node| node < gap)) as u32;
+        }
+        (Topology::from_parents(k, parents(k + nodes.len(), &gaps)), names)
+    }
+}
+
+/// The parent of every node, given the lowest common ancestors of neighbouring leaves.
+fn parents(n_nodes: usize, gaps: &[u32]) -> Vec<u32> {
+    let root = (n_nodes - 1) as u32;
+    let mut parent = vec![root; n_nodes];
+    // Nodes that have begun and not ended, the lowest one last.
+    let mut open: Vec<u32> = Vec::new();
+    for (leaf, &gap) in gaps.iter().enumerate() {
+        parent[leaf] = open.last().map_or(gap, |&last| last.min(gap));
+        while let Some(node) = open.pop_if(|last| *last < gap) {
+            parent[node as usize] = open.last().map_or(gap, |&above| above.min(gap));
+        }
+        if open.last() != Some(&gap) {
+            open.push(gap);
+        }
+    }
+    parent[gaps.len()] = open.last().copied().unwrap_or(root);
+    for two in open.windows(2) {
+        parent[two[1] as usize] = two[0];
+    }
+    parent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dendrogram;
+
+    fn tree(text: &str) -> Topology {
+        let (tree, names) = Dendrogram::from_newick(text).unwrap();
+        let leaves: Vec<u32> = names.iter().map(|name| name.parse().unwrap()).collect();
+        Topology::of(&tree.relabel(&leaves).unwrap(), true)
+    }
+
+    /// The leaves under each node in their original names, nodes in any order.
+    fn clusters(tree: &Topology, name: impl Fn(u32) -> u32) -> Vec<Vec<u32>> {
+        let n = tree.n_leaves();
+        let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![name(leaf)]).collect();
+        for node in n..tree.n_nodes() {
+            let mut all: Vec<u32> =
+                tree.children(node).iter().flat_map(|&child| members[child as usize].clone()).collect();
+            all.sort_unstable();
+            members.push(all);
+        }
+        members.sort();
+        members
+    }
+
+    #[test]
+    fn every_subset_of_a_tree() {
+        for text in ["((0,(1,6),2),((3,4),5),7);", "(0,1,2,3,4,5,6,7);", "(7,(6,(5,(4,(3,(2,(0,1)))))));"] {
+            let tree = tree(text);
+            let restriction = Restriction::new(&tree);
+            let all = clusters(&tree, |leaf| leaf);
+            for subset in 1..256u32 {
+                let leaves: Vec<u32> = (0..8).map(|leaf| leaf * 3 % 8).filter(|leaf| subset >> leaf & 1 == 1).collect();
+                let (restricted, names) = restriction.to(&leaves);
+                let original = |name| leaves[names.iter().position(|&n| n == name).unwrap()];
+                let within = |cluster: &Vec<u32>| -> Vec<u32> {
+                    cluster.iter().copied().filter(|leaf| leaves.contains(leaf)).collect()
+                };
+                let mut expected: Vec<Vec<u32>> = all.iter().map(within).filter(|leaves| !leaves.is_empty()).collect();
+                expected.sort();
+                expected.dedup();
+                assert_eq!(clusters(&restricted, original), expected);
+            }
+        }
+    }
+}
