@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::count::{same_leaves_of_trees, two};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -91,9 +92,7 @@ where
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn aari_of_trees(a: &Dendrogram, b: &Dendrogram, n_clusters: &[usize], monitor: &Monitor) -> Result<LevelScores> {
-    if a.n_leaves() != b.n_leaves() {
-        return Err(Error::Shape(format!("trees of {} and {} leaves", a.n_leaves(), b.n_leaves())));
-    }
+    same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     mean(n_clusters.len(), monitor, |level| {
         let k = n_clusters[level];
         Ok(of_clusters(&Clusters::of_cut(a, k)?, &Clusters::of_cut(b, k)?))
@@ -167,16 +166,12 @@ impl Clusters {
 
     /// The number of pairs of leaves that are together.
     pub(super) fn pairs(&self) -> u64 {
-        self.sizes.iter().map(|&size| pairs(size.into())).sum()
+        self.sizes.iter().map(|&size| two(size.into())).sum()
     }
 }
 
-fn pairs(x: u64) -> u64 {
-    x * x.saturating_sub(1) / 2
-}
-
 fn of_clusters(a: &Clusters, b: &Clusters) -> f64 {
-    let (in_a, in_b, all) = (a.pairs(), b.pairs(), pairs(a.of.len() as u64));
+    let (in_a, in_b, all) = (a.pairs(), b.pairs(), two(a.of.len() as u64));
     let both = pairs_in_both(a, b);
     let (only_a, only_b) = (in_a - both, in_b - both);
     if only_a == 0 && only_b == 0 {
@@ -252,7 +247,7 @@ mod tests {
         }
 
         #[test]
-        fn levels_are_cuts((a, b) in two_dendrograms()) {
+        fn levels_are_cuts((a, b) in two_dendrograms(12)) {
             let all: Vec<usize> = (1..=a.n_leaves()).collect();
             let cut = |tree: &Dendrogram, k: usize| signed(tree.cut_clusters(k).unwrap());
             let expected: Vec<f64> = all.iter().map(|&k| naive(&cut(&a, k), &cut(&b, k))).collect();

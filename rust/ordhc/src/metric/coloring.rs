@@ -1,5 +1,6 @@
 //! Triplets by the colors of their leaves, in a tree whose leaves change color.
 
+use super::count::two;
 use crate::tree::{HeavyPaths, Topology};
 
 /// The color of a leaf.
@@ -86,7 +87,7 @@ impl Stretch {
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
-        let red_pairs = x * x.saturating_sub(1) / 2;
+        let red_pairs = two(x);
         Self {
             red: self.red + x,
             blue: self.blue + y,
@@ -125,7 +126,7 @@ struct Beside {
 impl Beside {
     fn of(path: &Stretch) -> Self {
         let (red, blue) = (path.red, path.blue);
-        let (red_pairs, mixed_pairs) = (red * red.saturating_sub(1) / 2, red * blue);
+        let (red_pairs, mixed_pairs) = (two(red), red * blue);
         Self {
             red,
             blue,

@@ -1,6 +1,7 @@
 //! The correlation of the heights at which leaves merge with something else about their pairs.
 
-use super::path::{Paths, Rows, for_places, same_leaves};
+use super::count::{same_leaves, same_leaves_of_trees};
+use super::path::{Paths, Rows, for_places};
 use super::sum::Sum;
 use crate::agglomerate::Matrix;
 use crate::error::{Error, Result};
@@ -77,7 +78,7 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
-    same_leaves(["the first tree has", "the second tree has"], [a.n_leaves(), b.n_leaves()])?;
+    same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     monitor.start(n as u64);
     let (a_heights, b_heights) = (Centred::of(a)?, Centred::of(b)?);
@@ -221,9 +222,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::path::tests::{Shape, naive_heights, pairs, random_tree, shapes};
     use super::*;
     use crate::agglomerate::{Layout, Values};
+    use crate::metric::samples::{Draw, draws, naive_heights, random_tree, two_dendrograms};
 
     /// By pair in condensed order.
     fn heights(tree: &Dendrogram) -> Vec<f64> {
@@ -275,12 +276,12 @@ mod tests {
         #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(100) })]
 
         #[test]
-        fn with_a_matrix(n in 1..24usize, shape in shapes(), dissimilarity: bool, seed: u64) {
-            assert_as_defined(&random_tree(n, shape, seed), dissimilarity, seed);
+        fn with_a_matrix(n in 1..24usize, draw in draws(), dissimilarity: bool, seed: u64) {
+            assert_as_defined(&random_tree(n, draw, seed), dissimilarity, seed);
         }
 
         #[test]
-        fn of_two_trees((a, b) in pairs(24)) {
+        fn of_two_trees((a, b) in two_dendrograms(24)) {
             let expected = naive(&heights(&a), &heights(&b));
             assert_close(cophenetic_correlation_of_trees(&a, &b, &Monitor::new()), expected);
             assert_close(cophenetic_correlation_of_trees(&b, &a, &Monitor::new()), expected);
@@ -291,9 +292,9 @@ mod tests {
     #[test]
     fn many_leaves() {
         for caterpillar in [false, true] {
-            let shape = Shape { caterpillar, monotone: true, dissimilarity: true, heights: 99 };
-            let a = random_tree(300, shape, 1);
-            let b = random_tree(300, Shape { monotone: false, ..shape }, 2);
+            let draw = Draw { caterpillar, monotone: true, dissimilarity: true, heights: 99 };
+            let a = random_tree(300, draw, 1);
+            let b = random_tree(300, Draw { monotone: false, ..draw }, 2);
             assert_as_defined(&a, caterpillar, 3);
             let expected = naive(&heights(&a), &heights(&b));
             assert_close(cophenetic_correlation_of_trees(&a, &b, &Monitor::new()), expected);

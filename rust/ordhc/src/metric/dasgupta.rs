@@ -1,6 +1,7 @@
 //! Dasgupta's cost of a tree under similarities.
 
-use super::path::{Paths, Rows, for_places, same_leaves};
+use super::count::same_leaves;
+use super::path::{Paths, Rows, for_places};
 use super::sum::Sum;
 use crate::agglomerate::{Matrix, Values};
 use crate::error::{Error, Result};
@@ -174,12 +175,12 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::path::tests::{Shape, random_tree, shapes};
     use super::super::revenue;
     use super::*;
     use crate::agglomerate::Layout;
     use crate::comparison::{Quadruplets, Triplets};
     use crate::metric::Revenue;
+    use crate::metric::samples::{Draw, draws, random_tree};
     use crate::similarity::{adds, condensed_len, pair_index};
     use crate::tree::LcaSizes;
 
@@ -231,19 +232,19 @@ mod tests {
         #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(100) })]
 
         #[test]
-        fn as_defined(n in 1..24usize, shape in shapes(), seed: u64, bits in prop::sample::select(vec![2, 20, 53])) {
-            assert_as_defined(&random_tree(n, shape, seed), 1 << bits, seed);
+        fn as_defined(n in 1..24usize, draw in draws(), seed: u64, bits in prop::sample::select(vec![2, 20, 53])) {
+            assert_as_defined(&random_tree(n, draw, seed), 1 << bits, seed);
         }
 
         #[test]
-        fn the_revenue_of_comparisons(n in 3..10usize, shape in shapes(), seed: u64) {
+        fn the_revenue_of_comparisons(n in 3..10usize, draw in draws(), seed: u64) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let rows: Vec<[i32; 4]> = (0..30).map(|_| [(); 4].map(|()| rng.random_range(0..n as i32))).collect();
             let three: Vec<[i32; 3]> = rows.iter().map(|row| [row[0], row[1], row[2]]).collect();
             let three = three.into_iter().filter(|row| Triplets::new(vec![*row], Some(n)).is_ok()).collect::<Vec<_>>();
             let four = rows.into_iter().filter(|row| Quadruplets::new(vec![*row], Some(n)).is_ok()).collect::<Vec<_>>();
             let (three, four) = (Triplets::new(three, Some(n)).unwrap(), Quadruplets::new(four, Some(n)).unwrap());
-            let tree = random_tree(n, shape, seed);
+            let tree = random_tree(n, draw, seed);
             let mut pairs = vec![0i64; condensed_len(n)];
             adds(&three, &mut pairs, &Monitor::new()).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
@@ -258,9 +259,9 @@ mod tests {
     #[test]
     fn many_leaves() {
         for caterpillar in [false, true] {
-            let shape = Shape { caterpillar, monotone: true, dissimilarity: true, heights: 9 };
-            assert_as_defined(&random_tree(300, shape, 1), 1000, 2);
-            assert_as_defined(&random_tree(300, shape, 3), 1 << 53, 4);
+            let draw = Draw { caterpillar, monotone: true, dissimilarity: true, heights: 9 };
+            assert_as_defined(&random_tree(300, draw, 1), 1000, 2);
+            assert_as_defined(&random_tree(300, draw, 3), 1 << 53, 4);
         }
     }
 
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(error, "the tree has 3 leaves, the matrix has 4");
         let values = [[1.1e307; 6], [1e306; 6]];
         let large = |at: usize| Matrix::new(Values::F64(&values[at]), Layout::Condensed, false).unwrap();
-        let tree = random_tree(4, Shape { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
+        let tree = random_tree(4, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
         let error = dasgupta_cost(&tree, &large(0), &Monitor::new()).unwrap_err().to_string();
         assert!(error.contains("outside of floats"));
         assert!(dasgupta_cost(&tree, &large(1), &Monitor::new()).is_ok());

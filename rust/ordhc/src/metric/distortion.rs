@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::path::{Paths, Rows, for_places, same_leaves};
+use super::count::same_leaves_of_trees;
+use super::path::{Paths, Rows, for_places};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, LcaSizes};
@@ -25,7 +26,7 @@ use crate::tree::{Dendrogram, LcaSizes};
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
-    same_leaves(["the first tree has", "the second tree has"], [a.n_leaves(), b.n_leaves()])?;
+    same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     if a.is_dissimilarity() != b.is_dissimilarity() {
         let kind = |tree: &Dendrogram| if tree.is_dissimilarity() { "dissimilarities" } else { "similarities" };
         return Err(Error::Argument(format!(
@@ -125,8 +126,8 @@ fn extremes(values: &[f64]) -> [f64; 2] {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::path::tests::{Shape, naive_heights, random_tree, shapes};
     use super::*;
+    use crate::metric::samples::{Draw, draws, naive_heights, random_tree};
 
     fn naive(a: &Dendrogram, b: &Dendrogram) -> f64 {
         let row = |i: usize| {
@@ -141,8 +142,8 @@ mod tests {
         #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(200) })]
 
         #[test]
-        fn as_defined(n in 1..24usize, a in shapes(), b in shapes(), seed: u64) {
-            let b = Shape { dissimilarity: a.dissimilarity, ..b };
+        fn as_defined(n in 1..24usize, a in draws(), b in draws(), seed: u64) {
+            let b = Draw { dissimilarity: a.dissimilarity, ..b };
             let (a, b) = (random_tree(n, a, seed), random_tree(n, b, seed ^ 1));
             let expected = naive(&a, &b);
             prop_assert_eq!(merge_distortion(&a, &b, &Monitor::new()).unwrap(), expected);
@@ -156,9 +157,9 @@ mod tests {
     fn many_leaves() {
         for caterpillar in [false, true] {
             for monotone in [false, true] {
-                let shape = Shape { caterpillar, monotone, dissimilarity: false, heights: 1 << 30 };
-                let a = random_tree(300, shape, 3);
-                let b = random_tree(300, Shape { caterpillar: !caterpillar, ..shape }, 4);
+                let draw = Draw { caterpillar, monotone, dissimilarity: false, heights: 1 << 30 };
+                let a = random_tree(300, draw, 3);
+                let b = random_tree(300, Draw { caterpillar: !caterpillar, ..draw }, 4);
                 assert_eq!(merge_distortion(&a, &b, &Monitor::new()).unwrap(), naive(&a, &b));
             }
         }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::path::{Paths, Rows, for_places, same_leaves};
+use super::count::{same_leaves, two};
+use super::path::{Paths, Rows, for_places};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
@@ -78,25 +79,21 @@ impl KendallTau {
 struct Pairs {
     /// Those ordered alike less those ordered the other way round.
     score: i64,
-    ties: [i64; 2],
+    ties: [u64; 2],
 }
 
 impl Pairs {
     fn tau_b(self, others: usize, include_self: bool) -> f64 {
-        let others = others as i64;
+        let others = others as u64;
         let apart = if include_self { others } else { 0 };
-        let all = choose_two(others) + apart;
+        let all = two(others) + apart;
         let [x, y] = self.ties.map(|ties| all - ties);
         if x == 0 || y == 0 {
             return f64::NAN;
         }
         // In this order equal rankings give exactly 1.
-        ((self.score + apart) as f64 / (x as f64 * y as f64).sqrt()).clamp(-1.0, 1.0)
+        ((self.score + apart as i64) as f64 / (x as f64 * y as f64).sqrt()).clamp(-1.0, 1.0)
     }
-}
-
-fn choose_two(count: i64) -> i64 {
-    count * (count - 1) / 2
 }
 
 /// A tree with its merges ranked by height.
@@ -132,7 +129,7 @@ struct Scratch {
     /// The different ranks in order, which number the classes.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
-    class_sizes: Vec<i64>,
+    class_sizes: Vec<u64>,
     /// In the outer tree: who joins, by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
@@ -156,13 +153,13 @@ impl Scratch {
                 .flat_map(|(_, joining)| &row[joining.clone()])
                 .map(|&depth| self.class_of_depth[depth as usize] as usize);
             score += self.seen.add(size, classes);
-            outer_ties += choose_two(size as i64);
+            outer_ties += two(size as u64);
         }
         Pairs { score, ties: [inner_ties, outer_ties] }
     }
 
     /// Numbers the classes of leaves that are equally close in the inner tree, and returns the ties.
-    fn classify(&mut self, inner: &Ranking, leaf: usize) -> i64 {
+    fn classify(&mut self, inner: &Ranking, leaf: usize) -> u64 {
         self.steps.clear();
         self.steps.extend(inner.paths.walk(leaf).map(|(merge, joining)| (inner.ranks[merge], joining.len() as u32)));
         self.ranks.clear();
@@ -182,11 +179,11 @@ impl Scratch {
             } else if self.ranks[class] != rank {
                 class += 1;
             }
-            self.class_sizes[class] += i64::from(size);
+            self.class_sizes[class] += u64::from(size);
             self.class_of_depth.push(class as u32);
         }
         self.class_of_depth.reverse();
-        self.class_sizes.iter().copied().map(choose_two).sum()
+        self.class_sizes.iter().copied().map(two).sum()
     }
 }
 
@@ -269,8 +266,8 @@ impl Seen {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::path::tests::{Shape, naive_heights, pairs, random_tree};
     use super::*;
+    use crate::metric::samples::{Draw, naive_heights, random_tree, two_dendrograms};
 
     fn naive(truth: &Dendrogram, tree: &Dendrogram, include_self: bool) -> Vec<f64> {
         let closeness = |tree: &Dendrogram, i: usize| -> Vec<f64> {
@@ -309,7 +306,7 @@ mod tests {
         #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(200) })]
 
         #[test]
-        fn as_defined((truth, tree) in pairs(24), include_self: bool) {
+        fn as_defined((truth, tree) in two_dendrograms(24), include_self: bool) {
             assert_same(&truth, &tree, include_self);
         }
     }
@@ -321,18 +318,18 @@ mod tests {
                 .into_iter()
                 .enumerate()
         {
-            let shape = Shape { caterpillar, monotone, dissimilarity: true, heights };
-            let truth = random_tree(300, shape, at as u64);
-            let tree = random_tree(300, Shape { caterpillar: !caterpillar, dissimilarity: false, ..shape }, 9);
+            let draw = Draw { caterpillar, monotone, dissimilarity: true, heights };
+            let truth = random_tree(300, draw, at as u64);
+            let tree = random_tree(300, Draw { caterpillar: !caterpillar, dissimilarity: false, ..draw }, 9);
             assert_same(&truth, &tree, true);
-            assert_same(&truth, &random_tree(300, shape, 10), false);
+            assert_same(&truth, &random_tree(300, draw, 10), false);
         }
     }
 
     #[test]
     fn few_leaves() {
         let tree =
-            |n: usize| random_tree(n, Shape { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 0);
+            |n: usize| random_tree(n, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 0);
         let tau = |n, include_self| kendall_tau(&tree(n), &tree(n), include_self, &Monitor::new()).unwrap();
         for (n, include_self, undefined) in [(1, true, 1), (1, false, 1), (2, false, 2), (3, false, 3)] {
             let tau = tau(n, include_self);

@@ -3,6 +3,7 @@
 mod ari;
 mod coloring;
 mod cophenetic;
+mod count;
 mod dasgupta;
 mod distortion;
 mod kendall;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 /// The ways from all leaves of a tree to its root.
 ///
@@ -14,27 +14,22 @@ use crate::tree::Dendrogram;
 pub(super) struct Paths {
     order: Vec<u32>,
     places: Vec<u32>,
+    /// Its nodes are clusters.
+    topology: Topology,
     /// By cluster.
-    parent: Vec<u32>,
     spans: Vec<[u32; 2]>,
 }
 
 impl Paths {
     pub(super) fn new(tree: &Dendrogram) -> Self {
-        let n = tree.n_leaves();
         let order = tree.leaf_order();
-        let mut places = vec![0; n];
-        for (place, &leaf) in order.iter().enumerate() {
-            places[leaf as usize] = place as u32;
-        }
-        let mut parent: Vec<u32> = (0..(2 * n - 1) as u32).collect();
+        let places = Dendrogram::places(&order);
         let mut spans: Vec<[u32; 2]> = places.iter().map(|&place| [place, place + 1]).collect();
-        for (merge, pair) in tree.merges().iter().enumerate() {
+        for pair in tree.merges() {
             let [a, b] = pair.map(|part| spans[part as usize]);
             spans.push([a[0].min(b[0]), a[1].max(b[1])]);
-            pair.iter().for_each(|&part| parent[part as usize] = (n + merge) as u32);
         }
-        Self { order, places, parent, spans }
+        Self { order, places, topology: Topology::of(tree, false), spans }
     }
 
     pub(super) fn n_leaves(&self) -> usize {
@@ -56,7 +51,7 @@ impl Paths {
         let n = self.n_leaves();
         let mut depths = vec![0; n - 1];
         for merge in (0..n.saturating_sub(2)).rev() {
-            depths[merge] = depths[self.parent[n + merge] as usize - n] + 1;
+            depths[merge] = depths[self.topology.parent(n + merge) - n] + 1;
         }
         depths
     }
@@ -65,7 +60,7 @@ impl Paths {
     pub(super) fn walk(&self, leaf: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
         let (n, mut cluster) = (self.n_leaves(), leaf);
         std::iter::from_fn(move || {
-            let above = self.parent[cluster] as usize;
+            let above = self.topology.parent(cluster);
             if above == cluster {
                 return None;
             }
@@ -138,82 +133,19 @@ pub(super) fn for_places<S, R: Send>(
     Ok((0..n_runs).filter_map(|run| threads[run % n_threads].next()).flatten().collect())
 }
 
-/// Checks that two things, each named with its verb, are about equally many leaves.
-pub(super) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
-    if n[0] == n[1] {
-        return Ok(());
-    }
-    Err(Error::Shape(format!("{} {} leaves, {} {}", what[0], n[0], what[1], n[1])))
-}
-
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use proptest::prelude::*;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::tree::LcaSizes;
-
-    /// How a tree is drawn.
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Shape {
-        pub(crate) caterpillar: bool,
-        pub(crate) monotone: bool,
-        pub(crate) dissimilarity: bool,
-        /// The number of different heights.
-        pub(crate) heights: u32,
-    }
-
-    pub(crate) fn random_tree(n: usize, shape: Shape, seed: u64) -> Dendrogram {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut heights: Vec<f64> = (1..n).map(|_| f64::from(rng.random_range(0..shape.heights)) / 8.0 - 1.0).collect();
-        if shape.monotone {
-            heights.sort_by(f64::total_cmp);
-            if !shape.dissimilarity {
-                heights.reverse();
-            }
-        }
-        let mut open: Vec<u32> = (0..n as u32).collect();
-        let mut merges = Vec::new();
-        for merge in 0..n - 1 {
-            let a = open.swap_remove(rng.random_range(0..open.len()));
-            let at = if shape.caterpillar && merge > 0 && a < n as u32 {
-                open.iter().position(|&cluster| cluster >= n as u32).unwrap()
-            } else {
-                rng.random_range(0..open.len())
-            };
-            let b = open.swap_remove(at);
-            merges.push([a, b]);
-            open.push((n + merge) as u32);
-        }
-        Dendrogram::new(merges, heights, shape.dissimilarity).unwrap()
-    }
-
-    pub(crate) fn shapes() -> impl Strategy<Value = Shape> {
-        (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![1, 2, 5, 1000])).prop_map(
-            |(caterpillar, monotone, dissimilarity, heights)| Shape { caterpillar, monotone, dissimilarity, heights },
-        )
-    }
-
-    /// Two trees over the same leaves.
-    pub(crate) fn pairs(largest: usize) -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
-        (1..=largest, shapes(), shapes(), any::<u64>())
-            .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
-    }
-
-    /// The heights at which leaf `i` joins each leaf, NaN for itself.
-    pub(crate) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
-        let lca = LcaSizes::new(tree);
-        let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.merge(i, j)] };
-        (0..tree.n_leaves()).map(height).collect()
-    }
+    use crate::error::Error;
+    use crate::metric::samples::{naive_heights, two_dendrograms};
 
     proptest! {
         #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(100) })]
 
         #[test]
-        fn rows_are_what_stands_at_the_lca((tree, _) in pairs(20), skip in 1..3usize) {
+        fn rows_are_what_stands_at_the_lca((tree, _) in two_dendrograms(20), skip in 1..3usize) {
             let paths = Paths::new(&tree);
             let mut rows = Rows::new(&paths, tree.heights(), paths.order());
             for place in (0..tree.n_leaves()).step_by(skip) {
@@ -225,7 +157,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn ways_end_at_the_root((tree, _) in pairs(20)) {
+        fn ways_end_at_the_root((tree, _) in two_dendrograms(20)) {
             let paths = Paths::new(&tree);
             let depths = paths.depths();
             for leaf in 0..tree.n_leaves() {

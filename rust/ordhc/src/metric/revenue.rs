@@ -1,6 +1,6 @@
 //! The revenue of a tree under comparisons.
 
-use super::path::same_leaves;
+use super::count::same_leaves;
 use super::sum::Sum;
 use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};

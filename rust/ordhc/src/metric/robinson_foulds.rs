@@ -1,5 +1,6 @@
 //! The Robinson-Foulds distance of rooted trees.
 
+use super::count::same_leaves_of_trees;
 use crate::error::Result;
 use crate::tree::{HeavyPaths, Topology};
 
@@ -53,13 +54,13 @@ impl ClusterCounts {
 ///
 /// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0, true));
 /// let counts = robinson_foulds(&tree("(((0,1),2),(3,4));")?, &tree("((0,1,2),((3,4),5));")?);
-/// assert!(counts.unwrap_err().to_string().contains("5 and 6 leaves"));
+/// assert!(counts.unwrap_err().to_string().contains("has 5 leaves, the second tree has 6"));
 /// let counts = robinson_foulds(&tree("(((0,1),2),(3,4));")?, &tree("((0,1,2),3,4);")?)?;
 /// assert_eq!((counts.shared, counts.only_a, counts.only_b), (1, 2, 0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
-    a.check_leaves(b)?;
+    same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     let ranges = Ranges::new(a);
     // By node: the first and the last place, the number of leaves.

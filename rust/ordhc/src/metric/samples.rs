@@ -2,43 +2,68 @@
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
-use crate::tree::{Dendrogram, Topology};
+use crate::tree::{Dendrogram, LcaSizes, Topology};
 
-/// Merges by picks among the clusters that are left; heights from few values, inversions included.
-fn from_picks(picks: &[(usize, usize, i32)]) -> Dendrogram {
-    let n = picks.len() + 1;
-    let mut there: Vec<u32> = (0..n as u32).collect();
-    let mut merges = Vec::with_capacity(picks.len());
-    for (k, &(a, b, _)) in picks.iter().enumerate() {
-        let a = there.swap_remove(a.min(there.len() - 1));
-        let b = there.swap_remove(b % there.len());
-        merges.push([a, b]);
-        there.push((n + k) as u32);
+/// How a tree is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draw {
+    pub(super) caterpillar: bool,
+    pub(super) monotone: bool,
+    pub(super) dissimilarity: bool,
+    /// The number of different heights.
+    pub(super) heights: u32,
+}
+
+pub(super) fn random_tree(n: usize, draw: Draw, seed: u64) -> Dendrogram {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut heights: Vec<f64> = (1..n).map(|_| f64::from(rng.random_range(0..draw.heights)) / 8.0 - 1.0).collect();
+    if draw.monotone {
+        heights.sort_by(f64::total_cmp);
+        if !draw.dissimilarity {
+            heights.reverse();
+        }
     }
-    Dendrogram::new(merges, picks.iter().map(|pick| f64::from(pick.2)).collect(), true).unwrap()
+    let mut open: Vec<u32> = (0..n as u32).collect();
+    let mut merges = Vec::new();
+    for merge in 0..n - 1 {
+        let a = open.swap_remove(rng.random_range(0..open.len()));
+        let at = if draw.caterpillar && merge > 0 && a < n as u32 {
+            open.iter().position(|&cluster| cluster >= n as u32).unwrap()
+        } else {
+            rng.random_range(0..open.len())
+        };
+        let b = open.swap_remove(at);
+        merges.push([a, b]);
+        open.push((n + merge) as u32);
+    }
+    Dendrogram::new(merges, heights, draw.dissimilarity).unwrap()
 }
 
-/// Dendrograms over `n` leaves: the last cluster merges on (`usize::MAX`) or any two do.
-fn dendrogram(n: usize) -> impl Strategy<Value = Dendrogram> {
-    let first = prop_oneof![Just(usize::MAX), 0..n];
-    let shape = prop_oneof![Just(false), Just(true)];
-    let picks = prop::collection::vec((first, 0usize..1000, 0..3i32), n - 1);
-    (shape, picks).prop_map(|(caterpillar, mut picks)| {
-        picks.iter_mut().filter(|_| caterpillar).for_each(|pick| pick.0 = usize::MAX);
-        from_picks(&picks)
-    })
+pub(super) fn draws() -> impl Strategy<Value = Draw> {
+    (any::<bool>(), any::<bool>(), any::<bool>(), prop::sample::select(vec![1, 2, 5, 1000])).prop_map(
+        |(caterpillar, monotone, dissimilarity, heights)| Draw { caterpillar, monotone, dissimilarity, heights },
+    )
 }
 
-/// Two dendrograms over the same 1 to 12 leaves.
-pub(super) fn two_dendrograms() -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
-    (1usize..13).prop_flat_map(|n| (dendrogram(n), dendrogram(n)))
+/// Two trees over the same leaves.
+pub(super) fn two_dendrograms(largest: usize) -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
+    (1..=largest, draws(), draws(), any::<u64>())
+        .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
+}
+
+/// The heights at which leaf `i` joins each leaf, NaN for itself.
+pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
+    let lca = LcaSizes::new(tree);
+    let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.merge(i, j)] };
+    (0..tree.n_leaves()).map(height).collect()
 }
 
 /// Two trees over the same 1 to 12 leaves, binary or not.
 pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     let joins = (any::<bool>(), any::<bool>());
-    (two_dendrograms(), joins).prop_map(|((a, b), joins)| (Topology::of(&a, joins.0), Topology::of(&b, joins.1)))
+    (two_dendrograms(12), joins).prop_map(|((a, b), joins)| (Topology::of(&a, joins.0), Topology::of(&b, joins.1)))
 }
 
 /// What a large tree looks like.
@@ -56,7 +81,7 @@ pub(super) const SHAPES: [Shape; 4] = [Shape::Caterpillar, Shape::Balanced, Shap
 
 /// A dendrogram over `n` shuffled leaves; heights tie now and then.
 pub(super) fn large(shape: Shape, n: usize, seed: u64) -> Dendrogram {
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut there: std::collections::VecDeque<u32> = (0..n as u32).collect();
     for at in (1..n).rev() {
         there.swap(at, rng.random_range(0..=at));

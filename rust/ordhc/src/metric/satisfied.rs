@@ -1,10 +1,10 @@
 //! The share of comparisons that a tree agrees with.
 
-use super::path::same_leaves;
+use super::count::same_leaves;
 use crate::comparison::{Comparisons, Id};
 use crate::error::Result;
 use crate::parallel;
-use crate::tree::{Dendrogram, LcaSizes};
+use crate::tree::{Dendrogram, LcaSizes, Topology};
 
 /// Weights of the comparisons that a tree agrees with, disagrees with, and leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -78,20 +78,13 @@ pub fn satisfied<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Compari
 pub(crate) struct Judge<'a> {
     tree: &'a Dendrogram,
     lca: LcaSizes,
-    /// By merge: the merge above it.
-    above: Vec<usize>,
+    /// Its nodes are clusters.
+    topology: Topology,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(tree: &'a Dendrogram) -> Self {
-        let n = tree.n_leaves();
-        let mut above = vec![usize::MAX; tree.merges().len()];
-        for (merge, pair) in tree.merges().iter().enumerate() {
-            for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
-                above[part] = merge;
-            }
-        }
-        Self { tree, lca: LcaSizes::new(tree), above }
+        Self { tree, lca: LcaSizes::new(tree), topology: Topology::of(tree, false) }
     }
 
     /// 1 if the tree agrees, -1 if it disagrees, 0 if it leaves the comparison open.
@@ -110,11 +103,12 @@ impl<'a> Judge<'a> {
         if self.tree.heights()[first] != self.tree.heights()[second] {
             return 1;
         }
-        let mut at = first;
-        while at < second {
-            at = self.above[at];
+        let n = self.tree.n_leaves();
+        let mut at = n + first;
+        while at < n + second {
+            at = self.topology.parent(at);
         }
-        i8::from(at == second)
+        i8::from(at == n + second)
     }
 
     /// The leaves under the farther pair's LCA minus those under the closer pair's.

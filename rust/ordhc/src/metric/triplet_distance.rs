@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::coloring::{Color, Coloring, MAX_LEAVES, Parts};
+use super::count::{same_leaves_of_trees, three, two};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -55,16 +56,6 @@ impl TripletCounts {
     }
 }
 
-/// x choose 2.
-fn two(x: u64) -> u64 {
-    x * x.saturating_sub(1) / 2
-}
-
-/// x choose 3.
-fn three(x: u64) -> u64 {
-    (u128::from(x) * u128::from(x.saturating_sub(1)) * u128::from(x.saturating_sub(2)) / 6) as u64
-}
-
 /// The number of sets of three leaves that a tree resolves.
 fn resolved(tree: &Topology) -> u64 {
     let sizes = tree.sizes();
@@ -95,7 +86,7 @@ fn resolved(tree: &Topology) -> u64 {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn triplet_distance(a: &Topology, b: &Topology, monitor: &Monitor) -> Result<TripletCounts> {
-    a.check_leaves(b)?;
+    same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     if n > MAX_LEAVES {
         return Err(Error::Argument(format!("the triplet distance of {n} leaves: at most {MAX_LEAVES} are possible")));
@@ -290,19 +281,10 @@ mod tests {
         let tree = |n| Topology::of(&large(SHAPES[0], n, 0), false);
         let monitor = Monitor::new();
         let error = triplet_distance(&tree(3), &tree(4), &monitor).unwrap_err();
-        assert!(error.to_string().contains("3 and 4 leaves"));
+        assert!(error.to_string().contains("has 3 leaves, the second tree has 4"));
         let error = triplet_distance(&tree(MAX_LEAVES + 1), &tree(MAX_LEAVES + 1), &monitor).unwrap_err();
         assert!(error.to_string().contains("2097153 leaves"));
         monitor.cancel();
         assert_eq!(triplet_distance(&tree(4), &tree(4), &monitor), Err(Error::Interrupted));
-    }
-
-    #[test]
-    fn binomials() {
-        for x in 0..20u64 {
-            assert_eq!(two(x), x * x.saturating_sub(1) / 2);
-            assert_eq!(three(x), x * x.saturating_sub(1) * x.saturating_sub(2) / 6);
-        }
-        assert_eq!(three(1 << 21), 1_537_226_473_786_572_800);
     }
 }

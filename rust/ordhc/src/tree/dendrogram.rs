@@ -144,6 +144,15 @@ impl Dendrogram {
         order
     }
 
+    /// By leaf: its place in an order of all leaves.
+    pub(crate) fn places(order: &[u32]) -> Vec<u32> {
+        let mut places = vec![0; order.len()];
+        for (place, &leaf) in order.iter().enumerate() {
+            places[leaf as usize] = place as u32;
+        }
+        places
+    }
+
     /// The same tree over renamed leaves: leaf `i` becomes `leaves[i]`.
     ///
     /// # Errors

@@ -29,11 +29,7 @@ impl LcaSizes {
     /// Prepares a tree for questions.
     pub fn new(tree: &Dendrogram) -> Self {
         let n = tree.n_leaves();
-        let order = tree.leaf_order();
-        let mut places = vec![0; n];
-        for (place, &leaf) in order.iter().enumerate() {
-            places[leaf as usize] = place as u32;
-        }
+        let places = Dendrogram::places(&tree.leaf_order());
         // A merge joins two intervals of places: it stands in the gap before the right one.
         let mut gaps = vec![0; n.saturating_sub(1)];
         let mut starts: Vec<u32> = places.clone();

@@ -1,7 +1,6 @@
 //! Rooted trees of any shape, as the scores of trees see them.
 
 use super::Dendrogram;
-use crate::error::{Error, Result};
 
 /// A rooted tree over leaves `0..n`: nodes `0..n` are the leaves, inner nodes follow, children before
 /// parents, the root last.
@@ -15,8 +14,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The tree of a dendrogram; with `join_ties` a merge and the merges right within it that stand at
-    /// the same height become one node of more than two children.
+    /// The tree of a dendrogram, nodes numbered as its clusters; with `join_ties` a merge and the merges
+    /// right within it that stand at the same height become one node of more than two children.
     pub fn of(tree: &Dendrogram, join_ties: bool) -> Self {
         let n = tree.n_leaves();
         let (merges, heights) = (tree.merges(), tree.heights());
@@ -97,6 +96,7 @@ impl Topology {
             Some(at) => &self.children[self.ends[at - 1]..self.ends[at]],
         }
     }
+
     /// The number of leaves under each node, 1 for a leaf.
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes = vec![1; self.n_leaves];
@@ -105,14 +105,6 @@ impl Topology {
             sizes[self.parent(node)] += sizes[node];
         }
         sizes
-    }
-
-    /// Fails unless two trees have the same number of leaves.
-    pub(crate) fn check_leaves(&self, other: &Self) -> Result<()> {
-        if self.n_leaves != other.n_leaves {
-            return Err(Error::Shape(format!("trees of {} and {} leaves", self.n_leaves, other.n_leaves)));
-        }
-        Ok(())
     }
 }
 
