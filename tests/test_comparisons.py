@@ -1,6 +1,7 @@
 """Triplets and quadruplets: what they accept, what they make, what they refuse."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -181,3 +182,31 @@ def test_samples_differ_by_seed():
 def test_reprs():
     t = Triplets([(0, 1, 2)], n_leaves=5, weights=[2])
     assert repr(t) == "<Triplets: 1 of 5 leaves, weighted, 2 leaves unmentioned>"
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32])
+@settings(deadline=None, max_examples=30)
+@given(triplets())
+def test_narrow_ids_are_used_as_they_are(dtype, t):
+    rows = np.ascontiguousarray(t.rows.astype(dtype))
+    own = Triplets(rows, t.n_leaves, t.names, t.weights, copy=False)
+    assert own == t
+    assert not len(t) or (own.rows.dtype == dtype and np.shares_memory(own.rows, rows))
+    assert rows.flags.writeable
+    for name in ("adds3", "mulk3"):
+        assert ordhc.similarity(own, name).tolist() == ordhc.similarity(t, name).tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        for method in ("adds3-al", "3-al", "4-al"):
+            tree = ordhc.cluster(t, method=method)
+            assert ordhc.cluster(own, method=method) == tree
+            assert ordhc.score(tree, own) == ordhc.score(tree, t)
+    assert own.sample(len(t) // 2, seed=0) == t.sample(len(t) // 2, seed=0)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_narrow_ids_are_checked(dtype):
+    with pytest.raises(ordhc.InputError, match="row 1.*250"):
+        Triplets(np.array([(0, 1, 2), (0, 250, 2)], dtype=dtype), n_leaves=5)
+    with pytest.raises(ordhc.InputError, match="row 0"):
+        Triplets(np.array([(0, 1, 1)], dtype=dtype))
