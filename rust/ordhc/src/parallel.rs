@@ -44,6 +44,17 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     })
 }
 
+/// The length of [`blocks`].
+const BLOCK: usize = 1 << 14;
+
+/// Does `work` for the blocks of `0..n` and returns the results in order. Blocks do not depend on the
+/// number of threads, so neither do sums of floats over them.
+pub(crate) fn blocks<R: Send>(n: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    let one = |block: usize| work(block * BLOCK..((block + 1) * BLOCK).min(n));
+    let parts = map(ranges(n.div_ceil(BLOCK), 2), |blocks| blocks.map(one).collect::<Vec<R>>());
+    parts.into_iter().flatten().collect()
+}
+
 /// Splits `data` at the given ends (ascending, the last one `data.len()`).
 pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
     let mut start = 0;
@@ -65,6 +76,14 @@ mod tests {
     fn ranges_cover_everything_once() {
         for n in [0, 1, 7, 1000] {
             let all: Vec<usize> = ranges(n, 3).into_iter().flatten().collect();
+            assert_eq!(all, (0..n).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn blocks_cover_everything_in_order() {
+        for n in [0, 1, BLOCK, 5 * BLOCK + 1] {
+            let all: Vec<usize> = blocks(n, |block| block.collect::<Vec<_>>()).concat();
             assert_eq!(all, (0..n).collect::<Vec<_>>());
         }
     }

@@ -101,9 +101,6 @@ pub fn best_revenue<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) 
     }
 }
 
-/// Rows that are summed one after the other; sums of blocks are added in order.
-const BLOCK: usize = 1 << 14;
-
 fn sum<const K: usize, I: Id>(
     comparisons: &Comparisons<'_, K, I>,
     size: impl Fn([usize; 2]) -> i64 + Sync,
@@ -113,26 +110,18 @@ fn sum<const K: usize, I: Id>(
         size(far) - size(near)
     };
     let rows = comparisons.rows();
-    let n_blocks = rows.len().div_ceil(BLOCK);
-    let parts = parallel::ranges(n_blocks, 2);
-    let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(rows.len());
     match comparisons.weights() {
         None => {
             // Gains are below 2^31 and blocks have 2^14 rows.
-            let sums = parallel::map(parts, |blocks| {
-                blocks.map(|b| i128::from(rows[block(b)].iter().map(gain).sum::<i64>())).sum::<i128>()
-            });
-            Revenue::whole(sums.into_iter().sum())
+            let sums = parallel::blocks(rows.len(), |block| rows[block].iter().map(gain).sum::<i64>());
+            Revenue::whole(sums.into_iter().map(i128::from).sum())
         }
         Some(weights) => {
-            let sums = parallel::map(parts, |blocks| {
-                let one = |b: usize| {
-                    let terms = rows[block(b)].iter().zip(&weights[block(b)]).map(|(row, w)| w * gain(row) as f64);
-                    terms.collect::<Sum>().value()
-                };
-                blocks.map(one).collect::<Vec<f64>>()
+            let sums = parallel::blocks(rows.len(), |block| {
+                let terms = rows[block.clone()].iter().zip(&weights[block]).map(|(row, w)| w * gain(row) as f64);
+                terms.collect::<Sum>().value()
             });
-            Revenue::weighted(sums.into_iter().flatten().collect::<Sum>().value())
+            Revenue::weighted(sums.into_iter().collect::<Sum>().value())
         }
     }
 }
@@ -183,6 +172,16 @@ mod tests {
         let none = Triplets::<i32>::new(vec![], Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
         assert_eq!(revenue(&Dendrogram::new(vec![], vec![], true).unwrap(), &none), Ok(Revenue::Whole(0)));
+    }
+
+    #[test]
+    fn ids_of_any_width() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let scores = |found: [Result<Revenue>; 2]| assert_eq!(found, [Ok(Revenue::Whole(0)), Ok(Revenue::Whole(2))]);
+        let narrow = Triplets::new(vec![[0u8, 1, 2], [0, 2, 1]], None).unwrap();
+        scores([revenue(&tree, &narrow), best_revenue(&narrow)]);
+        let middle = Triplets::new(vec![[0u16, 1, 2], [0, 2, 1]], None).unwrap();
+        scores([revenue(&tree, &middle), best_revenue(&middle)]);
     }
 
     #[test]

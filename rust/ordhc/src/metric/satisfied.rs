@@ -51,23 +51,18 @@ impl Satisfied {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn satisfied<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Satisfied> {
-    const BLOCK: usize = 1 << 14;
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let rows = comparisons.rows();
-    let n_blocks = rows.len().div_ceil(BLOCK);
-    let sums = parallel::map(parallel::ranges(n_blocks, 2), |blocks| {
-        let one = |block: usize| {
-            let mut found = Satisfied::default();
-            for at in block * BLOCK..((block + 1) * BLOCK).min(rows.len()) {
-                let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
-                found.add(judge.verdict(&rows[at]), weight);
-            }
-            found
-        };
-        blocks.map(one).collect::<Vec<_>>()
+    let sums = parallel::blocks(rows.len(), |block| {
+        let mut found = Satisfied::default();
+        for at in block {
+            let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+            found.add(judge.verdict(&rows[at]), weight);
+        }
+        found
     });
-    Ok(sums.into_iter().flatten().fold(Satisfied::default(), |sum, more| Satisfied {
+    Ok(sums.into_iter().fold(Satisfied::default(), |sum, more| Satisfied {
         agreed: sum.agreed + more.agreed,
         disagreed: sum.disagreed + more.disagreed,
         unresolved: sum.unresolved + more.unresolved,
