@@ -9,7 +9,8 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/coming-from.md"])
-def test_python_blocks_run(name, capsys):
+def test_python_blocks_run(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
     assert blocks
     scope = {}

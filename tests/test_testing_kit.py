@@ -180,9 +180,15 @@ def test_metrics_of_other_references():
         return int((tree.sizes == other.sizes).sum())
 
     spec = MetricSpec(name="sizes", summary="x", score=same_size, reference=("tree",))
-    with pytest.raises(ordhc.InputError, match="make_reference"):
-        check_metric(spec)
-    check_metric(spec, make_reference=lambda tree: tree)
+    check_metric(spec)
+    check_metric(spec, make_reference=lambda tree: tree.relabel(np.arange(tree.n_leaves)))
+
+    def odd(tree, labels):
+        return float(labels[0, 0])
+
+    wrong = MetricSpec(name="odd", summary="x", score=odd, reference=("labels",))
+    with pytest.raises(AssertionError, match="fails the check 'numbering'"):
+        check_metric(wrong)
 
 
 WRONG_ORACLES = {

@@ -11,6 +11,7 @@ dendrogram and says how good the tree is.
 
 from typing import TYPE_CHECKING, Any
 
+from ordhc import metrics
 from ordhc._version import __version__
 from ordhc.clustering import cluster
 from ordhc.comparisons import Quadruplets, Triplets
@@ -19,6 +20,7 @@ from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginErro
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
 from ordhc.registry import list_plugins
 from ordhc.resampling import Bootstrap, bootstrap
+from ordhc.trees import as_dendrogram
 from ordhc.verbs import linkage, score, similarity, simulate_planted
 
 if TYPE_CHECKING:
@@ -35,10 +37,12 @@ __all__ = [
     "Quadruplets",
     "Triplets",
     "__version__",
+    "as_dendrogram",
     "bootstrap",
     "cluster",
     "linkage",
     "list_plugins",
+    "metrics",
     "read_quadruplets",
     "read_tree",
     "read_triplets",

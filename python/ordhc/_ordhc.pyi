@@ -17,8 +17,20 @@ __all__ = [
     "planted",
     "Linkage",
     "agglomerate",
+    "aari",
+    "aari_of_trees",
+    "ari",
+    "best_revenue",
+    "cluster_counts",
+    "cophenetic",
+    "cophenetic_of_trees",
+    "dasgupta",
+    "dendrogram_purity",
+    "kendall_tau",
+    "merge_distortion",
     "revenue",
     "satisfied",
+    "triplet_counts",
     "build",
     "pairs_beaten",
     "preference_linkage",
@@ -31,6 +43,7 @@ __all__ = [
     "Dendrogram",
 ]
 
+_Progress = Callable[[float], None] | None
 # (m, 3) or (m, 4) leaf ids of one of three types.
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
@@ -56,20 +69,20 @@ def adds(
     n_leaves: int,
     layout: str,
     dtype: str,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> NDArray[Any]: ...
 def mulk3(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     normalize: bool,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def mulk4(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def square(condensed: NDArray[np.float64], diagonal: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
@@ -81,19 +94,19 @@ def preference_linkage(
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     initial: NDArray[np.int64] | None,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> Dendrogram: ...
 def pairs_beaten(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> NDArray[np.float64]: ...
 def build(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> Dendrogram: ...
 
 # --- resampling ------------------------------------------------------------------------------
@@ -107,7 +120,7 @@ def bootstrap_adds(
     groups: NDArray[np.int64] | None,
     seed: int,
     n_resamples: int,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> tuple[list[Dendrogram], NDArray[np.float64]]: ...
 def support(tree: Dendrogram, others: list[Dendrogram]) -> NDArray[np.float64]: ...
 def majority_rule(trees: list[Dendrogram]) -> tuple[Dendrogram, NDArray[np.float64]]: ...
@@ -139,7 +152,7 @@ def agglomerate(
     dissimilarity: bool,
     engine: str,
     initial: NDArray[np.int64] | None,
-    progress: Callable[[float], None] | None,
+    progress: _Progress,
 ) -> Dendrogram: ...
 
 # --- the tree --------------------------------------------------------------------------------
@@ -174,6 +187,24 @@ def revenue(tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None) 
 def satisfied(
     tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None
 ) -> tuple[float, float, float]: ...
+def best_revenue(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> int | float: ...
+def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
+def cophenetic(tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress) -> float: ...
+def cophenetic_of_trees(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
+def merge_distortion(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
+def kendall_tau(
+    truth: Dendrogram, tree: Dendrogram, include_self: bool, progress: _Progress
+) -> tuple[float, float, int, NDArray[np.float64]]: ...
+def triplet_counts(
+    a: Dendrogram, b: Dendrogram, join_ties: bool, progress: _Progress
+) -> tuple[int, int, int, int, int]: ...
+def cluster_counts(a: Dendrogram, b: Dendrogram, join_ties: bool) -> tuple[int, int, int]: ...
+def dendrogram_purity(tree: Dendrogram, labels: NDArray[np.int64], join_ties: bool) -> float: ...
+def ari(a: NDArray[np.int64], b: NDArray[np.int64]) -> float: ...
+def aari(tree: Dendrogram, levels: NDArray[np.int64], progress: _Progress) -> tuple[float, list[float]]: ...
+def aari_of_trees(
+    a: Dendrogram, b: Dendrogram, n_clusters: list[int], progress: _Progress
+) -> tuple[float, list[float]]: ...
 
 # --- generators ------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from ordhc.errors import PluginError
 __all__ = ["LanceWilliams", "LinkageSpec", "MetricSpec", "OracleSpec", "SimilaritySpec", "Spec"]
 
 DATA = ("triplets", "quadruplets", "vectors")
+REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,9 +187,11 @@ class MetricSpec(Spec):
     Parameters
     ----------
     score
-        `score(tree, reference, **parameters)` gives a number.
+        `score(tree, reference, **parameters)` gives a number, or an object that `float()` turns into
+        one. The tree is a `Dendrogram`, its leaves numbered as the reference's.
     reference
-        What it compares the tree with, for example "triplets", "quadruplets".
+        What it takes: of "triplets", "quadruplets", "tree" (a `Dendrogram`), "labels" ((n, L) int64
+        numbers of clusters), "similarity" (an array, (n, n) or n(n-1)/2).
     larger_is_better
         Which way it goes.
     """
@@ -201,5 +204,9 @@ class MetricSpec(Spec):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._need("score", callable(self.score), "a callable")
-        fine = isinstance(self.reference, tuple) and bool(self.reference)
-        self._need("reference", fine, "a tuple of names")
+        fine = (
+            isinstance(self.reference, tuple)
+            and bool(self.reference)
+            and set(self.reference) <= set(REFERENCES)
+        )
+        self._need("reference", fine, f"a tuple of {REFERENCES}")

@@ -178,50 +178,59 @@ def linkage(
 
 
 def score(
-    tree: Dendrogram,
+    tree: Any,
     reference: Any,
     metric: str | None = None,
     **parameters: Any,
 ) -> Any:
-    """How good a dendrogram is.
+    """How good a tree is.
 
     Parameters
     ----------
     tree
-        The dendrogram.
+        A `Dendrogram`, or any form that `as_dendrogram` takes.
     reference
-        What to compare with, for example the `Triplets` or `Quadruplets` it was made from, or
-        better, ones held out.
+        What to compare with: the `Triplets` or `Quadruplets` it was made from or, better, ones held
+        out; another tree; labels or nested labels; similarities. Leaves are matched by name where both
+        sides have names.
     metric
-        By default "triplet_revenue" for triplets and "quadruplet_revenue" for quadruplets.
+        One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
+        "quadruplet_revenue" for quadruplets.
+    **parameters
+        Settings of the metric, for example ``normalize=True``.
 
     Returns
     -------
     int or float
-        Exact (an int) for the revenue of unweighted comparisons.
+        Exact (an int) for the revenue of unweighted comparisons; some metrics give an object that
+        `float()` turns into its main number.
+
+    Raises
+    ------
+    InputError
+        An unknown metric (with the nearest ones), what it does not take, other leaves.
 
     Examples
     --------
     >>> import ordhc
     >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)])
-    >>> ordhc.score(ordhc.cluster(t), t)
+    >>> tree = ordhc.cluster(t)
+    >>> ordhc.score(tree, t)
     2
+    >>> ordhc.score(tree, "((1,2),0);", metric="triplet_distance")
+    1.0
     """
-    if not isinstance(tree, Dendrogram):
-        raise InputError(f"score needs a Dendrogram, not {type(tree).__name__}")
+    from ordhc.metrics import prepared
+
     if metric is None:
-        quadruplets = isinstance(reference, Quadruplets)
-        metric = "quadruplet_revenue" if quadruplets else "triplet_revenue"
+        if not isinstance(reference, Triplets | Quadruplets):
+            known = ", ".join(sorted(registry.names("metric")))
+            raise InputError(f"give a metric for {type(reference).__name__}: {known}")
+        metric = "quadruplet_revenue" if isinstance(reference, Quadruplets) else "triplet_revenue"
     spec = registry.get("metric", metric)
-    if set(spec.reference) <= {"triplets", "quadruplets"}:
-        reference = _fitting(reference, spec.reference, f"metric {metric!r}")
-        if tree.names and reference.names and tree.names != reference.names:
-            if set(tree.names) != set(reference.names):
-                raise InputError("the tree and the comparisons have leaves of different names")
-            place = {name: leaf for leaf, name in enumerate(reference.names)}
-            tree = tree.relabel([place[name] for name in tree.names])
     settings = _settings(spec.parameters, parameters, f"metric {metric!r}")
-    return spec.score(tree, reference, **settings)
+    found, other = prepared(tree, reference, spec.reference, metric)
+    return spec.score(found, other, **settings)
 
 
 def simulate_planted(

@@ -1,79 +1,121 @@
 """The built-in metrics."""
 
-from dataclasses import dataclass
-
-from ordhc import _ordhc
-from ordhc.comparisons import Quadruplets, Triplets
-from ordhc.dendrogram import Dendrogram
-from ordhc.errors import InputError
+from ordhc import metrics
 from ordhc.hooks import hookimpl
 from ordhc.specs import MetricSpec
 
-_SOURCE = "Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4"
-
-
-def revenue(tree: Dendrogram, data: Triplets | Quadruplets) -> int | float:
-    """Sum over comparisons of w (leaves under the farther pair's LCA - under the closer pair's)."""
-    _same_leaves(tree, data)
-    return _ordhc.revenue(tree._tree, data.rows, data.weights)
-
-
-@dataclass(frozen=True)
-class Satisfied:
-    """Shares of the comparisons (of their weight) that a tree agrees with, disagrees with, leaves open.
-
-    As a number (`float(...)`) it is the share agreed.
-    """
-
-    agreed: float
-    disagreed: float
-    unresolved: float
-
-    def __float__(self) -> float:
-        return self.agreed
-
-
-def satisfied(tree: Dendrogram, data: Triplets | Quadruplets) -> Satisfied:
-    """The share of comparisons that a tree satisfies.
-
-    It agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
-    j and k join first. It agrees with a quadruplet (i, j, k, l) when i and j join below where k and l
-    do, or elsewhere at a closer height.
-    """
-    _same_leaves(tree, data)
-    if not len(data) or (data.weights is not None and not data.weights.any()):
-        raise InputError("there are no comparisons (of positive weight) to satisfy")
-    weights = _ordhc.satisfied(tree._tree, data.rows, data.weights)
-    return Satisfied(*(weight / sum(weights) for weight in weights))
-
-
-def _same_leaves(tree: Dendrogram, data: Triplets | Quadruplets) -> None:
-    if data.n_leaves != tree.n_leaves:
-        raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
+_REVENUE = "Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4"
+_GRAY = "Gray et al. 2024"
 
 
 @hookimpl
 def ordhc_metrics() -> list[MetricSpec]:
-    """Register the revenues and the share satisfied."""
+    """Register scores by comparisons, by similarities, and beside labels or another tree."""
     return [
         MetricSpec(
             name="triplet_revenue",
             summary="how much deeper near stands than far, in leaves, summed over triplets",
-            score=revenue,
+            score=metrics.triplet_revenue,
             reference=("triplets",),
-            source=_SOURCE,
+            parameters={"normalize": False},
+            source=_REVENUE,
         ),
         MetricSpec(
             name="quadruplet_revenue",
             summary="how much deeper (i, j) stands than (k, l), in leaves, summed over quadruplets",
-            score=revenue,
+            score=metrics.quadruplet_revenue,
             reference=("quadruplets",),
-            source=_SOURCE,
+            parameters={"normalize": False},
+            source=_REVENUE,
         ),
         MetricSpec(
             name="satisfied",
             summary="the share of comparisons that the tree agrees with",
-            score=satisfied,
+            score=metrics.satisfied,
             reference=("triplets", "quadruplets"),
+        ),
+        MetricSpec(
+            name="dasgupta_cost",
+            summary="similarity times leaves under the common ancestor, summed over pairs",
+            score=metrics.dasgupta_cost,
+            reference=("similarity",),
+            parameters={"progress": None},
+            larger_is_better=False,
+            source="Dasgupta 2016",
+        ),
+        MetricSpec(
+            name="dasgupta_revenue",
+            summary="the same for leaves that are not under the common ancestor",
+            score=metrics.dasgupta_revenue,
+            reference=("similarity",),
+            parameters={"progress": None},
+            source="Mandal, Perrot & Ghoshdastidar 2023, Theorem 1",
+        ),
+        MetricSpec(
+            name="cophenetic_correlation",
+            summary="the correlation of merge heights with similarities or another tree's heights",
+            score=metrics.cophenetic_correlation,
+            reference=("similarity", "tree"),
+            parameters={"dissimilarity": None, "progress": None},
+            source="Sokal & Rohlf 1962",
+        ),
+        MetricSpec(
+            name="ari",
+            summary="the adjusted Rand index of labels with the tree, cut",
+            score=metrics.ari,
+            reference=("labels",),
+            parameters={"n_clusters": None},
+            source="Hubert & Arabie 1985",
+        ),
+        MetricSpec(
+            name="aari",
+            summary="the adjusted Rand index, averaged over levels of nested labels or of a tree",
+            score=metrics.aari,
+            reference=("labels", "tree"),
+            parameters={"levels": None, "progress": None},
+            source="Ghoshdastidar, Perrot & von Luxburg 2019, section 4.1",
+        ),
+        MetricSpec(
+            name="dendrogram_purity",
+            summary="the share of a pair's label under its common ancestor, averaged over pairs",
+            score=metrics.dendrogram_purity,
+            reference=("labels",),
+            parameters={"join_ties": True},
+            source="Heller & Ghahramani 2005",
+        ),
+        MetricSpec(
+            name="kendall_tau_b",
+            summary="how alike two trees rank the other leaves by height, averaged over leaves",
+            score=metrics.kendall_tau_b,
+            reference=("tree",),
+            parameters={"include_self": True, "progress": None},
+            source=f"{_GRAY}, section 4.1",
+        ),
+        MetricSpec(
+            name="merge_distortion",
+            summary="the largest difference of merge heights over pairs of leaves",
+            score=metrics.merge_distortion,
+            reference=("tree",),
+            parameters={"progress": None},
+            larger_is_better=False,
+            source=f"{_GRAY}, section 3.1",
+        ),
+        MetricSpec(
+            name="triplet_distance",
+            summary="sets of three leaves about which two trees differ",
+            score=metrics.triplet_distance,
+            reference=("tree",),
+            parameters={"normalize": True, "join_ties": True, "progress": None},
+            larger_is_better=False,
+            source="Dobson 1975",
+        ),
+        MetricSpec(
+            name="robinson_foulds",
+            summary="clusters that only one of two trees has",
+            score=metrics.robinson_foulds,
+            reference=("tree",),
+            parameters={"normalize": True, "join_ties": True},
+            larger_is_better=False,
+            source="Robinson & Foulds 1981",
         ),
     ]

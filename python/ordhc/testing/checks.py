@@ -440,7 +440,23 @@ class _Metric(_Subject[MetricSpec]):
         """What `truth` is to be compared with: one of every kind that it takes."""
         if self.make_reference is not None:
             return [self.make_reference(truth)]
-        return [_answers(kind, truth, m, seed) for kind in self.spec.reference if kind in _COMPARISONS]
+        return [_reference(kind, truth, m, seed) for kind in self.spec.reference]
+
+
+def _reference(kind: str, truth: Dendrogram, m: int, seed: int) -> Any:
+    if kind in _COMPARISONS:
+        return _answers(kind, truth, m, seed)
+    if kind == "tree":
+        return truth
+    n = truth.n_leaves
+    if kind == "labels":
+        return truth.cut(n_clusters=max(n // 3, 1)).reshape(n, 1)
+    S = np.zeros((n, n))
+    clusters = [[leaf] for leaf in range(n)]
+    for (a, b), height in zip(truth.merges.tolist(), truth.heights.tolist(), strict=True):
+        S[np.ix_(clusters[a], clusters[b])] = S[np.ix_(clusters[b], clusters[a])] = height
+        clusters.append(clusters[a] + clusters[b])
+    return S
 
 
 def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
@@ -458,7 +474,7 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
 
 def _tree(n: int, seed: int) -> Dendrogram:
     rule = _ordhc.Linkage.native("average")
-    return Dendrogram._of(_ordhc.agglomerate(_distances(n, seed), rule, True, "auto", None, None), None)
+    return Dendrogram._of(_ordhc.agglomerate(-_distances(n, seed), rule, False, "auto", None, None), None)
 
 
 def _metric_few_leaves(metric: _Metric) -> None:
@@ -494,10 +510,19 @@ def _metric_numbering(metric: _Metric) -> None:
     order = np.random.default_rng(3).permutation(12)
     truth, tree = _tree(12, 3), _tree(12, 4)
     for reference in metric.references(truth, 60, seed=3):
-        if isinstance(reference, Triplets | Quadruplets):
-            score = metric.score(tree, reference)
-            moved = metric.score(tree.relabel(order), _renumbered(reference, order))
-            _need(np.isclose(score, moved, rtol=_RTOL), f"renumbering leaves gives {moved}, not {score}")
+        score = metric.score(tree, reference)
+        moved = metric.score(tree.relabel(order), _moved(reference, order))
+        _need(np.isclose(score, moved, rtol=_RTOL), f"renumbering leaves gives {moved}, not {score}")
+
+
+def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
+    """What a tree is compared with, with leaf i as leaf `order[i]`."""
+    if isinstance(reference, Triplets | Quadruplets):
+        return _renumbered(reference, order)
+    if isinstance(reference, Dendrogram):
+        return reference.relabel(order)
+    place = np.argsort(order)
+    return reference[place] if reference.shape[1] == 1 else reference[np.ix_(place, place)]
 
 
 def _metric_direction(metric: _Metric) -> None:
@@ -538,8 +563,8 @@ def check_metric(
     metric
         The name, or the spec.
     make_reference
-        Gives what a tree that is the truth is to be compared with; needed by metrics that compare
-        with neither triplets nor quadruplets.
+        Gives what a tree that is the truth is to be compared with; by default one of each kind that
+        the metric takes.
     skip
         Names of checks (see `METRIC_CHECKS`) to leave out.
     **parameters
@@ -557,8 +582,6 @@ def check_metric(
     spec = registry.get("metric", metric) if isinstance(metric, str) else metric
     subject = _Metric(spec, parameters)
     subject.make_reference = make_reference
-    if make_reference is None and not set(spec.reference) & set(_COMPARISONS):
-        raise InputError(f"metric {spec.name!r} compares with {spec.reference}: give make_reference")
     _run(subject, METRIC_CHECKS, skip)
 
 

@@ -30,7 +30,10 @@ mod _ordhc {
     #[pymodule_export]
     use crate::linkage::{Linkage, agglomerate};
     #[pymodule_export]
-    use crate::metric::{revenue, satisfied};
+    use crate::metric::{
+        aari, aari_of_trees, ari, best_revenue, cluster_counts, cophenetic, cophenetic_of_trees, dasgupta,
+        dendrogram_purity, kendall_tau, merge_distortion, revenue, satisfied, triplet_counts,
+    };
     #[pymodule_export]
     use crate::preference::{build, pairs_beaten, preference_linkage};
     #[pymodule_export]

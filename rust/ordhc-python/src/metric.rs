@@ -1,17 +1,35 @@
 //! Scores.
 
-use numpy::PyReadonlyArray1;
-use ordhc::metric::Revenue;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::Monitor;
+use ordhc::agglomerate::Matrix;
+use ordhc::metric::{self, Dasgupta, Revenue};
+use ordhc::tree::Topology;
 use pyo3::prelude::*;
 
+use crate::arrays::AnyMatrix;
 use crate::callbacks;
 use crate::comparison::{Rows, with_comparisons};
+use crate::error::to_py;
 use crate::tree::Dendrogram;
+
+type Tree<'py> = Bound<'py, Dendrogram>;
+type Progress<'py> = Option<Bound<'py, PyAny>>;
+
+/// Above so many leaves, what is not linear is looked after.
+const LONG: usize = 1000;
+
+fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match value {
+        Revenue::Whole(value) => value.into_pyobject(py)?.into_any(),
+        Revenue::Weighted(value) => value.into_pyobject(py)?.into_any(),
+    })
+}
 
 #[pyfunction]
 pub(crate) fn revenue<'py>(
     py: Python<'py>,
-    tree: &Bound<'py, Dendrogram>,
+    tree: &Tree<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -20,18 +38,27 @@ pub(crate) fn revenue<'py>(
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let value = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, None, |_| ordhc::metric::revenue(tree, &answers))?
+        callbacks::run(py, long, None, |_| metric::revenue(tree, &answers))?
     });
-    Ok(match value {
-        Revenue::Whole(value) => value.into_pyobject(py)?.into_any(),
-        Revenue::Weighted(value) => value.into_pyobject(py)?.into_any(),
-    })
+    revenue_to_py(py, value)
+}
+
+#[pyfunction]
+pub(crate) fn best_revenue<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let weights = weights.as_ref();
+    let value = with_comparisons!(rows, weights, n_leaves, answers => metric::best_revenue(&answers).map_err(to_py)?);
+    revenue_to_py(py, value)
 }
 
 #[pyfunction]
 pub(crate) fn satisfied(
     py: Python<'_>,
-    tree: &Bound<'_, Dendrogram>,
+    tree: &Tree<'_>,
     rows: Rows<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<(f64, f64, f64)> {
@@ -40,7 +67,155 @@ pub(crate) fn satisfied(
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let found = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, None, |_| ordhc::metric::satisfied(tree, &answers))?
+        callbacks::run(py, long, None, |_| metric::satisfied(tree, &answers))?
     });
     Ok((found.agreed, found.disagreed, found.unresolved))
+}
+
+/// Runs `work` on a matrix.
+fn with_matrix<R: Send>(
+    py: Python<'_>,
+    values: &Bound<'_, PyAny>,
+    dissimilarity: bool,
+    progress: &Progress<'_>,
+    work: impl FnOnce(&Matrix<'_>, &Monitor) -> ordhc::Result<R> + Send,
+) -> PyResult<R> {
+    let array = AnyMatrix::of(values)?;
+    let layout = array.layout()?;
+    let values = array.values()?;
+    callbacks::run(py, array.len() > 1 << 20, progress.as_ref(), |monitor| {
+        work(&Matrix::new(values, layout, dissimilarity)?, monitor)
+    })
+}
+
+#[pyfunction]
+pub(crate) fn dasgupta<'py>(
+    py: Python<'py>,
+    tree: &Tree<'py>,
+    values: &Bound<'py, PyAny>,
+    revenue: bool,
+    progress: Progress<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let tree = tree.get().inner();
+    let score = if revenue { metric::dasgupta_revenue } else { metric::dasgupta_cost };
+    let value = with_matrix(py, values, false, &progress, |matrix, monitor| score(tree, matrix, monitor))?;
+    Ok(match value {
+        Dasgupta::Whole(value) => value.into_pyobject(py)?.into_any(),
+        Dasgupta::Float(value) => value.into_pyobject(py)?.into_any(),
+    })
+}
+
+#[pyfunction]
+pub(crate) fn cophenetic(
+    py: Python<'_>,
+    tree: &Tree<'_>,
+    values: &Bound<'_, PyAny>,
+    dissimilarity: bool,
+    progress: Progress<'_>,
+) -> PyResult<f64> {
+    let tree = tree.get().inner();
+    with_matrix(py, values, dissimilarity, &progress, |matrix, monitor| {
+        metric::cophenetic_correlation(tree, matrix, monitor)
+    })
+}
+
+/// Runs `work` on two trees.
+fn with_trees<R: Send>(
+    py: Python<'_>,
+    [a, b]: [&Tree<'_>; 2],
+    progress: &Progress<'_>,
+    work: impl FnOnce(&ordhc::Dendrogram, &ordhc::Dendrogram, &Monitor) -> ordhc::Result<R> + Send,
+) -> PyResult<R> {
+    let (a, b) = (a.get().inner(), b.get().inner());
+    callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| work(a, b, monitor))
+}
+
+#[pyfunction]
+pub(crate) fn cophenetic_of_trees(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, progress: Progress<'_>) -> PyResult<f64> {
+    with_trees(py, [a, b], &progress, metric::cophenetic_correlation_of_trees)
+}
+
+#[pyfunction]
+pub(crate) fn merge_distortion(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, progress: Progress<'_>) -> PyResult<f64> {
+    with_trees(py, [a, b], &progress, metric::merge_distortion)
+}
+
+#[pyfunction]
+pub(crate) fn kendall_tau<'py>(
+    py: Python<'py>,
+    truth: &Tree<'py>,
+    tree: &Tree<'py>,
+    include_self: bool,
+    progress: Progress<'py>,
+) -> PyResult<(f64, f64, usize, Bound<'py, PyArray1<f64>>)> {
+    let tau = with_trees(py, [truth, tree], &progress, |truth, tree, monitor| {
+        metric::kendall_tau(truth, tree, include_self, monitor)
+    })?;
+    Ok((tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values)))
+}
+
+#[pyfunction]
+pub(crate) fn triplet_counts(
+    py: Python<'_>,
+    a: &Tree<'_>,
+    b: &Tree<'_>,
+    join_ties: bool,
+    progress: Progress<'_>,
+) -> PyResult<[u64; 5]> {
+    with_trees(py, [a, b], &progress, |a, b, monitor| {
+        let counts = metric::triplet_distance(&Topology::of(a, join_ties), &Topology::of(b, join_ties), monitor)?;
+        Ok([counts.same, counts.different, counts.only_a, counts.only_b, counts.unresolved])
+    })
+}
+
+#[pyfunction]
+pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, join_ties: bool) -> PyResult<[u64; 3]> {
+    with_trees(py, [a, b], &None, |a, b, _| {
+        let counts = metric::robinson_foulds(&Topology::of(a, join_ties), &Topology::of(b, join_ties))?;
+        Ok([counts.shared, counts.only_a, counts.only_b])
+    })
+}
+
+#[pyfunction]
+pub(crate) fn dendrogram_purity(
+    py: Python<'_>,
+    tree: &Tree<'_>,
+    labels: PyReadonlyArray1<'_, i64>,
+    join_ties: bool,
+) -> PyResult<f64> {
+    let (tree, labels) = (tree.get().inner(), labels.as_slice()?);
+    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(&Topology::of(tree, join_ties), labels))
+}
+
+#[pyfunction]
+pub(crate) fn ari(py: Python<'_>, a: PyReadonlyArray1<'_, i64>, b: PyReadonlyArray1<'_, i64>) -> PyResult<f64> {
+    let (a, b) = (a.as_slice()?, b.as_slice()?);
+    py.detach(|| metric::ari(a, b)).map_err(to_py)
+}
+
+#[pyfunction]
+pub(crate) fn aari(
+    py: Python<'_>,
+    tree: &Tree<'_>,
+    levels: PyReadonlyArray2<'_, i64>,
+    progress: Progress<'_>,
+) -> PyResult<(f64, Vec<f64>)> {
+    let n = levels.shape()[1];
+    let tree = tree.get().inner();
+    let columns: Vec<&[i64]> = levels.as_slice()?.chunks(n.max(1)).collect();
+    let long = columns.len() * n > 1 << 18;
+    let scores = callbacks::run(py, long, progress.as_ref(), |monitor| metric::aari(tree, &columns, monitor))?;
+    Ok((scores.mean, scores.levels))
+}
+
+#[pyfunction]
+pub(crate) fn aari_of_trees(
+    py: Python<'_>,
+    a: &Tree<'_>,
+    b: &Tree<'_>,
+    n_clusters: Vec<usize>,
+    progress: Progress<'_>,
+) -> PyResult<(f64, Vec<f64>)> {
+    let scores = with_trees(py, [a, b], &progress, |a, b, monitor| metric::aari_of_trees(a, b, &n_clusters, monitor))?;
+    Ok((scores.mean, scores.levels))
 }

@@ -1,0 +1,173 @@
+"""Trees in the forms in which others keep them."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError
+
+__all__ = ["as_dendrogram"]
+
+
+def as_dendrogram(
+    tree: Any, *, n_leaves: int | None = None, names: Sequence[str] | None = None
+) -> Dendrogram:
+    """A dendrogram from any form of a tree.
+
+    Parameters
+    ----------
+    tree
+        A `Dendrogram`; Newick text; SciPy's linkage matrix Z, (n - 1, 4); scikit-learn's `children_`,
+        (n - 1, 2), or a fitted estimator that has it (with `distances_` as heights, if it has these,
+        else heights are 1, 2, ...); or nested labels, (n,) or (n, L), such as the columns tissue and
+        subtype of a table, from coarse to fine.
+    n_leaves
+        The number of leaves, where it is known. It tells labels from merges, which is hardly ever
+        needed: merges name each cluster exactly once.
+    names
+        The names of the leaves.
+
+    Returns
+    -------
+    Dendrogram
+        Of nested labels: leaves of the same labels merge at height 1, those that differ in the last
+        column only at 2, and so on; L + 1 is the root. Nodes of more than two children are merges of
+        equal height. Equal labels in a finer column below different ones in a coarser column are
+        different clusters; None and NaN leave a leaf directly under its coarser cluster.
+
+    Raises
+    ------
+    InputError
+        What is none of these; a column of labels that is coarser than the one before.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.as_dendrogram([("skin", "a"), ("skin", "b"), ("skin", "b"), ("bone", "a")])
+    >>> d.to_newick(branch_lengths=False)
+    '(3,(0,(1,2)));'
+    >>> ordhc.as_dendrogram([[0, 1], [2, 3]]).n_leaves            # children_ of scikit-learn
+    3
+    """
+    found = _dendrogram(tree, n_leaves, names)
+    if n_leaves is not None and found.n_leaves != n_leaves:
+        raise InputError(f"the tree has {found.n_leaves} leaves, not {n_leaves}")
+    return found
+
+
+def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) -> Dendrogram:
+    if isinstance(tree, Dendrogram):
+        return tree if names is None else tree.with_names(names)
+    if isinstance(tree, str):
+        if not {"(", ";"} & set(tree):
+            raise InputError(f"{tree[:40]!r} is no Newick text; files are read by ordhc.read_tree")
+        return Dendrogram.from_newick(tree, names)
+    if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
+        return _dendrogram(tree.dendrogram_, n_leaves, names)
+    if hasattr(tree, "children_"):
+        return _of_children(np.asarray(tree.children_), getattr(tree, "distances_", None), names)
+    try:
+        table = np.asarray(tree)
+    except ValueError:
+        raise InputError(f"{type(tree).__name__} is no tree: its rows have different lengths") from None
+    if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
+        if table.shape[1] == 4:
+            return Dendrogram.from_scipy(table, names)
+        if table.shape[1] == 2:
+            return _of_children(table, None, names)
+    if table.ndim not in (1, 2) or not len(table) or n_leaves not in (None, len(table)):
+        raise InputError(
+            f"{type(tree).__name__} of shape {table.shape} is no tree"
+            + ("" if n_leaves is None else f" of {n_leaves} leaves")
+            + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2) or labels (n, L)"
+        )
+    return _of_labels(label_columns(tree), names or index_names(tree))
+
+
+def _are_merges(table: NDArray[Any]) -> bool:
+    """Whether the first two columns name every cluster but the last exactly once."""
+    if table.shape[1] not in (2, 4) or table.dtype.kind not in "iuf":
+        return False
+    ids = np.sort(table[:, :2].ravel())
+    return bool((ids == np.arange(len(ids))).all())
+
+
+def _of_children(
+    children: NDArray[Any], distances: ArrayLike | None, names: Sequence[str] | None
+) -> Dendrogram:
+    heights = np.arange(1, len(children) + 1, dtype=np.float64) if distances is None else distances
+    return Dendrogram(children, heights, names=names)
+
+
+def label_columns(labels: Any) -> NDArray[np.int64]:
+    """Labels, (n,) or (n, L) of any type, as (L, n) numbers; None and NaN are -1."""
+    table = np.asarray(labels)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2:
+        raise InputError(f"labels have shape {table.shape}; (n,) or (n, L) is needed")
+    if table.dtype.kind in "iu" and table.size and table.min() >= 0 and table.max() <= np.iinfo(np.int64).max:
+        return np.ascontiguousarray(table.T, dtype=np.int64)
+    return np.array([_numbered(column) for column in table.T], dtype=np.int64).reshape(table.shape[::-1])
+
+
+def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
+    if column.dtype.kind != "O":
+        numbers = np.unique(column, return_inverse=True)[1].astype(np.int64)
+        if column.dtype.kind == "f":
+            numbers[np.isnan(column)] = -1
+        return numbers
+    number: dict[Hashable, int] = {}
+    missing = [label is None or label != label for label in column]
+    return np.array(
+        [
+            -1 if none else number.setdefault(label, len(number))
+            for label, none in zip(column, missing, strict=True)
+        ],
+        dtype=np.int64,
+    )
+
+
+def index_names(labels: Any) -> list[str] | None:
+    """The names of the rows, where a data frame has them."""
+    index = getattr(labels, "index", None)
+    if index is None or callable(index) or not len(index) or not all(isinstance(name, str) for name in index):
+        return None
+    return list(index)
+
+
+def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendrogram:
+    n = columns.shape[1]
+    # By leaf, its cluster: first the root, then by one column after the other.
+    levels = [np.zeros(n, dtype=np.int64)]
+    for at, column in enumerate(columns):
+        before = levels[-1]
+        if at and len(np.unique(column)) < len(np.unique(columns[at - 1])):
+            _check_not_coarser(columns[at - 1], column, at)
+        # A missing label makes a cluster of the leaf alone, which is directly below.
+        own = np.where(column < 0, column.max(initial=0) + 1 + np.arange(n), column)
+        levels.append(np.unique(np.column_stack([before, own]), axis=0, return_inverse=True)[1].ravel())
+    # Leaves of the same finest cluster merge at 1, up to the root at L + 1.
+    top = np.arange(n)
+    merges: list[tuple[int, int]] = []
+    heights: list[float] = []
+    for height, level in enumerate(reversed(levels), start=1):
+        order = np.argsort(level, kind="stable")
+        for members in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
+            clusters = list(dict.fromkeys(top[members].tolist()))
+            whole = clusters[0]
+            for other in clusters[1:]:
+                merges.append((whole, other))
+                heights.append(float(height))
+                whole = n + len(merges) - 1
+            top[members] = whole
+    return Dendrogram(merges, heights, names=names)
+
+
+def _check_not_coarser(before: NDArray[np.int64], column: NDArray[np.int64], at: int) -> None:
+    pairs = np.unique(np.column_stack([before, column]), axis=0)
+    if len(pairs) == len(np.unique(before)):
+        raise InputError(f"column {at} of the labels is coarser than column {at - 1}; give coarse ones first")
