@@ -118,6 +118,9 @@ class Satisfied:
     def __float__(self) -> float:
         return self.agreed
 
+    def __str__(self) -> str:
+        return f"{self.agreed:.6g} (disagreed {self.disagreed:.6g}, unresolved {self.unresolved:.6g})"
+
 
 def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Satisfied:
     """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
@@ -399,6 +402,9 @@ class KendallTau:
 
     def __float__(self) -> float:
         return self.mean
+
+    def __str__(self) -> str:
+        return f"{self.mean:.6g} (standard error {self.standard_error:.3g})"
 
 
 def kendall_tau_b(
