@@ -84,15 +84,9 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
             + ("" if n_leaves is None else f" of {n_leaves} leaves")
             + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2) or labels (n, L)"
         )
-    if (
-        len(table) > 2
-        and table.shape == table.T.shape
-        and table.dtype.kind in "iuf"
-        and (table == table.T).all()
-    ):
-        raise InputError(
-            f"a symmetric matrix of shape {table.shape} is no tree; ordhc.linkage makes one of it"
-        )
+    square = table.ndim == 2 and len(table) == table.shape[1] > 2 and table.dtype.kind in "iuf"
+    if square and (table == table.T).all():
+        raise InputError(f"a symmetric matrix, {table.shape}, is no tree; ordhc.linkage makes one of it")
     return _of_labels(label_columns(tree), names or index_names(tree))
 
 
