@@ -30,6 +30,7 @@
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
 //! * [`bootstrap`]: how sure a dendrogram is;
+//! * [`vectors`]: hierarchies from vectors by their dot products;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
@@ -60,6 +61,7 @@ pub mod metric;
 pub mod preference;
 pub mod similarity;
 pub mod tree;
+pub mod vectors;
 
 pub use comparison::{Quadruplets, Triplets};
 pub use error::{Error, Result};

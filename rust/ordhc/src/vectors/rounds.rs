@@ -1,0 +1,193 @@
+//! Many chains at once: reciprocal nearest pairs are merged in rounds.
+//!
+//! Average linkage is reducible: a merge makes no cluster nearer to any other than its parts were. So
+//! a cluster's nearest stays its nearest until it is merged, and reciprocal pairs merge in any order.
+
+use super::bounds::Tiles;
+use super::clusters::Clusters;
+use super::search::{self, Near, Query};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::RawMerge;
+
+/// Steps that merging `k` clusters counts on the monitor: finding the first nearest ones, and merging.
+pub(super) fn work(k: usize) -> u64 {
+    let k = k as u64;
+    if k > 1 { k * k + k * k / 2 } else { 0 }
+}
+
+/// Merges until one cluster is left; returns the merges, parts before wholes, and that cluster.
+pub(super) fn merge_all(clusters: Clusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, Clusters)> {
+    if clusters.len() < 2 {
+        return Ok((Vec::new(), clusters));
+    }
+    let mut rounds = Rounds::new(clusters, monitor)?;
+    let mut wanted: Vec<usize> = (0..rounds.clusters.len()).collect();
+    while rounds.n_alive > 1 {
+        rounds.look_up(&wanted)?;
+        let pairs = rounds.reciprocal(&wanted);
+        rounds.merge(&pairs)?;
+        rounds.pack()?;
+        wanted = rounds.wanted();
+    }
+    let last = rounds.alive.iter().position(|&alive| alive).unwrap_or(0);
+    rounds.clusters.keep(&[last]);
+    Ok((rounds.merges, rounds.clusters))
+}
+
+/// After this many queries per cluster a single chain goes on, which needs at most three more.
+const PATIENCE: usize = 8;
+
+struct Rounds<'m> {
+    clusters: Clusters,
+    tiles: Tiles,
+    alive: Vec<bool>,
+    n_alive: usize,
+    nearest: Vec<Nearest>,
+    /// Queries to go before a single chain takes over.
+    patience: usize,
+    merges: Vec<RawMerge>,
+    monitor: &'m Monitor,
+}
+
+/// What is known of a cluster's nearest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Nearest {
+    /// Nothing but that its value is at most this. A new cluster has no place in any chain yet.
+    Unknown {
+        most: f64,
+        new: bool,
+    },
+    Known(Near),
+}
+
+impl<'m> Rounds<'m> {
+    fn new(clusters: Clusters, monitor: &'m Monitor) -> Result<Self> {
+        let k = clusters.len();
+        Ok(Self {
+            tiles: Tiles::new(&clusters)?,
+            clusters,
+            alive: vec![true; k],
+            n_alive: k,
+            nearest: vec![Nearest::Unknown { most: f64::INFINITY, new: true }; k],
+            patience: PATIENCE * k,
+            merges: Vec::with_capacity(k - 1),
+            monitor,
+        })
+    }
+
+    fn known(&self, at: usize) -> Option<usize> {
+        match self.nearest[at] {
+            Nearest::Known(near) => Some(near.cluster as usize),
+            Nearest::Unknown { .. } => None,
+        }
+    }
+
+    fn look_up(&mut self, wanted: &[usize]) -> Result<()> {
+        let query = |&cluster: &usize| match self.nearest[cluster] {
+            Nearest::Unknown { most, .. } => Query { cluster, most },
+            Nearest::Known(_) => Query { cluster, most: f64::INFINITY },
+        };
+        let queries: Vec<Query> = wanted.iter().map(query).collect();
+        self.patience = self.patience.saturating_sub(queries.len());
+        let count = self.merges.is_empty() && queries.len() == self.n_alive;
+        let found = search::nearest(&self.clusters, &self.tiles, &queries, count, self.monitor)?;
+        for (&at, near) in wanted.iter().zip(found) {
+            self.nearest[at] = Nearest::Known(near);
+        }
+        Ok(())
+    }
+
+    /// The reciprocal pairs that answers for `wanted` have made.
+    fn reciprocal(&self, wanted: &[usize]) -> Vec<(usize, usize)> {
+        let pair = |&a: &usize| self.known(a).filter(|&b| self.known(b) == Some(a)).map(|b| (a.min(b), a.max(b)));
+        let mut pairs: Vec<(usize, usize)> = wanted.iter().filter_map(pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// Merges pairs of clusters and forgets what was nearest to them.
+    fn merge(&mut self, pairs: &[(usize, usize)]) -> Result<()> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let mut merged = vec![false; self.alive.len()];
+        for &(i, j) in pairs {
+            let Nearest::Known(Near { value: similarity, .. }) = self.nearest[i] else { continue };
+            let name = |at: usize| self.clusters.names[at] as usize;
+            self.merges.push(RawMerge { i: name(i), j: name(j), similarity });
+            self.clusters.merge(i, j);
+            self.tiles.set(&self.clusters, i);
+            self.tiles.remove(j);
+            self.alive[j] = false;
+            self.n_alive -= 1;
+            self.nearest[i] = Nearest::Unknown { most: similarity, new: true };
+            (merged[i], merged[j]) = (true, true);
+            self.monitor.advance(self.n_alive as u64)?;
+        }
+        for nearest in &mut self.nearest {
+            if let Nearest::Known(Near { cluster, value: most }) = *nearest
+                && merged[cluster as usize]
+            {
+                *nearest = Nearest::Unknown { most, new: false };
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops clusters that are gone when they are a third.
+    fn pack(&mut self) -> Result<()> {
+        let k = self.alive.len();
+        if 3 * self.n_alive >= 2 * k {
+            return Ok(());
+        }
+        let kept: Vec<usize> = (0..k).filter(|&at| self.alive[at]).collect();
+        let mut place = vec![0; k];
+        kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
+        let moved = |nearest| match nearest {
+            Nearest::Known(Near { cluster, value }) => Nearest::Known(Near { cluster: place[cluster as usize], value }),
+            unknown => unknown,
+        };
+        self.nearest = kept.iter().map(|&at| moved(self.nearest[at])).collect();
+        self.alive = vec![true; kept.len()];
+        self.clusters.keep(&kept);
+        self.tiles = Tiles::new(&self.clusters)?;
+        Ok(())
+    }
+
+    /// The clusters to look up next: new ones, and those that are the nearest of others.
+    ///
+    /// Each merge can make many of the latter, so that there is a limit.
+    fn wanted(&self) -> Vec<usize> {
+        if self.patience == 0 {
+            return self.end_of_chain();
+        }
+        let mut somebodys = vec![false; self.alive.len()];
+        (0..somebodys.len()).filter_map(|at| self.known(at)).for_each(|at| somebodys[at] = true);
+        let wanted = |&at: &usize| match self.nearest[at] {
+            Nearest::Unknown { new, .. } => self.alive[at] && (new || somebodys[at]),
+            Nearest::Known(_) => false,
+        };
+        let wanted: Vec<usize> = (0..somebodys.len()).filter(wanted).collect();
+        if wanted.is_empty() { self.end_of_chain() } else { wanted }
+    }
+
+    /// Follows the chain from the first cluster to one whose nearest is not known.
+    fn end_of_chain(&self) -> Vec<usize> {
+        let mut at = 0;
+        for _ in 0..self.n_alive {
+            match self.known(at) {
+                Some(next) => at = next,
+                None => return vec![at],
+            }
+        }
+        // A circle of almost equal values, left by rounding of older ones: all of it is looked up again.
+        let mut circle = vec![at];
+        while let Some(next) = self.known(circle[circle.len() - 1]).filter(|&next| next != at) {
+            circle.push(next);
+        }
+        circle.sort_unstable();
+        circle
+    }
+}
