@@ -136,7 +136,10 @@ def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Sat
     if not len(data) or (data.weights is not None and not data.weights.any()):
         raise InputError("there are no comparisons (of positive weight) to satisfy")
     weights = _ordhc.satisfied(tree._tree, data.rows, data.weights)
-    return Satisfied(*(weight / sum(weights) for weight in weights))
+    total = sum(weights)
+    if total == np.inf:
+        raise InputError("the weights are so large that their sum overflows a float; rescale them")
+    return Satisfied(*(weight / total for weight in weights))
 
 
 # --- by similarities -------------------------------------------------------------------------
@@ -593,7 +596,7 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
     if names is None:
         if isinstance(given, str):
             raise InputError(
-                f"the leaves of the Newick text have names, {whose} have none: read the text with "
+                f"the leaves of the Newick text have names, those of {whose} have none: read the text with "
                 "Dendrogram.from_newick(text, names=...), which gives names their numbers"
             )
         return tree
