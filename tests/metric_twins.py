@@ -1,13 +1,17 @@
 """The scores straight from their definitions: slow, obvious, exact where they can be."""
 
 import itertools
+import sys
 from fractions import Fraction
 from math import comb, inf, sqrt
+from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 
 import ordhc
+
+sys.path.insert(0, str(Path(__file__).parent))
 import twins
 
 
@@ -284,14 +288,14 @@ LARGER = (random_tree(200, 8, n_heights=40), random_tree(200, 9, n_heights=40))
 
 
 @st.composite
-def trees(draw, n=None, min_leaves=1, max_leaves=12, kind=None):
+def trees(draw, n=None, min_leaves=1, max_leaves=12, kind=None, monotone=None):
     """Ties, inversions and both kinds included."""
     return random_tree(
         draw(st.integers(min_leaves, max_leaves)) if n is None else n,
         draw(st.integers(0, 2**32 - 1)),
         n_heights=draw(st.sampled_from([1, 2, 4, 1000])),
         kind=kind or draw(st.sampled_from(["similarity", "dissimilarity"])),
-        monotone=draw(st.booleans()),
+        monotone=draw(st.booleans()) if monotone is None else monotone,
         chain=draw(st.booleans()),
     )
 

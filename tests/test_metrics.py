@@ -79,16 +79,26 @@ def test_twins_by_hand():
 # By comparisons and similarities.
 
 
-@QUICK
-@given(COMPARISONS, st.data())
-def test_satisfied(comparisons, data):
-    tree = data.draw(naive.trees(comparisons.n_leaves))
-    if not len(comparisons):
-        return
+def assert_satisfied(tree, comparisons):
     found = metrics.satisfied(tree, comparisons)
     expected = [float(share) for share in naive.satisfied(tree, comparisons)]
     np.testing.assert_allclose([found.agreed, found.disagreed, found.unresolved], expected, rtol=1e-14)
     assert float(found) == found.agreed
+
+
+@QUICK
+@given(COMPARISONS.filter(len), st.data())
+def test_satisfied(comparisons, data):
+    # Two pairs of a triplet always join one within the other, so heights do not matter.
+    monotone = None if isinstance(comparisons, ordhc.Triplets) else True
+    assert_satisfied(data.draw(naive.trees(comparisons.n_leaves, monotone=monotone)), comparisons)
+
+
+@pytest.mark.xfail(reason="merges elsewhere are compared by their order, not by their heights")
+def test_satisfied_where_merges_are_not_in_order_of_height():
+    tree = ordhc.Dendrogram([(0, 1), (2, 3), (4, 5)], [2.0, 1.0, 3.0])
+    assert tree.is_monotone
+    assert_satisfied(tree, ordhc.Quadruplets([(2, 3, 0, 1), (2, 3, 0, 1), (0, 1, 2, 3)], 4))
 
 
 @QUICK

@@ -539,7 +539,9 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         data = _comparisons(reference, found, kinds, what)
         if data.n_leaves != found.n_leaves:
             raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
-        return _by_name(found, data.names, "the comparisons", tree), data
+        # Rows of numbers know no names.
+        named = isinstance(reference, Triplets | Quadruplets) or np.asarray(reference).dtype.kind not in "iuf"
+        return _by_name(found, data.names if named else None, "the comparisons", tree), data
     if isinstance(reference, Dendrogram):
         found = as_dendrogram(tree, n_leaves=reference.n_leaves)
     else:
@@ -547,14 +549,15 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     n = found.n_leaves
     is_tree = isinstance(reference, Dendrogram | str) or hasattr(reference, "children_")
     if not is_tree:
-        shape = np.shape(reference)
+        shape = _shape(reference, what)
         pairs = (n * (n - 1) // 2,)
         if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
             values = verbs._matrix(reference)
             leaves = len(values) if values.ndim == 2 else verbs._leaves_of_condensed(len(values))
             if leaves != n:
                 raise InputError(f"the tree has {n} leaves, the matrix has {leaves}")
-            return found, values
+            names = index_names(reference) if values.ndim == 2 else None
+            return _by_name(found, names, "the matrix", tree), values
         if "labels" in kinds and (shape[:1] == (n,) or "tree" not in kinds):
             return _with_labels(found, reference, tree)
     if "tree" not in kinds:
@@ -568,9 +571,17 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     return _by_name(found, other.names, "the reference", tree), other
 
 
+def _shape(reference: Any, what: str) -> tuple[int, ...]:
+    try:
+        return np.shape(reference)
+    except ValueError:
+        text = f"{what} takes no {type(reference).__name__} with rows of different lengths"
+        raise InputError(text) from None
+
+
 def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: str) -> Any:
     if not isinstance(reference, Triplets | Quadruplets):
-        width = np.shape(reference)[-1:]
+        width = _shape(reference, what)[-1:]
         kind = Quadruplets if width == (4,) and "quadruplets" in kinds else Triplets
         reference = kind(reference, n_leaves=tree.n_leaves, names=tree.names)
     return verbs._fitting(reference, tuple(kinds), f"metric {what!r}")
