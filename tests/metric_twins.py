@@ -238,6 +238,16 @@ def clusters_differ(a, b, join_ties):
     return len(x ^ y), len(x) + len(y)
 
 
+class Series:
+    """What there is to a pandas Series or DataFrame here."""
+
+    def __init__(self, values, index):
+        self.values, self.index = np.asarray(values), index
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
 # --- trees -----------------------------------------------------------------------------------
 
 
