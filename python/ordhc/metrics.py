@@ -155,7 +155,8 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) 
     tree
         See `ordhc.as_dendrogram`.
     S
-        (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them.
+        (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them. A data
+        frame whose rows have names is matched by name.
 
     Returns
     -------
@@ -208,7 +209,8 @@ def cophenetic_correlation(
     tree
         See `ordhc.as_dendrogram`.
     reference
-        (n, n), or the n(n-1)/2 pairs as SciPy orders them; or a tree.
+        (n, n), or the n(n-1)/2 pairs as SciPy orders them; or a tree. A data frame whose rows have
+        names is matched by name.
     dissimilarity
         What the matrix holds; by default what the tree's heights are. Where one holds similarities and
         the other dissimilarities the sign is turned, so that 1 is perfect.
