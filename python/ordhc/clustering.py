@@ -22,6 +22,8 @@ Progress = Callable[[float], None]
 
 #: Ways to average linkage of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
+#: Up to so many bytes dot products are square, which is faster to make, else condensed.
+_SQUARE = 512 << 20
 
 #: The papers' names of methods: similarity (None where the linkage needs none) and linkage.
 METHODS: Mapping[str, tuple[str | None, str]] = {
@@ -184,6 +186,7 @@ class Plan:
         else:
             rows, scale = verbs.factored(self.similarity, data, half(0), settings)
             own = scale * vectors.squared_norms(rows)
+            n = len(own)
             if (
                 self._needs_no_matrix
                 and engine != "matrix"
@@ -191,10 +194,11 @@ class Plan:
             ):
                 tree = vectors.mean_dot_linkage(rows, scale, initial, half(0.5), what=self.similarity.name)
                 return tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+            layout = "square" if rows.dtype.itemsize * n * n <= _SQUARE else "condensed"
             dtype = rows.dtype.name
-            pairs = vectors.products(rows, scale, "condensed", dtype, half(0), what=self.similarity.name)
+            pairs = vectors.products(rows, scale, layout, dtype, half(0), what=self.similarity.name)
         less_is_closer = self.similarity.dissimilarity
-        if not len(pairs):
+        if not pairs.size or len(pairs) == 1 == pairs.ndim - 1:
             tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
         else:
             linkage = dict(self.linkage_settings)

@@ -58,6 +58,9 @@ def as_vectors(data: Any) -> Any:
         raise InputError(f"vectors have shape {rows.shape}; (n, p) with at least one row is needed")
     if isinstance(rows, np.ndarray):
         for block in _blocks(len(rows)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                if math.isfinite(rows[block].sum(dtype=np.float64)):
+                    continue
             wrong = np.argwhere(~np.isfinite(rows[block]))
             if wrong.size:
                 row, column = wrong[0]
@@ -134,36 +137,47 @@ def products(
             negative.add(condensed[block])
         negative.warn(what)
         return condensed if layout == "condensed" else _full(condensed, own * scale, dtype)
-    out = np.empty((n, n) if layout == "square" else pairs, dtype=dtype)
-    factor = rows.dtype.type(scale)
+    out: NDArray[Any]
+    if layout == "square":
+        # NumPy knows that this is symmetric, and multiplies one half.
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = rows @ rows.T
+        for block in _blocks(n):
+            out[block] *= rows.dtype.type(scale)
+            if not negative.add(out[block]):
+                raise _overflow(out[block], block.start, 0)
+        # Every pair was there twice, and every row with itself.
+        negative.count, negative.n_negative = pairs, negative.n_negative // 2
+        negative.sum = (negative.sum - float(np.trace(out))) / 2
+        negative.sum_negative /= 2
+        return _warned(negative, what, out.astype(dtype, copy=False))
+    out = np.empty(pairs, dtype=dtype)
     at = 0
     for block in _blocks(n):
         # Only the upper half is multiplied.
         with np.errstate(over="ignore", invalid="ignore"):
             part = rows[block] @ rows[block.start :].T
-            part *= factor
-        own = part[:, : len(part)]
-        own[:] = np.triu(own) + np.triu(own, 1).T
-        if not np.isfinite(part).all():
-            row, column = np.argwhere(~np.isfinite(part))[0] + block.start
-            raise InputError(
-                f"the dot product of rows {row} and {column} overflows {rows.dtype}; rescale the vectors"
-            )
-        negative.add(part[:, len(part) :])
+            part *= rows.dtype.type(scale)
+        if not math.isfinite(part.sum(dtype=np.float64)):
+            raise _overflow(part, block.start, block.start)
         for offset, row in enumerate(part):
-            negative.add(row[offset + 1 : len(part)])
-        if layout == "square":
-            out[block, block.start :] = part
-            out[block.start :, block] = part.T
-        else:
-            for offset, row in enumerate(part):
-                values = row[offset + 1 :]
-                out[at : at + len(values)] = values
-                at += len(values)
+            values = row[offset + 1 :]
+            out[at : at + len(values)] = values
+            at += len(values)
+        negative.add(out[at - sum(range(n - block.stop, n - block.start)) : at])
         if progress is not None:
             progress(1 - (1 - block.stop / n) ** 2)
+    return _warned(negative, what, out)
+
+
+def _warned(negative: "_Negative", what: str | None, values: NDArray[Any]) -> NDArray[Any]:
     negative.warn(what)
-    return out
+    return values
+
+
+def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputError:
+    row, column = np.argwhere(~np.isfinite(values))[0] + (first_row, first_column)
+    return InputError(f"the dot product of rows {row} and {column} overflows {values.dtype}: rescale")
 
 
 def prefers_no_matrix(rows: Any) -> bool:
@@ -201,18 +215,21 @@ class _Negative:
         self.count, self.n_negative = 0, 0
         self.sum, self.sum_negative, self.least = 0.0, 0.0, 0.0
 
-    def add(self, values: NDArray[Any]) -> None:
+    def add(self, values: NDArray[Any]) -> bool:
+        """Count values; whether they are finite."""
         least = values.min(initial=0)
+        total = float(values.sum(dtype=np.float64))
         self.count += values.size
-        if least >= 0:
-            self.sum += float(values.sum(dtype=np.float64))
-            return
+        if least >= 0 or not math.isfinite(total):
+            self.sum += total
+            return math.isfinite(total)
         below = np.minimum(values, 0)
         negative = float(-below.sum(dtype=np.float64))
         self.n_negative += int(np.count_nonzero(below))
         self.sum_negative += negative
-        self.sum += float(values.sum(dtype=np.float64)) + 2 * negative
+        self.sum += total + 2 * negative
         self.least = min(self.least, float(least))
+        return True
 
     def warn(self, what: str | None, *, sampled: bool = False) -> None:
         """Warn if negative values carry more than 1% of the total size (Gray et al. 2024, E.4)."""
@@ -235,7 +252,8 @@ def _warn_of_sample(rows: NDArray[Any], scale: float, what: str) -> None:
     step = max(1, len(rows) // 1000)
     some = rows[::step][:1000]
     upper = np.triu_indices(len(some), 1)
-    negative.add((some @ some.T)[upper] * scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        negative.add((some @ some.T)[upper] * scale)
     negative.warn(what, sampled=step > 1)
 
 
