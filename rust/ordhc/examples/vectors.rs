@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use ordhc::Monitor;
-use ordhc::vectors::{Vectors, mean_dot_linkage};
+use ordhc::similarity::condensed_len;
+use ordhc::vectors::{SparseRows, Vectors, mean_dot_linkage, sparse_gram};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -35,17 +36,44 @@ fn rows(kind: &str, n: usize, p: usize) -> Vec<f32> {
     all
 }
 
+/// About 90 values a row, columns as frequent as Zipf has it.
+fn sparse(n: usize, p: usize) -> (Vec<i32>, Vec<i32>, Vec<f64>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    let top = (p as f64).ln();
+    for _ in 0..n {
+        let mut columns: Vec<i32> = (0..170).map(|_| ((rng.random::<f64>() * top).exp() - 1.0) as i32).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        values.extend(columns.iter().map(|_| rng.random::<f64>()));
+        indices.extend(columns);
+        indptr.push(indices.len() as i32);
+    }
+    (indptr, indices, values)
+}
+
 fn main() -> ordhc::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let kind = arguments.first().map_or("pca", String::as_str);
     let number = |at: usize, default| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (n, p, repeats) = (number(1, 20_000), number(2, 34), number(3, 1));
-    let values = rows(kind, n, p);
     let memory = || {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default().to_owned();
         line.split_whitespace().nth(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
     };
+    if kind == "sparse" {
+        let (indptr, indices, values) = sparse(n, p);
+        let before = memory();
+        let start = Instant::now();
+        let rows = SparseRows::new(&indptr, &indices, &values, n, p)?;
+        let mut pairs = vec![0.0f32; condensed_len(n)];
+        sparse_gram(&rows, &mut pairs, &Monitor::new())?;
+        let (seconds, more) = (start.elapsed().as_secs_f64(), memory() - before);
+        println!("n={n} p={p}, {} values: {seconds:.3} s, peak memory {more:.0} MB more", values.len());
+        return Ok(());
+    }
+    let values = rows(kind, n, p);
     let before = memory();
     let vectors = Vectors::new(&values, n, p)?;
     let mut times: Vec<f64> = (0..repeats)

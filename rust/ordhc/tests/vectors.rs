@@ -218,6 +218,40 @@ fn extreme_values() {
 }
 
 #[test]
+fn any_number_of_threads_gives_the_same() {
+    const CHILD: &str = "ORDHC_TEST_CHILD";
+    if std::env::var(CHILD).is_ok() {
+        let (n, p) = (2000, 20);
+        let flat = Random(9).rows(n, p, |x| x - 0.4).concat();
+        let tree = mean_dot_linkage(&Vectors::new(&flat, n, p).unwrap(), 1.0, None, &Monitor::new()).unwrap();
+        let indptr: Vec<i64> = (0..=n).map(|i| (i * p) as i64).collect();
+        let indices: Vec<i64> = (0..n * p).map(|at| (at % p) as i64).collect();
+        let mut pairs = vec![0.0f64; condensed_len(n)];
+        let sparse = SparseRows::new(&indptr, &indices, &flat, n, p).unwrap();
+        let diagonal = sparse_gram(&sparse, &mut pairs, &Monitor::new()).unwrap();
+        let mut sum = 0u64;
+        let all = tree.heights().iter().chain(&pairs).chain(&diagonal).map(|x| x.to_bits());
+        for bits in all.chain(tree.merges().iter().flatten().map(|&part| u64::from(part))) {
+            sum = sum.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(bits);
+        }
+        println!("sum={sum};");
+        return;
+    }
+    let run = |threads: &str| {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["any_number_of_threads_gives_the_same", "--exact", "--nocapture"])
+            .envs([(CHILD, "1"), ("ORDHC_NUM_THREADS", threads)])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let from = text.find("sum=").unwrap();
+        text[from..].split(';').next().unwrap().to_owned()
+    };
+    let sums = ["1", "2", "3", "7"].map(run);
+    assert!(sums.iter().all(|sum| *sum == sums[0]), "{sums:?}");
+}
+
+#[test]
 fn wrong_partitions_and_interruption() {
     let rows = Random(6).rows(100, 4, |x| x);
     let flat = rows.concat();

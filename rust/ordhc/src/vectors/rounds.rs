@@ -21,15 +21,9 @@ pub(super) fn merge_all(clusters: Clusters, monitor: &Monitor) -> Result<(Vec<Ra
     if clusters.len() < 2 {
         return Ok((Vec::new(), clusters));
     }
-    let mut rounds = Rounds::new(clusters, monitor)?;
-    let mut wanted: Vec<usize> = (0..rounds.clusters.len()).collect();
-    while rounds.n_alive > 1 {
-        rounds.look_up(&wanted)?;
-        let pairs = rounds.reciprocal(&wanted);
-        rounds.merge(&pairs)?;
-        rounds.pack()?;
-        wanted = rounds.wanted();
-    }
+    let patience = PATIENCE * clusters.len();
+    let mut rounds = Rounds::new(clusters, patience, monitor)?;
+    rounds.run()?;
     let last = rounds.alive.iter().position(|&alive| alive).unwrap_or(0);
     rounds.clusters.keep(&[last]);
     Ok((rounds.merges, rounds.clusters))
@@ -37,6 +31,10 @@ pub(super) fn merge_all(clusters: Clusters, monitor: &Monitor) -> Result<(Vec<Ra
 
 /// After this many queries per cluster a single chain goes on, which needs at most three more.
 const PATIENCE: usize = 8;
+/// A round has one of this many of the clusters that could be looked up, those of the largest values.
+/// Fewer of these have to be looked up again, but rounds should not be small.
+const SHARE: usize = 8;
+const SMALL: usize = 64;
 
 struct Rounds<'m> {
     clusters: Clusters,
@@ -44,7 +42,8 @@ struct Rounds<'m> {
     alive: Vec<bool>,
     n_alive: usize,
     nearest: Vec<Nearest>,
-    /// Queries to go before a single chain takes over.
+    /// The queries that were made, and after how many a single chain takes over.
+    n_queries: usize,
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,
@@ -62,7 +61,7 @@ enum Nearest {
 }
 
 impl<'m> Rounds<'m> {
-    fn new(clusters: Clusters, monitor: &'m Monitor) -> Result<Self> {
+    fn new(clusters: Clusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
         Ok(Self {
             tiles: Tiles::new(&clusters)?,
@@ -70,10 +69,23 @@ impl<'m> Rounds<'m> {
             alive: vec![true; k],
             n_alive: k,
             nearest: vec![Nearest::Unknown { most: f64::INFINITY, new: true }; k],
-            patience: PATIENCE * k,
+            n_queries: 0,
+            patience,
             merges: Vec::with_capacity(k - 1),
             monitor,
         })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        let mut wanted: Vec<usize> = (0..self.n_alive).collect();
+        while self.n_alive > 1 {
+            self.look_up(&wanted)?;
+            let pairs = self.reciprocal(&wanted);
+            self.merge(&pairs)?;
+            self.pack()?;
+            wanted = self.wanted();
+        }
+        Ok(())
     }
 
     fn known(&self, at: usize) -> Option<usize> {
@@ -89,7 +101,7 @@ impl<'m> Rounds<'m> {
             Nearest::Known(_) => Query { cluster, most: f64::INFINITY },
         };
         let queries: Vec<Query> = wanted.iter().map(query).collect();
-        self.patience = self.patience.saturating_sub(queries.len());
+        self.n_queries += queries.len();
         let count = self.merges.is_empty() && queries.len() == self.n_alive;
         let found = search::nearest(&self.clusters, &self.tiles, &queries, count, self.monitor)?;
         for (&at, near) in wanted.iter().zip(found) {
@@ -160,17 +172,22 @@ impl<'m> Rounds<'m> {
     ///
     /// Each merge can make many of the latter, so that there is a limit.
     fn wanted(&self) -> Vec<usize> {
-        if self.patience == 0 {
+        if self.n_queries >= self.patience {
             return self.end_of_chain();
         }
         let mut somebodys = vec![false; self.alive.len()];
         (0..somebodys.len()).filter_map(|at| self.known(at)).for_each(|at| somebodys[at] = true);
-        let wanted = |&at: &usize| match self.nearest[at] {
-            Nearest::Unknown { new, .. } => self.alive[at] && (new || somebodys[at]),
-            Nearest::Known(_) => false,
+        let wanted = |at: usize| match self.nearest[at] {
+            Nearest::Unknown { new, most } if self.alive[at] && (new || somebodys[at]) => Some((most, at)),
+            _ => None,
         };
-        let wanted: Vec<usize> = (0..somebodys.len()).filter(wanted).collect();
-        if wanted.is_empty() { self.end_of_chain() } else { wanted }
+        let mut wanted: Vec<(f64, usize)> = (0..somebodys.len()).filter_map(wanted).collect();
+        let room = (wanted.len() / SHARE).max(SMALL);
+        if wanted.len() > room {
+            wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            wanted.truncate(room);
+        }
+        if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }
     }
 
     /// Follows the chain from the first cluster to one whose nearest is not known.
@@ -189,5 +206,59 @@ impl<'m> Rounds<'m> {
         }
         circle.sort_unstable();
         circle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clusters(rows: &[Vec<f64>]) -> Clusters {
+        let mut clusters = Clusters::new(rows.len(), rows[0].len(), false).unwrap();
+        rows.iter().enumerate().for_each(|(at, row)| clusters.set(at, at as u32, 1.0, row.iter().copied()));
+        clusters
+    }
+
+    fn random_rows(k: usize, p: usize, shift: f64) -> Vec<Vec<f64>> {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - shift
+        };
+        (0..k).map(|_| (0..p).map(|_| random()).collect()).collect()
+    }
+
+    #[test]
+    fn a_single_chain_and_many_make_the_same_merges_in_few_queries() {
+        let monitor = Monitor::new();
+        let falling = |ratio: f64| (0..500).map(|i| vec![ratio.powi(i), 1.0]).collect();
+        let stars =
+            (0..500).map(|i| vec![f64::from(i % 20), f64::from(i / 20) * 0.01, 1.0 + f64::from(i) * 1e-7]).collect();
+        let equal = vec![vec![0.1; 3]; 500];
+        for rows in [random_rows(700, 5, 0.5), random_rows(500, 9, 0.0), falling(0.9), falling(1.01), stars, equal] {
+            let k = rows.len();
+            let mut found = Vec::new();
+            for patience in [0, k, PATIENCE * k, usize::MAX] {
+                let mut rounds = Rounds::new(clusters(&rows), patience, &monitor).unwrap();
+                rounds.run().unwrap();
+                // The last round may go beyond; all are looked up first.
+                let most = patience.saturating_add(k / SHARE + SMALL).saturating_add(4 * k);
+                assert!(rounds.n_queries <= most, "{} queries for {k} clusters", rounds.n_queries);
+                found.push(RawMerge::sort(k, rounds.merges));
+            }
+            assert!(found.iter().all(|merges| *merges == found[0]));
+        }
+    }
+
+    #[test]
+    fn circles_are_looked_up_again() {
+        let monitor = Monitor::new();
+        let mut rounds = Rounds::new(clusters(&random_rows(5, 3, 0.5)), usize::MAX, &monitor).unwrap();
+        for (at, cluster) in [(0, 3), (1, 0), (2, 4), (3, 2), (4, 3)] {
+            rounds.nearest[at] = Nearest::Known(Near { cluster, value: 1.0 });
+        }
+        assert_eq!(rounds.wanted(), [2, 3, 4]);
+        rounds.nearest[4] = Nearest::Unknown { most: 1.0, new: false };
+        assert_eq!(rounds.wanted(), [4]);
     }
 }

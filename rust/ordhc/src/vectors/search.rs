@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::bounds::{LANES, QUERIES, Tiles, bounds};
+use super::bounds::{LANES, QUERIES, Tiles};
 use super::clusters::Clusters;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -67,7 +67,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(clusters: &'a Clusters, tiles: &'a Tiles, queries: &'a [Query], count: bool, monitor: &'a Monitor) -> Self {
-        let len = tiles.tile_len() / LANES * QUERIES;
+        let len = tiles.height() * QUERIES;
         let mut packed = vec![0.0; queries.len().div_ceil(QUERIES) * len];
         for (at, query) in queries.iter().enumerate() {
             tiles.write_query(query.cluster, &mut packed[at / QUERIES * len + at % QUERIES..]);
@@ -111,13 +111,13 @@ impl<'a> Job<'a> {
 
     /// One group of queries through some tiles.
     fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
-        let len = self.tiles.tile_len() / LANES * QUERIES;
+        let len = self.tiles.height() * QUERIES;
         let packed = &self.packed[group * len..(group + 1) * len];
         if least.iter().all(|&least| least == DONE) {
             return;
         }
         for tile in tiles {
-            let bounds = bounds(self.tiles.tile(tile), packed);
+            let Some(bounds) = self.tiles.bounds(tile, packed, least) else { continue };
             for query in 0..QUERIES {
                 let hit = bounds[query].iter().fold(false, |hit, &bound| hit | (bound >= least[query]));
                 if hit && query < found.len() {
