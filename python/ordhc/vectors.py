@@ -20,7 +20,7 @@ Progress = Callable[[float], None]
 #: Rows of a block of the matrix of pairs.
 _BLOCK = 512
 #: Up to so many columns no matrix of pairs is needed for speed.
-_FEW = 128
+_FEW = 256
 #: Above so many rows and columns a truncated decomposition is used.
 _SMALL = 2000
 
