@@ -63,12 +63,16 @@ enum Nearest {
 impl<'m> Rounds<'m> {
     fn new(clusters: Clusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
+        // By Cauchy-Schwarz. Equal vectors reach it, so that their search ends early.
+        let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
+        let zero = |at: usize| clusters.row(at).iter().all(|&x| x == 0.0);
+        let unknown = |at| Nearest::Unknown { most: if zero(at) { 0.0 } else { most }, new: true };
         Ok(Self {
+            nearest: (0..k).map(unknown).collect(),
             tiles: Tiles::new(&clusters)?,
             clusters,
             alive: vec![true; k],
             n_alive: k,
-            nearest: vec![Nearest::Unknown { most: f64::INFINITY, new: true }; k],
             n_queries: 0,
             patience,
             merges: Vec::with_capacity(k - 1),
