@@ -153,18 +153,22 @@ def products(
         return _warned(negative, what, out.astype(dtype, copy=False))
     out = np.empty(pairs, dtype=dtype)
     at = 0
-    for block in _blocks(n):
-        # Only the upper half is multiplied.
+    for block in _blocks(n, 1024):
         with np.errstate(over="ignore", invalid="ignore"):
-            part = rows[block] @ rows[block.start :].T
-            part *= rows.dtype.type(scale)
-        if not math.isfinite(part.sum(dtype=np.float64)):
-            raise _overflow(part, block.start, block.start)
-        for offset, row in enumerate(part):
-            values = row[offset + 1 :]
-            out[at : at + len(values)] = values
-            at += len(values)
-        negative.add(out[at - sum(range(n - block.stop, n - block.start)) : at])
+            # NumPy knows that the first one is symmetric, and multiplies one half.
+            own = rows[block] @ rows[block].T
+            rest = rows[block] @ rows[block.stop :].T
+        own *= rows.dtype.type(scale)
+        rest *= rows.dtype.type(scale)
+        start = at
+        for offset in range(len(own)):
+            for values in (own[offset, offset + 1 :], rest[offset]):
+                out[at : at + len(values)] = values
+                at += len(values)
+        finite = math.isfinite(np.trace(own)) and negative.add(out[start:at])
+        if not finite:
+            both = np.concatenate([own, rest], axis=1)
+            raise _overflow(both, block.start, block.start)
         if progress is not None:
             progress(1 - (1 - block.stop / n) ** 2)
     return _warned(negative, what, out)
