@@ -30,6 +30,7 @@
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
 //! * [`bootstrap`]: how sure a dendrogram is;
+//! * [`learn`]: learners, which choose the questions themselves;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
@@ -49,11 +50,13 @@
 mod error;
 mod monitor;
 mod parallel;
+mod search;
 
 pub mod agglomerate;
 pub mod bootstrap;
 pub mod comparison;
 pub mod generate;
+pub mod learn;
 pub mod linkage;
 pub mod memory;
 pub mod metric;
