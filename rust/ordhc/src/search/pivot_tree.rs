@@ -307,3 +307,83 @@ impl PivotTree {
         self.stale = stale;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Where a search can end from a state, with the longest way.
+    fn ends(tree: &PivotTree, state: u32) -> (Vec<Place>, usize) {
+        let (mut places, mut longest) = (Vec::new(), 0);
+        let mut stack = vec![(state, 0)];
+        while let Some((state, steps)) = stack.pop() {
+            if tree.question(state).is_none() {
+                places.push(tree.place_of(state));
+                longest = longest.max(steps);
+                continue;
+            }
+            let next = tree.states[state as usize].next;
+            assert_ne!(next[Outcome::Neither as usize], NONE);
+            stack.extend(next.into_iter().filter(|&next| next != NONE).map(|next| (next, steps + 1)));
+        }
+        places.sort_by_key(|place| match *place {
+            Place::Above(node) => (node, 0),
+            Place::Under(node) => (node, 1),
+        });
+        (places, longest)
+    }
+
+    fn any_place(tree: &PivotTree, from: u32, random: &mut impl Rng) -> u32 {
+        let outcomes = [Outcome::First, Outcome::Second, Outcome::Outside, Outcome::Neither];
+        let mut state = from;
+        while tree.question(state).is_some() {
+            // Mostly not "neither", so that nodes of many children are some of all.
+            let last = if random.random_bool(0.1) { 4 } else { 3 };
+            state = tree.step(state, outcomes[random.random_range(0..last)]);
+        }
+        state
+    }
+
+    #[test]
+    fn every_place_is_reached_once_whatever_grows() {
+        for seed in 0..20 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let mut tree = PivotTree::new(0);
+            let mut searches = vec![tree.start(); 5];
+            for leaf in 1..300 {
+                // Searches go on from where they were, in parts that may have been made anew.
+                let busy = seed % 2 == 0;
+                let at = random.random_range(0..searches.len());
+                let from = if busy { searches[at] } else { tree.start() };
+                let state = any_place(&tree, from, &mut random);
+                tree.insert(state, leaf);
+                tree.balance(state, busy);
+                searches[at] = tree.start();
+                let other = random.random_range(0..searches.len());
+                if tree.question(searches[other]).is_some() {
+                    searches[other] = tree.step(searches[other], Outcome::First);
+                }
+                if leaf % 50 == 0 {
+                    tree.sweep(searches.iter().copied());
+                }
+                let nodes = 0..tree.tree().len() as u32;
+                let expected: Vec<Place> = nodes
+                    .flat_map(|node| {
+                        let under = (tree.tree().first(node) != NONE).then_some(Place::Under(node));
+                        std::iter::once(Place::Above(node)).chain(under)
+                    })
+                    .collect();
+                let (places, longest) = ends(&tree, tree.start());
+                assert_eq!(places, expected);
+                let wide = |node| tree.tree().children(node).count();
+                let degree = (0..tree.tree().len() as u32).map(wide).max().unwrap_or(2);
+                let bound = (degree as f64 + 1.0) * (2.0 + 2.0 * f64::from(leaf).log2());
+                assert!((longest as f64) < bound, "{longest} questions for {leaf} leaves");
+            }
+            assert!(tree.states.len() < 40 * 300);
+        }
+    }
+}

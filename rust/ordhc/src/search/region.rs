@@ -200,3 +200,56 @@ impl Region {
 fn x_log_x(x: usize) -> f64 {
     if x == 0 { 0.0 } else { x as f64 * (x as f64).log2() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::random_tree;
+
+    /// The sizes of the outcomes of asking about a node: two children, outside, neither.
+    fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
+        let below = |top: u32| {
+            let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
+            all.iter().filter(|&&at| std::iter::successors(Some(at), up).any(|at| at == top)).count() as f64
+        };
+        let mut sizes: Vec<f64> = tree.children(node).map(below).collect();
+        sizes.sort_by(|a, b| b.total_cmp(a));
+        let wide = all.iter().filter(|&&at| tree.children(at).count() > 2).count() as f64;
+        assert_eq!(wide, 0.0);
+        vec![sizes[0], sizes[1], all.len() as f64 - sizes[0] - sizes[1]]
+    }
+
+    #[test]
+    fn pivots_are_the_best_ones() {
+        for seed in 0..30 {
+            let n = 3 + seed as u32 * 3;
+            let (tree, root) = random_tree(n, 2, seed);
+            let all: Vec<u32> = (0..tree.len() as u32).collect();
+            let entropy = |node| {
+                let parts = outcomes(&tree, &all, node);
+                parts.iter().map(|part| x_log_x(*part as usize)).sum::<f64>()
+            };
+            let largest = |node| outcomes(&tree, &all, node).into_iter().fold(0.0, f64::max);
+            let inner = || all.iter().copied().filter(|&node| tree.first(node) != NONE);
+            let best = |cost: &dyn Fn(u32) -> f64| inner().map(cost).fold(f64::INFINITY, f64::min);
+            let mut region = Region::default();
+            region.whole(&tree, root);
+            let (top, pivot) = (0, region.pivot(0, PivotRule::Entropy));
+            assert!((entropy(region.node(pivot)) - best(&entropy)).abs() < 1e-9);
+            let pivot = region.pivot(top, PivotRule::Halving);
+            assert_eq!(largest(region.node(pivot)), best(&largest));
+            assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
+            // What is left outside the pivot is a region too.
+            region.cut(pivot, top);
+            let outside = region.size(top);
+            let gone: Vec<u32> = tree.children(region.node(pivot)).collect();
+            let below = |node: u32| {
+                let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
+                std::iter::successors(Some(node), up).any(|node| gone.contains(&node))
+            };
+            let left: Vec<Place> = all.iter().filter(|&&node| !below(node)).map(|&node| Place::Above(node)).collect();
+            assert_eq!(outside as usize, left.len());
+            assert_eq!(Region::default().load(&tree, &left), outside);
+        }
+    }
+}
