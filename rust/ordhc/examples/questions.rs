@@ -32,9 +32,13 @@ fn main() -> ordhc::Result<()> {
             let tree = random_tree(shape, n, 1)?;
             let mut oracle = TreeOracle::new(&tree);
             for (name, method) in methods {
-                if (n > 10_000 && method == Method::Exact)
-                    || (n > 100_000 && method == Method::Quick && shape != TreeShape::Balanced)
-                {
+                let slow = match method {
+                    Method::Exact => n > 10_000,
+                    Method::Insertion { parallel } => n > 100_000 && parallel > 1,
+                    Method::Quick => n > 100_000 && shape != TreeShape::Balanced,
+                    _ => false,
+                };
+                if slow {
                     continue;
                 }
                 let runs = (10_000 / n).clamp(1, 20) as u64;

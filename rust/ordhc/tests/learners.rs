@@ -96,11 +96,11 @@ fn every_small_tree_is_found() {
     {
         let trees = all_trees(n, binary);
         assert_eq!(trees.len(), count);
-        for (seed, tree) in trees.iter().enumerate() {
+        for (at, tree) in trees.iter().enumerate() {
             let expected = clusters(tree);
             for method in METHODS {
-                for batch in [1, usize::MAX] {
-                    let learner = learned(method, tree, seed as u64, batch);
+                for (seed, batch) in [(0, 1), (1, usize::MAX), (2, 2), (3, usize::MAX)] {
+                    let learner = learned(method, tree, seed + 4 * at as u64, batch);
                     let found = learner.tree().unwrap();
                     assert_eq!(clusters(&found), expected, "{method:?}: {}", tree.to_newick_topology());
                     assert!(found.is_monotone());
@@ -163,8 +163,8 @@ fn wide_trees_cost_what_they_must() {
     let star = random_tree(TreeShape::Star, n, 1).unwrap();
     for method in METHODS {
         let asked = learned(method, &star, 2, usize::MAX).n_asked() as f64;
-        // Every pair of leaves must be in a question, of which each one has at most three.
-        assert!(asked < 0.62 * (n * n) as f64, "{method:?}: {asked}");
+        // Every pair of leaves must be in a question, and a question has three pairs.
+        assert!(asked < 0.4 * (n * n) as f64, "{method:?}: {asked}");
         assert!(asked >= (n * (n - 1)) as f64 / 6.0);
     }
     let tree = random_tree(TreeShape::Degree(8), n, 1).unwrap();
@@ -262,7 +262,7 @@ proptest! {
         let tree = random_tree(shape(which), n, seed).unwrap();
         let oracle = TreeOracle::new(&tree);
         let found = check_run(METHODS[method], n, seed, |question| oracle.truth(question.leaves), lcg(seed));
-        prop_assert_eq!(clusters(&found), clusters(&tree));
+        prop_assert!(clusters(&found) == clusters(&tree));
     }
 
     #[test]

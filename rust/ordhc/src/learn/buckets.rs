@@ -22,8 +22,10 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     n_tasks: usize,
     ready: VecDeque<Search>,
-    /// The sum over leaves without a place of [`bits`].
+    /// The sum over leaves without a place of [`bits`], less what answers under way are worth.
     left: f64,
+    /// Questions a bit, nearly.
+    price: f64,
 }
 
 /// A bucket of leaves to be placed at and below a state that was a place.
@@ -37,6 +39,8 @@ struct Task {
     end: usize,
     /// Searches and buckets that have not finished.
     waiting: usize,
+    /// Answers about leaves between the two.
+    steps: usize,
     /// Where searches ended: state and leaf.
     found: Vec<(u32, u32)>,
     parent: Option<u32>,
@@ -63,6 +67,7 @@ impl Buckets {
             n_tasks: 0,
             ready: VecDeque::new(),
             left: 0.0,
+            price: if shrink.is_some() { 0.75 } else { 0.9 },
         };
         if order.len() > 1 {
             let start = new.tree.start();
@@ -81,7 +86,7 @@ impl Buckets {
             return None;
         }
         self.left += (leaves.len() - 1) as f64 * bits(leaves.len());
-        let task = Task { state, is_under, leaves, placed: 1, end: 1, waiting: 0, found: Vec::new(), parent };
+        let task = Task { state, is_under, leaves, placed: 1, end: 1, parent, ..Task::default() };
         self.n_tasks += 1;
         Some(match self.free.pop() {
             Some(free) => {
@@ -128,7 +133,8 @@ impl Buckets {
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);
-        self.left -= found.len() as f64 * bits(task.leaves.len());
+        let steps = std::mem::take(&mut task.steps) as f64 / self.price;
+        self.left += steps - found.len() as f64 * bits(task.leaves.len());
         // Stable, in the order of the leaves: buckets are in random order too.
         found.sort_by_key(|found| found.0);
         let mut buckets = Vec::new();
@@ -177,6 +183,8 @@ impl Strategy for Buckets {
 
     fn take(&mut self, mut search: Search, answer: i8) {
         search.state = self.tree.step(search.state, Outcome::of_answer(answer));
+        self.left -= 1.0 / self.price;
+        self.tasks[search.task as usize].steps += 1;
         if self.tree.question(search.state).is_some() {
             self.ready.push_back(search);
             return;
@@ -206,6 +214,6 @@ impl Strategy for Buckets {
     }
 
     fn remaining(&self, _n_answered: u64) -> f64 {
-        self.left * if self.shrink.is_some() { 0.8 } else { 1.0 }
+        (self.left * self.price).max(0.0)
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Exact {
     children: Vec<u32>,
     pairs: usize,
     is_ready: bool,
+    /// Answers about the leaf that is searched.
+    steps: u64,
     work: Work,
 }
 
@@ -42,6 +44,7 @@ impl Exact {
             children: Vec::new(),
             pairs: 0,
             is_ready: false,
+            steps: 0,
         };
         if !new.done() {
             new.begin();
@@ -74,6 +77,7 @@ impl Exact {
             self.root = parent;
         }
         self.placed += 1;
+        self.steps = 0;
         self.work.placed(self.placed);
         if !self.done() {
             self.begin();
@@ -100,6 +104,7 @@ impl Strategy for Exact {
 
     fn take(&mut self, (): (), answer: i8) {
         let (first, second) = self.pair();
+        self.steps += 1;
         match (Outcome::of_answer(answer), second) {
             (Outcome::First, _) => self.narrow(first),
             (Outcome::Second, Some(second)) => self.narrow(second),
@@ -136,6 +141,6 @@ impl Strategy for Exact {
     }
 
     fn remaining(&self, n_answered: u64) -> f64 {
-        self.work.remaining(n_answered)
+        self.work.remaining(n_answered, self.steps)
     }
 }

@@ -17,11 +17,19 @@ pub(crate) struct Insertion {
     started: usize,
     placed: usize,
     tree: PivotTree,
-    /// A search is its leaf and its state.
-    searches: Vec<Option<(u32, u32)>>,
+    searches: Vec<Option<Search>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
+    /// Answers about leaves without a place.
+    under_way: u64,
     work: Work,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    leaf: u32,
+    state: u32,
+    steps: u64,
 }
 
 impl Insertion {
@@ -38,6 +46,7 @@ impl Insertion {
             searches: vec![None; slots as usize],
             idle: (0..slots).rev().collect(),
             ready: VecDeque::new(),
+            under_way: 0,
         };
         new.start();
         new
@@ -49,25 +58,27 @@ impl Insertion {
         {
             let leaf = self.order[self.started];
             self.started += 1;
-            self.search(slot, leaf, self.tree.start());
+            self.search(slot, Search { leaf, state: self.tree.start(), steps: 0 });
         }
     }
 
     /// The search is in a new state: there is a question, or the leaf has its place.
-    fn search(&mut self, slot: u32, leaf: u32, state: u32) {
+    fn search(&mut self, slot: u32, search: Search) {
+        let Search { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {
-            self.searches[slot as usize] = Some((leaf, state));
+            self.searches[slot as usize] = Some(search);
             self.ready.push_back(slot);
             return;
         }
         self.searches[slot as usize] = None;
         self.idle.push(slot);
         self.placed += 1;
+        self.under_way -= steps;
         self.tree.insert(state, leaf);
         self.tree.balance(state, self.idle.len() < self.searches.len());
         self.work.placed(self.placed);
         if self.tree.is_littered() {
-            self.tree.sweep(self.searches.iter().flatten().map(|search| search.1));
+            self.tree.sweep(self.searches.iter().flatten().map(|search| search.state));
         }
     }
 }
@@ -77,14 +88,16 @@ impl Strategy for Insertion {
 
     fn next(&mut self) -> Option<([u32; 3], u32)> {
         let slot = self.ready.pop_front()?;
-        let (leaf, state) = self.searches[slot as usize]?;
+        let Search { leaf, state, .. } = self.searches[slot as usize]?;
         let [first, second] = self.tree.question(state)?;
         Some(([first, second, leaf], slot))
     }
 
     fn take(&mut self, slot: u32, answer: i8) {
-        if let Some((leaf, state)) = self.searches[slot as usize] {
-            self.search(slot, leaf, self.tree.step(state, Outcome::of_answer(answer)));
+        if let Some(Search { leaf, state, steps }) = self.searches[slot as usize] {
+            let state = self.tree.step(state, Outcome::of_answer(answer));
+            self.under_way += 1;
+            self.search(slot, Search { leaf, state, steps: steps + 1 });
             self.start();
         }
     }
@@ -106,6 +119,6 @@ impl Strategy for Insertion {
     }
 
     fn remaining(&self, n_answered: u64) -> f64 {
-        self.work.remaining(n_answered)
+        self.work.remaining(n_answered, self.under_way)
     }
 }

@@ -15,7 +15,7 @@ use crate::search::{GrowingTree, NONE, Outcome, Place, Sketch, Walk};
 /// degree). Pivots that leave more than 15/16 in one of the parts 0 to 2 are drawn again. Trees of the
 /// parts are merged by walking down the tree of part 2 from its root. Part 3 is divided together with a
 /// *stand-in* for a, so that its tree has the right root; then the tree of part 0 takes the stand-in's
-/// place.
+/// place. One stand-in, with the pivot's node as parent, is enough for several divisions at that node.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -48,7 +48,7 @@ struct Task {
     parts: [u32; 4],
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// Which stand-in is in part 3.
+    /// Which stand-in for a is in part 3, [`NONE`] if it has another one.
     stand_in: u32,
     /// The task of which this is a part, and which part.
     parent: u32,
@@ -162,9 +162,11 @@ impl Quick {
         task.parts = [NONE; 4];
         task.trees = [NONE; 4];
         task.waiting = 1;
-        if !parts[3].is_empty() {
+        let first_stand_in = self.n as u32;
+        task.stand_in = NONE;
+        if !parts[3].is_empty() && parts[3].iter().all(|&leaf| leaf < first_stand_in) {
             task.stand_in = self.stands_for.len() as u32;
-            parts[3].push(self.n as u32 + task.stand_in);
+            parts[3].push(first_stand_in + task.stand_in);
             self.stands_for.push(pivot);
             self.stand_ins.push(NONE);
         }
@@ -194,11 +196,21 @@ impl Quick {
                 return;
             }
             let [a, b, rest, more] = task.trees;
-            let joined = if more == NONE {
-                self.forest.pair(a, b)
-            } else {
-                self.forest.replace(self.stand_ins[task.stand_in as usize], a);
-                self.forest.put(Place::Under(more), b)
+            let joined = match (more, task.stand_in) {
+                (NONE, _) => self.forest.pair(a, b),
+                // The other stand-in alone.
+                (leaf, NONE) if self.forest.first(leaf) == NONE => {
+                    let root = self.forest.pair(a, b);
+                    self.forest.put(Place::Under(root), leaf)
+                }
+                (root, NONE) => {
+                    self.forest.put(Place::Under(root), a);
+                    self.forest.put(Place::Under(root), b)
+                }
+                (root, stand_in) => {
+                    self.forest.replace(self.stand_ins[stand_in as usize], a);
+                    self.forest.put(Place::Under(root), b)
+                }
             };
             let task = &mut self.tasks[number as usize];
             task.trees = [joined, NONE, rest, NONE];

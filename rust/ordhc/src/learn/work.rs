@@ -21,10 +21,10 @@ impl Work {
         self.done += bits(i);
     }
 
-    /// The number of questions left.
-    pub(crate) fn remaining(&self, n_answered: u64) -> f64 {
-        let price = (n_answered as f64 + USUAL * EVIDENCE) / (self.done + EVIDENCE);
-        price * (self.total - self.done)
+    /// The number of questions left; `under_way` of the answers are about leaves without a place.
+    pub(crate) fn remaining(&self, n_answered: u64, under_way: u64) -> f64 {
+        let price = ((n_answered - under_way) as f64 + USUAL * EVIDENCE) / (self.done + EVIDENCE);
+        price * (self.total - self.done) - under_way as f64
     }
 }
 

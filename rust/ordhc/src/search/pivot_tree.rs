@@ -11,7 +11,7 @@ struct State {
     up: u32,
     /// The pivot, or the node that names the place.
     node: u32,
-    /// The children in question; [`ABOVE`] or [`UNDER`] for a place.
+    /// Representatives of the children in question; [`ABOVE`] or [`UNDER`] for a place.
     first: u32,
     second: u32,
     /// By [`Outcome`]; [`NONE`] where an outcome contradicts earlier answers.
@@ -87,8 +87,7 @@ impl PivotTree {
     /// Representatives of the two children that a search in this state asks about; none at a place.
     pub(crate) fn question(&self, state: u32) -> Option<[u32; 2]> {
         let state = &self.states[state as usize];
-        let leaf = |node| self.tree.representative(node);
-        (state.first != ABOVE && state.first != UNDER).then(|| [leaf(state.first), leaf(state.second)])
+        (state.first != ABOVE && state.first != UNDER).then_some([state.first, state.second])
     }
 
     /// The next state. An answer that contradicts earlier ones counts as "neither".
@@ -130,6 +129,7 @@ impl PivotTree {
         }
         next[Outcome::Neither as usize] = self.place(Place::Under(parent), state);
         let up = self.states[state as usize].up;
+        let [first, second] = [first, second].map(|node| self.tree.representative(node));
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
@@ -236,6 +236,7 @@ impl PivotTree {
             self.states[neither as usize].up = state;
             next[Outcome::Neither as usize] = neither;
             let up = self.states[state as usize].up;
+            let [first, second] = [first, second].map(|node| self.tree.representative(node));
             self.states[state as usize] = State { up, node, first, second, next, size: left, built: left };
             let asked: u32 = pair.iter().map(|&child| region.size(child)).sum();
             left = left.saturating_sub(asked + if next[Outcome::Outside as usize] == NONE { 0 } else { outside });
