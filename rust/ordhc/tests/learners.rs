@@ -283,7 +283,7 @@ proptest! {
             let mut pending: [Vec<Question>; 2] = Default::default();
             let oracle = TreeOracle::new(&tree);
             let answer = |question: &Question| {
-                if lies && question.id % 5 == 0 { (question.id % 4) as i8 - 1 } else { oracle.truth(question.leaves) }
+                if lies && question.id.is_multiple_of(5) { (question.id % 4) as i8 - 1 } else { oracle.truth(question.leaves) }
             };
             let mut rounds = 0;
             while !learners[0].done() && rounds < 400 {

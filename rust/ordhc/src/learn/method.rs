@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// Every method finds exactly the tree that the answers come from, whatever its shape and degree; from
 /// answers that contradict each other it finds some tree. Source: Emamjomeh-Zadeh & Kempe, "Adaptive
 /// hierarchical clustering using ordinal queries" (2018).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
     /// QuickClustering: O(n log n) questions expected, one level of the division at a time; merging goes

@@ -353,10 +353,10 @@ mod tests {
         for seed in 0..20 {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             let mut tree = PivotTree::new(0);
-            let mut searches = vec![tree.start(); 5];
+            let mut searches = [tree.start(); 5];
             for leaf in 1..300 {
                 // Searches go on from where they were, in parts that may have been made anew.
-                let busy = seed % 2 == 0;
+                let busy = seed.is_multiple_of(2);
                 let at = random.random_range(0..searches.len());
                 let from = if busy { searches[at] } else { tree.start() };
                 let state = any_place(&tree, from, &mut random);
@@ -367,7 +367,7 @@ mod tests {
                 if tree.question(searches[other]).is_some() {
                     searches[other] = tree.step(searches[other], Outcome::First);
                 }
-                if leaf % 50 == 0 {
+                if leaf.is_multiple_of(50) {
                     tree.sweep(searches.iter().copied());
                 }
                 let nodes = 0..tree.tree().len() as u32;
