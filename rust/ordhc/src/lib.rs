@@ -31,6 +31,7 @@
 //! * [`metric`]: how good a dendrogram is;
 //! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`vectors`]: hierarchies from vectors by their dot products;
+//! * [`learn`]: learners, which choose the questions themselves;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
@@ -50,11 +51,13 @@
 mod error;
 mod monitor;
 mod parallel;
+mod search;
 
 pub mod agglomerate;
 pub mod bootstrap;
 pub mod comparison;
 pub mod generate;
+pub mod learn;
 pub mod linkage;
 pub mod memory;
 pub mod metric;

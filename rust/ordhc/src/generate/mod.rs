@@ -1,5 +1,9 @@
 //! Data with a known answer.
 
 mod planted;
+mod random_tree;
+mod tree_oracle;
 
 pub use planted::{Planted, PlantedModel};
+pub use random_tree::{TreeShape, random_tree};
+pub use tree_oracle::{TreeOracle, Wrong};

@@ -1,0 +1,135 @@
+//! Random trees.
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::{Error, Result};
+use crate::search::{GrowingTree, NONE, Place, Sketch};
+use crate::tree::Dendrogram;
+
+/// How a random tree is drawn. Leaves are numbered in random order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TreeShape {
+    /// All binary trees are equally likely: each new leaf goes beside a random node.
+    Uniform,
+    /// Yule's process: each new leaf goes beside a random leaf.
+    Yule,
+    /// Every cluster is halved.
+    Balanced,
+    /// Every cluster loses one leaf.
+    Caterpillar,
+    /// Nodes of up to so many children, at least 2: each new leaf goes beside a random node, or, every
+    /// second time that there is room, under it.
+    Degree(u32),
+    /// All leaves are children of the root.
+    Star,
+}
+
+/// A random tree over `n` leaves; nodes of more than two children are merges of equal height, heights
+/// the number of levels below.
+///
+/// # Errors
+/// No leaves, or more than 2^31 - 1; a degree below 2.
+///
+/// ```
+/// use ordhc::generate::{TreeShape, random_tree};
+///
+/// let tree = random_tree(TreeShape::Caterpillar, 5, 1)?;
+/// assert_eq!(tree.heights(), [1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(random_tree(TreeShape::Star, 5, 1)?.heights(), [1.0; 4]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn random_tree(shape: TreeShape, n: usize, seed: u64) -> Result<Dendrogram> {
+    if n == 0 || n > i32::MAX as usize {
+        return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
+    }
+    if let TreeShape::Degree(degree @ ..2) = shape {
+        return Err(Error::Argument(format!("degree = {degree} must be at least 2")));
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut leaves: Vec<u32> = (0..n as u32).collect();
+    leaves.shuffle(&mut random);
+    let mut tree = GrowingTree::default();
+    let mut root = NONE;
+    if shape == TreeShape::Balanced {
+        root = halves(&mut tree, &leaves);
+        leaves.clear();
+    }
+    let mut nodes: Vec<u32> = Vec::new();
+    for &leaf in &leaves {
+        let new = tree.leaf(leaf);
+        if root == NONE {
+            root = new;
+            nodes.push(new);
+            continue;
+        }
+        let place = match shape {
+            TreeShape::Star if tree.first(root) != NONE => Place::Under(root),
+            TreeShape::Star | TreeShape::Caterpillar => Place::Above(root),
+            TreeShape::Degree(degree) => {
+                let node = nodes[random.random_range(0..nodes.len())];
+                let children = tree.children(node).take(degree as usize).count() as u32;
+                let has_room = children > 0 && children < degree;
+                if has_room && random.random() { Place::Under(node) } else { Place::Above(node) }
+            }
+            _ => Place::Above(nodes[random.random_range(0..nodes.len())]),
+        };
+        let parent = tree.put(place, new);
+        if place == Place::Above(root) {
+            root = parent;
+        }
+        nodes.push(new);
+        if shape != TreeShape::Yule && matches!(place, Place::Above(_)) {
+            nodes.push(parent);
+        }
+    }
+    Sketch::of(&tree, root, n).finish(n)
+}
+
+fn halves(tree: &mut GrowingTree, leaves: &[u32]) -> u32 {
+    if let &[leaf] = leaves {
+        return tree.leaf(leaf);
+    }
+    let (left, right) = leaves.split_at(leaves.len() / 2);
+    let (left, right) = (halves(tree, left), halves(tree, right));
+    tree.pair(left, right)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn shapes_are_what_they_are_called() {
+        let heights = |shape, n| random_tree(shape, n, 3).unwrap().heights().to_vec();
+        assert_eq!(heights(TreeShape::Balanced, 8), [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0]);
+        assert_eq!(heights(TreeShape::Caterpillar, 4), [1.0, 2.0, 3.0]);
+        assert_eq!(heights(TreeShape::Star, 4), [1.0, 1.0, 1.0]);
+        for shape in [TreeShape::Uniform, TreeShape::Yule, TreeShape::Degree(4)] {
+            for n in [1, 2, 3, 50] {
+                assert_eq!(random_tree(shape, n, 9).unwrap().n_leaves(), n);
+            }
+        }
+        assert!(random_tree(TreeShape::Degree(1), 3, 0).is_err());
+        assert!(random_tree(TreeShape::Yule, 0, 0).is_err());
+    }
+
+    #[test]
+    fn trees_are_drawn_with_the_right_probabilities() {
+        // Of four leaves, 3 of 15 binary trees are balanced, and a third of Yule's are.
+        for (shape, share) in [(TreeShape::Uniform, 0.2), (TreeShape::Yule, 1.0 / 3.0)] {
+            let mut counts: HashMap<String, u32> = HashMap::new();
+            let trees = 6000;
+            for seed in 0..trees {
+                *counts.entry(random_tree(shape, 4, seed).unwrap().to_newick_topology()).or_default() += 1;
+            }
+            assert_eq!(counts.len(), 15);
+            let balanced: u32 = counts.iter().filter(|(tree, _)| tree.starts_with("((")).map(|(_, count)| count).sum();
+            assert!((f64::from(balanced) / trees as f64 - share).abs() < 0.03, "{counts:?}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! An oracle that knows the tree.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::{Error, Result};
+use crate::learn::Question;
+use crate::tree::{Dendrogram, RangeMax};
+
+/// What a wrong answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// Each of the other leaves is as likely to be called the odd one out.
+    Random,
+    /// The one of the other leaves with the smallest number: repeating a question repeats the lie.
+    Adversarial,
+}
+
+/// Answers questions from a tree: which of three leaves is the odd one out? O(1) a question after
+/// O(n log n).
+///
+/// Merges right above each other at the same height are one node of more than two children, of which
+/// three answer "none" (-1).
+///
+/// ```
+/// use ordhc::Dendrogram;
+/// use ordhc::generate::TreeOracle;
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
+/// let oracle = TreeOracle::new(&tree);
+/// assert_eq!((oracle.truth([0, 3, 1]), oracle.truth([1, 2, 3])), (1, -1));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TreeOracle {
+    /// By leaf: its place from left to right.
+    places: Vec<u32>,
+    /// By gap between places: the order of the node that joins them.
+    gaps: RangeMax,
+    noise: Option<Noise>,
+}
+
+#[derive(Debug, Clone)]
+struct Noise {
+    p: f64,
+    wrong: Wrong,
+    random: ChaCha8Rng,
+}
+
+impl TreeOracle {
+    /// An oracle that is always right.
+    pub fn new(tree: &Dendrogram) -> Self {
+        let n = tree.n_leaves();
+        let places = Dendrogram::places(&tree.leaf_order());
+        // By merge: the last merge of its node. It stands in the gap before the right one of its parts.
+        let mut node: Vec<u32> = (0..tree.merges().len() as u32).collect();
+        for (at, pair) in tree.merges().iter().enumerate().rev() {
+            for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
+                if tree.heights()[part] == tree.heights()[at] {
+                    node[part] = node[at];
+                }
+            }
+        }
+        let mut gaps = vec![0; n.saturating_sub(1)];
+        let mut starts = places.clone();
+        for (&[a, b], node) in tree.merges().iter().zip(node) {
+            let (left, right) = (starts[a as usize], starts[b as usize]);
+            gaps[left.max(right) as usize - 1] = node;
+            starts.push(left.min(right));
+        }
+        Self { places, gaps: RangeMax::new(gaps), noise: None }
+    }
+
+    /// Makes it answer right with probability `p` only, independently each time.
+    ///
+    /// # Errors
+    /// `p` outside 0..=1.
+    pub fn with_noise(mut self, p: f64, wrong: Wrong, seed: u64) -> Result<Self> {
+        if !(0.0..=1.0).contains(&p) {
+            return Err(Error::Argument(format!("p = {p} is outside 0..=1")));
+        }
+        self.noise = Some(Noise { p, wrong, random: ChaCha8Rng::seed_from_u64(seed) });
+        Ok(self)
+    }
+
+    /// The number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The right answer: the place of the odd one out of three different leaves, or -1.
+    pub fn truth(&self, leaves: [u32; 3]) -> i8 {
+        let place = |at: usize| self.places[leaves[at] as usize] as usize;
+        let mut order = [0, 1, 2];
+        order.sort_unstable_by_key(|&at| place(at));
+        let [left, middle, right] = order.map(place);
+        let (low, high) = (self.gaps.max(left, middle), self.gaps.max(middle, right));
+        match low.cmp(&high) {
+            std::cmp::Ordering::Less => order[2] as i8,
+            std::cmp::Ordering::Greater => order[0] as i8,
+            std::cmp::Ordering::Equal => -1,
+        }
+    }
+
+    /// The answer to one question, wrong now and then if there is noise.
+    pub fn answer(&mut self, leaves: [u32; 3]) -> i8 {
+        let truth = self.truth(leaves);
+        let Some(noise) = &mut self.noise else { return truth };
+        if noise.random.random_bool(noise.p) {
+            return truth;
+        }
+        let others = (0..3i8).filter(|&at| at != truth);
+        match noise.wrong {
+            Wrong::Adversarial => others.min_by_key(|&at| leaves[at as usize]).unwrap_or(truth),
+            Wrong::Random => {
+                let which = noise.random.random_range(0..others.clone().count());
+                others.clone().nth(which).unwrap_or(truth)
+            }
+        }
+    }
+
+    /// The answers to questions.
+    ///
+    /// # Errors
+    /// A question about leaves that the tree doesn't have, or about the same leaf twice.
+    pub fn answers(&mut self, questions: &[Question]) -> Result<Vec<i8>> {
+        let n = self.n_leaves() as u32;
+        let fine = |&[a, b, c]: &[u32; 3]| a < n && b < n && c < n && a != b && a != c && b != c;
+        if let Some(bad) = questions.iter().find(|question| !fine(&question.leaves)) {
+            let Question { id, leaves } = bad;
+            return Err(Error::Argument(format!("question {id}: {leaves:?} are not three different leaves below {n}")));
+        }
+        Ok(questions.iter().map(|question| self.answer(question.leaves)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{TreeShape, random_tree};
+    use crate::tree::Topology;
+
+    #[test]
+    fn answers_are_those_of_the_tree() {
+        for shape in [TreeShape::Uniform, TreeShape::Degree(4), TreeShape::Star, TreeShape::Caterpillar] {
+            let tree = random_tree(shape, 12, 5).unwrap();
+            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree, true));
+            let above = |leaf: u32| {
+                let up = |&node: &usize| (node != topology.root()).then(|| topology.parent(node));
+                std::iter::successors(Some(leaf as usize), up).collect::<Vec<_>>()
+            };
+            let lca = |a: u32, b: u32| *above(a).iter().find(|node| above(b).contains(node)).unwrap();
+            for (a, b, c) in (0..12).flat_map(|a| (0..a).flat_map(move |b| (0..b).map(move |c| (a, b, c)))) {
+                let expected = match [lca(b, c), lca(a, c), lca(a, b)] {
+                    [x, y, z] if x == y && y == z => -1,
+                    [_, y, z] if y == z => 0,
+                    [x, _, z] if x == z => 1,
+                    _ => 2,
+                };
+                assert_eq!(oracle.truth([a, b, c]), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn noise_is_as_much_as_asked_for() {
+        let tree = random_tree(TreeShape::Yule, 9, 2).unwrap();
+        for wrong in [Wrong::Random, Wrong::Adversarial] {
+            let mut oracle = TreeOracle::new(&tree).with_noise(0.7, wrong, 1).unwrap();
+            let (truth, mut counts) = (oracle.truth([4, 7, 1]), [0; 3]);
+            (0..10_000).for_each(|_| counts[oracle.answer([4, 7, 1]) as usize] += 1);
+            assert!((counts[truth as usize] - 7000i32).abs() < 200, "{counts:?}");
+            assert_eq!(counts.contains(&0), wrong == Wrong::Adversarial);
+        }
+        assert!(TreeOracle::new(&tree).with_noise(1.5, Wrong::Random, 1).is_err());
+        let question = |leaves| Question { id: 3, leaves };
+        let mut oracle = TreeOracle::new(&tree);
+        assert!(oracle.answers(&[question([0, 1, 9])]).unwrap_err().to_string().contains("question 3: [0, 1, 9]"));
+        assert!(oracle.answers(&[question([0, 1, 1])]).is_err());
+    }
+}

@@ -1,0 +1,107 @@
+//! A learner from a strategy.
+
+use super::learner::{Learner, Question};
+use super::ledger::Ledger;
+use crate::error::Result;
+use crate::search::Sketch;
+use crate::tree::Dendrogram;
+
+/// What tells learners apart: the next question, and what follows from an answer.
+pub(crate) trait Strategy: Send {
+    /// What an open question is for.
+    type Purpose: Send;
+
+    /// A question that may be asked now, if there is one.
+    fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
+
+    /// Takes the answer to a question.
+    fn take(&mut self, purpose: Self::Purpose, answer: i8);
+
+    /// Whether there is nothing left to ask.
+    fn done(&self) -> bool;
+
+    /// The tree so far, leaves without a place left out.
+    fn sketch(&self) -> Sketch;
+
+    /// The number of leaves.
+    fn n_leaves(&self) -> usize;
+
+    /// How many leaves have their place.
+    fn placed(&self) -> usize;
+
+    /// About how many answers are needed, of which `n_answered` are there.
+    fn remaining(&self, n_answered: u64) -> f64;
+}
+
+/// A strategy and the questions it has open.
+#[derive(Debug, Clone)]
+pub(crate) struct Asking<S: Strategy> {
+    strategy: S,
+    ledger: Ledger<S::Purpose>,
+}
+
+impl<S: Strategy> Asking<S> {
+    pub(crate) fn new(strategy: S) -> Self {
+        Self { strategy, ledger: Ledger::default() }
+    }
+
+    fn settle(&mut self) {
+        let mut told = self.ledger.take();
+        for (_, purpose, answer) in told.drain(..) {
+            self.strategy.take(purpose, answer);
+        }
+        self.ledger.give_back(told);
+    }
+}
+
+impl<S: Strategy> Learner for Asking<S> {
+    fn ask(&mut self, limit: usize) -> Vec<Question> {
+        self.settle();
+        let Self { strategy, ledger } = self;
+        ledger.ask(limit, || strategy.next())
+    }
+
+    fn open(&self) -> Vec<Question> {
+        self.ledger.open()
+    }
+
+    fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
+        self.ledger.tell(id, answer)?;
+        if self.ledger.n_open() == 0 {
+            self.settle();
+        }
+        Ok(())
+    }
+
+    fn tree(&self) -> Result<Dendrogram> {
+        self.strategy.sketch().finish(self.n_leaves())
+    }
+
+    fn done(&self) -> bool {
+        self.strategy.done()
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.strategy.n_leaves()
+    }
+
+    fn placed(&self) -> usize {
+        self.strategy.placed()
+    }
+
+    fn n_asked(&self) -> u64 {
+        self.ledger.n_asked()
+    }
+
+    fn n_answered(&self) -> u64 {
+        self.ledger.n_answered()
+    }
+
+    fn n_rounds(&self) -> u64 {
+        self.ledger.n_rounds()
+    }
+
+    fn remaining_estimate(&self) -> f64 {
+        if self.done() { 0.0 } else { self.strategy.remaining(self.n_answered()).max(1.0) }
+    }
+}

@@ -1,0 +1,146 @@
+//! Insertion by the paper's own rule.
+
+use super::asking::Strategy;
+use super::work::Work;
+use crate::search::{GrowingTree, Outcome, PivotRule, Place, Region, Sketch};
+
+/// InsertionClustering with FindSibling (Emamjomeh-Zadeh & Kempe, Algorithms 3 and 4).
+///
+/// In a binary tree the i-th leaf takes at most log2(2i - 3) questions, all leaves fewer than n log2 n.
+/// Computes O(i) for the i-th leaf.
+#[derive(Debug, Clone)]
+pub(crate) struct Exact {
+    order: Vec<u32>,
+    placed: usize,
+    tree: GrowingTree,
+    root: u32,
+    region: Region,
+    /// The part of the region that is left, and the pivot.
+    top: u32,
+    pivot: u32,
+    /// The children of the pivot, and how many pairs of them are ruled out.
+    children: Vec<u32>,
+    pairs: usize,
+    is_ready: bool,
+    /// Answers about the leaf that is searched.
+    steps: u64,
+    work: Work,
+}
+
+impl Exact {
+    /// Leaves are inserted in this order; there is at least one.
+    pub(crate) fn new(order: Vec<u32>) -> Self {
+        let mut tree = GrowingTree::default();
+        let root = tree.leaf(order[0]);
+        let mut new = Self {
+            work: Work::new(order.len()),
+            order,
+            placed: 1,
+            tree,
+            root,
+            region: Region::default(),
+            top: 0,
+            pivot: 0,
+            children: Vec::new(),
+            pairs: 0,
+            is_ready: false,
+            steps: 0,
+        };
+        if !new.done() {
+            new.begin();
+        }
+        new
+    }
+
+    fn begin(&mut self) {
+        self.region.whole(&self.tree, self.root);
+        self.narrow(0);
+    }
+
+    /// The leaf is in this part of the region.
+    fn narrow(&mut self, top: u32) {
+        self.top = top;
+        if self.region.size(top) == 1 {
+            return self.insert(Place::Above(self.region.node(top)));
+        }
+        self.pivot = self.region.pivot(top, PivotRule::Halving);
+        self.region.children(self.pivot, &mut self.children);
+        self.pairs = 0;
+        self.is_ready = true;
+    }
+
+    fn insert(&mut self, place: Place) {
+        let leaf = self.order[self.placed];
+        let node = self.tree.leaf(leaf);
+        let parent = self.tree.put(place, node);
+        if place == Place::Above(self.root) {
+            self.root = parent;
+        }
+        self.placed += 1;
+        self.steps = 0;
+        self.work.placed(self.placed);
+        if !self.done() {
+            self.begin();
+        }
+    }
+
+    /// The children in question; the second one is ruled out already if it is alone.
+    fn pair(&self) -> (u32, Option<u32>) {
+        (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
+    }
+}
+
+impl Strategy for Exact {
+    type Purpose = ();
+
+    fn next(&mut self) -> Option<([u32; 3], ())> {
+        if !std::mem::replace(&mut self.is_ready, false) {
+            return None;
+        }
+        let (first, second) = self.pair();
+        let leaf = |at| self.tree.representative(self.region.node(at));
+        Some(([leaf(first), leaf(second.unwrap_or(self.children[0])), self.order[self.placed]], ()))
+    }
+
+    fn take(&mut self, (): (), answer: i8) {
+        let (first, second) = self.pair();
+        self.steps += 1;
+        match (Outcome::of_answer(answer), second) {
+            (Outcome::First, _) => self.narrow(first),
+            (Outcome::Second, Some(second)) => self.narrow(second),
+            (Outcome::Outside, _) if self.pairs == 0 => {
+                self.region.cut(self.pivot, self.top);
+                self.narrow(self.top);
+            }
+            // Neither, or an answer that contradicts earlier ones.
+            _ => {
+                self.pairs += 1;
+                if 2 * self.pairs < self.children.len() {
+                    self.is_ready = true;
+                } else {
+                    self.insert(Place::Under(self.region.node(self.pivot)));
+                }
+            }
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.placed == self.order.len()
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::of(&self.tree, self.root, self.n_leaves())
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.order.len()
+    }
+
+    fn placed(&self) -> usize {
+        self.placed
+    }
+
+    fn remaining(&self, n_answered: u64) -> f64 {
+        self.work.remaining(n_answered, self.steps)
+    }
+}

@@ -1,0 +1,124 @@
+//! One leaf after the other, or several side by side.
+
+use std::collections::VecDeque;
+
+use super::asking::Strategy;
+use super::work::Work;
+use crate::search::{Outcome, PivotTree, Sketch};
+
+/// InsertionClustering (Emamjomeh-Zadeh & Kempe, Algorithm 3), each leaf searched by the pivots of
+/// largest entropy; `parallel` leaves at the same time.
+///
+/// A leaf takes its place as soon as its search ends. Another search that ends there goes on with the
+/// pivot that the place has become.
+#[derive(Debug, Clone)]
+pub(crate) struct Insertion {
+    order: Vec<u32>,
+    started: usize,
+    placed: usize,
+    tree: PivotTree,
+    searches: Vec<Option<Search>>,
+    idle: Vec<u32>,
+    ready: VecDeque<u32>,
+    /// Answers about leaves without a place.
+    under_way: u64,
+    work: Work,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    leaf: u32,
+    state: u32,
+    steps: u64,
+}
+
+impl Insertion {
+    /// Leaves are inserted in this order; there is at least one.
+    pub(crate) fn new(order: Vec<u32>, parallel: usize) -> Self {
+        let tree = PivotTree::new(order[0]);
+        let slots = parallel.clamp(1, order.len()) as u32;
+        let mut new = Self {
+            work: Work::new(order.len()),
+            order,
+            started: 1,
+            placed: 1,
+            tree,
+            searches: vec![None; slots as usize],
+            idle: (0..slots).rev().collect(),
+            ready: VecDeque::new(),
+            under_way: 0,
+        };
+        new.start();
+        new
+    }
+
+    fn start(&mut self) {
+        while self.started < self.order.len()
+            && let Some(slot) = self.idle.pop()
+        {
+            let leaf = self.order[self.started];
+            self.started += 1;
+            self.search(slot, Search { leaf, state: self.tree.start(), steps: 0 });
+        }
+    }
+
+    /// The search is in a new state: there is a question, or the leaf has its place.
+    fn search(&mut self, slot: u32, search: Search) {
+        let Search { leaf, state, steps } = search;
+        if self.tree.question(state).is_some() {
+            self.searches[slot as usize] = Some(search);
+            self.ready.push_back(slot);
+            return;
+        }
+        self.searches[slot as usize] = None;
+        self.idle.push(slot);
+        self.placed += 1;
+        self.under_way -= steps;
+        self.tree.insert(state, leaf);
+        self.tree.balance(state, self.idle.len() < self.searches.len());
+        self.work.placed(self.placed);
+        if self.tree.is_littered() {
+            self.tree.sweep(self.searches.iter().flatten().map(|search| search.state));
+        }
+    }
+}
+
+impl Strategy for Insertion {
+    type Purpose = u32;
+
+    fn next(&mut self) -> Option<([u32; 3], u32)> {
+        let slot = self.ready.pop_front()?;
+        let Search { leaf, state, .. } = self.searches[slot as usize]?;
+        let [first, second] = self.tree.question(state)?;
+        Some(([first, second, leaf], slot))
+    }
+
+    fn take(&mut self, slot: u32, answer: i8) {
+        if let Some(Search { leaf, state, steps }) = self.searches[slot as usize] {
+            let state = self.tree.step(state, Outcome::of_answer(answer));
+            self.under_way += 1;
+            self.search(slot, Search { leaf, state, steps: steps + 1 });
+            self.start();
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.placed == self.order.len()
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::of(self.tree.tree(), self.tree.root(), self.n_leaves())
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.order.len()
+    }
+
+    fn placed(&self) -> usize {
+        self.placed
+    }
+
+    fn remaining(&self, n_answered: u64) -> f64 {
+        self.work.remaining(n_answered, self.under_way)
+    }
+}

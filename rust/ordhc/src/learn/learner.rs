@@ -1,0 +1,82 @@
+//! What every learner can do.
+
+use crate::error::Result;
+use crate::tree::Dendrogram;
+
+/// A question: which of three leaves is the odd one out?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// Its number, by which it is answered; questions are numbered from 0 as they are asked.
+    pub id: u64,
+    /// Three different leaves. The answer is the place of the odd one out (0, 1 or 2; the other two are
+    /// closer to each other than to it), or -1 if no two are closer.
+    pub leaves: [u32; 3],
+}
+
+/// Learns a tree by asking. It is told answers; it does not know who gives them.
+///
+/// Everything depends on the settings, the seed and the answers only. Answers take effect when no
+/// question is open any more or when more questions are asked for, in the order of their ids: so the order
+/// in which they are told between two calls of [`ask`](Self::ask) changes nothing.
+///
+/// ```
+/// use ordhc::learn::{Learner, Method};
+///
+/// // The oracle knows the tree ((0,1),(2,3)).
+/// let oracle = |leaves: [u32; 3]| {
+///     let sides = leaves.map(|leaf| leaf / 2);
+///     (0..3).find(|&at| sides.iter().filter(|&&side| side == sides[at]).count() == 1).map_or(-1, |at| at as i8)
+/// };
+/// let mut learner = Method::Insertion { parallel: 1 }.learner(4, 0)?;
+/// while !learner.done() {
+///     for question in learner.ask(10) {
+///         learner.tell(question.id, oracle(question.leaves))?;
+///     }
+/// }
+/// assert_eq!(learner.tree()?.to_newick_topology(), "((0,1),(2,3));");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub trait Learner: Send {
+    /// At most `limit` new questions that may be answered now, in any order. None: wait for answers to open
+    /// questions, or all is [`done`](Self::done).
+    fn ask(&mut self, limit: usize) -> Vec<Question>;
+
+    /// The questions that were asked and are not answered, by id.
+    fn open(&self) -> Vec<Question>;
+
+    /// The answer to an open question: 0, 1, 2, or -1.
+    ///
+    /// # Errors
+    /// An id that was never asked or is answered already, or another answer; nothing changes then.
+    fn tell(&mut self, id: u64, answer: i8) -> Result<()>;
+
+    /// The best tree so far over all leaves; those without a place yet are joined last, at the root.
+    /// Nodes of more than two children are merges of equal height. Heights are dissimilarities: the
+    /// number of levels below.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    fn tree(&self) -> Result<Dendrogram>;
+
+    /// Whether there is nothing left to ask.
+    fn done(&self) -> bool;
+
+    /// The number of leaves.
+    fn n_leaves(&self) -> usize;
+
+    /// How many leaves have their place in the tree so far.
+    fn placed(&self) -> usize;
+
+    /// How many questions were asked.
+    fn n_asked(&self) -> u64;
+
+    /// How many questions were answered.
+    fn n_answered(&self) -> u64;
+
+    /// How many times questions were asked while none was open: with enough people answering side by
+    /// side, this is what takes time.
+    fn n_rounds(&self) -> u64;
+
+    /// About how many answers are still needed.
+    fn remaining_estimate(&self) -> f64;
+}

@@ -1,0 +1,133 @@
+//! Which questions are open.
+
+use std::collections::VecDeque;
+
+use super::learner::Question;
+use crate::error::{Error, Result};
+
+/// Numbers questions, remembers what each is for (`T`), and collects their answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger<T> {
+    /// The number of the first question of `open`.
+    first: u64,
+    /// From the oldest open question on; none for those that are answered.
+    open: VecDeque<Option<([u32; 3], T)>>,
+    n_open: usize,
+    told: Vec<(u64, T, i8)>,
+    n_rounds: u64,
+}
+
+impl<T> Default for Ledger<T> {
+    fn default() -> Self {
+        Self { first: 0, open: VecDeque::new(), n_open: 0, told: Vec::new(), n_rounds: 0 }
+    }
+}
+
+impl<T> Ledger<T> {
+    /// Hands out questions, at most `limit`, from what `next` gives.
+    pub(crate) fn ask(&mut self, limit: usize, mut next: impl FnMut() -> Option<([u32; 3], T)>) -> Vec<Question> {
+        let mut questions = Vec::new();
+        let is_round = self.n_open == 0;
+        while questions.len() < limit
+            && let Some((leaves, purpose)) = next()
+        {
+            questions.push(Question { id: self.n_asked(), leaves });
+            self.open.push_back(Some((leaves, purpose)));
+            self.n_open += 1;
+        }
+        self.n_rounds += u64::from(is_round && !questions.is_empty());
+        questions
+    }
+
+    /// Takes an answer.
+    pub(crate) fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
+        if !(-1..=2).contains(&answer) {
+            return Err(Error::Argument(format!("question {id}: the answer {answer} is not 0, 1, 2 or -1")));
+        }
+        if id >= self.n_asked() {
+            return Err(Error::Argument(format!(
+                "question {id} was never asked (there are {} so far)",
+                self.n_asked()
+            )));
+        }
+        let entry = id.checked_sub(self.first).and_then(|at| self.open.get_mut(at as usize));
+        let Some((_, purpose)) = entry.and_then(Option::take) else {
+            return Err(Error::Argument(format!("question {id} is answered already")));
+        };
+        self.told.push((id, purpose, answer));
+        self.n_open -= 1;
+        while let Some(None) = self.open.front() {
+            self.open.pop_front();
+            self.first += 1;
+        }
+        Ok(())
+    }
+
+    /// The answers that were told since the last time, by id.
+    pub(crate) fn take(&mut self) -> Vec<(u64, T, i8)> {
+        self.told.sort_unstable_by_key(|told| told.0);
+        std::mem::take(&mut self.told)
+    }
+
+    /// Gives the memory of [`take`](Self::take) back.
+    pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, i8)>) {
+        told.clear();
+        self.told = told;
+    }
+
+    /// The open questions, by id.
+    pub(crate) fn open(&self) -> Vec<Question> {
+        let entries = (self.first..).zip(&self.open);
+        let question = |(id, entry): (u64, &Option<([u32; 3], T)>)| Some(Question { id, leaves: entry.as_ref()?.0 });
+        entries.filter_map(question).collect()
+    }
+
+    /// How many questions are open.
+    pub(crate) fn n_open(&self) -> usize {
+        self.n_open
+    }
+
+    /// How many questions were asked.
+    pub(crate) fn n_asked(&self) -> u64 {
+        self.first + self.open.len() as u64
+    }
+
+    /// How many questions were answered.
+    pub(crate) fn n_answered(&self) -> u64 {
+        self.n_asked() - self.n_open as u64
+    }
+
+    /// How many times questions were asked while none was open.
+    pub(crate) fn n_rounds(&self) -> u64 {
+        self.n_rounds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_question_is_answered_once() {
+        let mut ledger = Ledger::default();
+        let mut next = 0;
+        let mut ask = |ledger: &mut Ledger<u32>, limit| {
+            ledger.ask(limit, || {
+                next += 1;
+                Some(([0, 1, 2], next))
+            })
+        };
+        assert_eq!(ask(&mut ledger, 2).iter().map(|question| question.id).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(ask(&mut ledger, 1)[0].id, 2);
+        let message = |result: Result<()>| result.unwrap_err().to_string();
+        ledger.tell(2, -1).unwrap();
+        assert!(message(ledger.tell(2, 0)).contains("question 2 is answered already"));
+        ledger.tell(0, 1).unwrap();
+        assert!(message(ledger.tell(0, 0)).contains("question 0 is answered already"));
+        assert!(message(ledger.tell(3, 0)).contains("question 3 was never asked (there are 3 so far)"));
+        assert!(message(ledger.tell(1, 3)).contains("question 1: the answer 3"));
+        assert_eq!(ledger.open(), [Question { id: 1, leaves: [0, 1, 2] }]);
+        assert_eq!(ledger.take(), [(0, 1, 1), (2, 3, -1)]);
+        assert_eq!((ledger.n_asked(), ledger.n_answered(), ledger.n_rounds(), ledger.n_open()), (3, 2, 1, 1));
+    }
+}

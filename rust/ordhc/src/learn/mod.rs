@@ -1,0 +1,16 @@
+//! Learners: which questions to ask, and the tree that the answers make.
+
+mod asking;
+mod buckets;
+mod exact;
+mod insertion;
+mod learner;
+mod ledger;
+mod method;
+mod quick;
+mod run;
+mod work;
+
+pub use learner::{Learner, Question};
+pub use method::Method;
+pub use run::{Limits, learn_with};

@@ -1,0 +1,356 @@
+//! Divide and merge.
+
+use std::collections::VecDeque;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::asking::Strategy;
+use crate::search::{GrowingTree, NONE, Outcome, Place, Sketch, Walk};
+
+/// QuickClustering (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
+///
+/// Leaves are divided by two of them, a and b: nearer to a (part 0), to b (1), to neither because the
+/// two are closer to each other (2), or to neither because no two are closer (3, in trees of higher
+/// degree). Pivots that leave more than 15/16 in one of the parts 0 to 2 are drawn again. Trees of the
+/// parts are merged by walking down the tree of part 2 from its root. Part 3 is divided together with a
+/// *stand-in* for a, so that its tree has the right root; then the tree of part 0 takes the stand-in's
+/// place. One stand-in, with the pivot's node as parent, is enough for several divisions at that node.
+#[derive(Debug, Clone)]
+pub(crate) struct Quick {
+    n: usize,
+    forest: GrowingTree,
+    root: u32,
+    tasks: Vec<Task>,
+    free: Vec<u32>,
+    ready: VecDeque<u32>,
+    /// Leaf `n + k` is the stand-in for `stands_for[k]`, and its node is `stand_ins[k]`.
+    stands_for: Vec<u32>,
+    stand_ins: Vec<u32>,
+    placed: usize,
+    left: f64,
+}
+
+/// Leaves to be made a tree.
+#[derive(Debug, Clone, Default)]
+struct Task {
+    leaves: Vec<u32>,
+    /// By leaf: its part.
+    sides: Vec<u8>,
+    pivots: [u32; 2],
+    attempt: u32,
+    seed: u64,
+    /// The next leaf to ask about.
+    cursor: u32,
+    /// Answers, or parts, that are still missing.
+    waiting: u32,
+    /// By part: its task and its tree, [`NONE`] as long as there is none.
+    parts: [u32; 4],
+    trees: [u32; 4],
+    merge: Option<Walk>,
+    /// Which stand-in for a is in part 3, [`NONE`] if it has another one.
+    stand_in: u32,
+    /// The task of which this is a part, and which part.
+    parent: u32,
+    part: u8,
+}
+
+/// After so many pairs of pivots the last one is taken. A pair is good with probability 3/128 at the very
+/// least in a binary tree (Lemma 3.1), about 1/2 in most; answers that no tree gives can refuse for ever.
+const ATTEMPTS: u32 = 64;
+
+/// The purpose of a question of a merge.
+const MERGE: u32 = u32::MAX;
+
+impl Quick {
+    /// For at least one leaf.
+    pub(crate) fn new(n: usize, seed: u64) -> Self {
+        let mut new = Self {
+            n,
+            forest: GrowingTree::default(),
+            root: NONE,
+            tasks: Vec::new(),
+            free: Vec::new(),
+            ready: VecDeque::new(),
+            stands_for: Vec::new(),
+            stand_ins: Vec::new(),
+            placed: 0,
+            left: 0.0,
+        };
+        let whole = Task { leaves: (0..n as u32).collect(), seed, parent: NONE, ..Task::default() };
+        if let Some(root) = new.open(whole).1 {
+            new.root = root;
+        }
+        new
+    }
+
+    fn real(&self, leaf: u32) -> u32 {
+        let mut leaf = leaf;
+        while let Some(stands_for) = (leaf as usize).checked_sub(self.n) {
+            leaf = self.stands_for[stands_for];
+        }
+        leaf
+    }
+
+    /// Begins a task; of one or two leaves the tree is known.
+    fn open(&mut self, task: Task) -> (u32, Option<u32>) {
+        if task.leaves.len() <= 2 {
+            let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();
+            let tree = if let [a, b] = nodes[..] { self.forest.pair(a, b) } else { nodes[0] };
+            return (NONE, Some(tree));
+        }
+        self.left += bits(task.leaves.len());
+        let number = match self.free.pop() {
+            Some(free) => {
+                self.tasks[free as usize] = task;
+                free
+            }
+            None => {
+                self.tasks.push(task);
+                self.tasks.len() as u32 - 1
+            }
+        };
+        self.divide(number);
+        (number, None)
+    }
+
+    fn leaf(&mut self, leaf: u32) -> u32 {
+        let node = self.forest.leaf(leaf);
+        match (leaf as usize).checked_sub(self.n) {
+            Some(stand_in) => self.stand_ins[stand_in] = node,
+            None => self.placed += 1,
+        }
+        node
+    }
+
+    /// Draws pivots and asks about all other leaves.
+    fn divide(&mut self, number: u32) {
+        let task = &mut self.tasks[number as usize];
+        let mut random = ChaCha8Rng::seed_from_u64(task.seed);
+        random.set_stream(2 + u64::from(task.attempt));
+        let n = task.leaves.len() as u32;
+        let a = random.random_range(0..n);
+        let b = random.random_range(0..n - 1);
+        task.pivots = [a, b + u32::from(b >= a)];
+        task.sides.clear();
+        task.sides.resize(n as usize, 0);
+        task.sides[task.pivots[1] as usize] = 1;
+        (task.cursor, task.waiting) = (0, n - 2);
+        self.ready.push_back(number);
+    }
+
+    /// All leaves are divided.
+    fn divided(&mut self, number: u32) {
+        let task = &mut self.tasks[number as usize];
+        let n = task.leaves.len();
+        let mut counts = [0; 4];
+        task.sides.iter().for_each(|&side| counts[side as usize] += 1);
+        let largest = counts[..3].iter().max().map_or(0, |&largest| largest);
+        task.attempt += 1;
+        if 16 * largest > 15 * n && task.attempt < ATTEMPTS {
+            return self.divide(number);
+        }
+        self.left -= bits(n);
+        let mut parts: [Vec<u32>; 4] = counts.map(Vec::with_capacity);
+        let leaves = std::mem::take(&mut task.leaves);
+        let pivot = leaves[task.pivots[0] as usize];
+        for (&leaf, side) in leaves.iter().zip(std::mem::take(&mut task.sides)) {
+            parts[side as usize].push(leaf);
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(task.seed);
+        random.set_stream(1);
+        task.parts = [NONE; 4];
+        task.trees = [NONE; 4];
+        task.waiting = 1;
+        let first_stand_in = self.n as u32;
+        task.stand_in = NONE;
+        if !parts[3].is_empty() && parts[3].iter().all(|&leaf| leaf < first_stand_in) {
+            task.stand_in = self.stands_for.len() as u32;
+            parts[3].push(first_stand_in + task.stand_in);
+            self.stands_for.push(pivot);
+            self.stand_ins.push(NONE);
+        }
+        for (part, leaves) in (0u8..).zip(parts) {
+            let seed = random.random();
+            if leaves.is_empty() {
+                continue;
+            }
+            let (task, tree) = self.open(Task { leaves, seed, parent: number, part, ..Task::default() });
+            let this = &mut self.tasks[number as usize];
+            this.parts[part as usize] = task;
+            match tree {
+                Some(tree) => this.trees[part as usize] = tree,
+                None => this.waiting += 1,
+            }
+        }
+        self.arrive(number);
+    }
+
+    /// One of the things that a task waits for is there.
+    fn arrive(&mut self, number: u32) {
+        let mut number = number;
+        loop {
+            let task = &mut self.tasks[number as usize];
+            task.waiting -= 1;
+            if task.waiting > 0 {
+                return;
+            }
+            let [a, b, rest, more] = task.trees;
+            let joined = match (more, task.stand_in) {
+                (NONE, _) => self.forest.pair(a, b),
+                // The other stand-in alone.
+                (leaf, NONE) if self.forest.first(leaf) == NONE => {
+                    let root = self.forest.pair(a, b);
+                    self.forest.put(Place::Under(root), leaf)
+                }
+                (root, NONE) => {
+                    self.forest.put(Place::Under(root), a);
+                    self.forest.put(Place::Under(root), b)
+                }
+                (root, stand_in) => {
+                    self.forest.replace(self.stand_ins[stand_in as usize], a);
+                    self.forest.put(Place::Under(root), b)
+                }
+            };
+            let task = &mut self.tasks[number as usize];
+            task.trees = [joined, NONE, rest, NONE];
+            task.parts = [NONE; 4];
+            if rest != NONE {
+                task.merge = Some(Walk::new(&self.forest, rest));
+                if self.walk(number) {
+                    return;
+                }
+            }
+            match self.close(number) {
+                Some(parent) => number = parent,
+                None => return,
+            }
+        }
+    }
+
+    /// Whether the merge of a task has a question; if not, it is done.
+    fn walk(&mut self, number: u32) -> bool {
+        let task = &mut self.tasks[number as usize];
+        let [joined, _, rest, _] = task.trees;
+        let Some(place) = task.merge.as_ref().and_then(Walk::end) else {
+            self.ready.push_back(number);
+            return true;
+        };
+        let parent = self.forest.put(place, joined);
+        task.trees[0] = if place == Place::Above(rest) { parent } else { rest };
+        false
+    }
+
+    /// Hands the tree of a task on; returns the task that it is a part of.
+    fn close(&mut self, number: u32) -> Option<u32> {
+        let Task { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
+        self.free.push(number);
+        if parent == NONE {
+            self.root = trees[0];
+            return None;
+        }
+        self.tasks[parent as usize].trees[part as usize] = trees[0];
+        Some(parent)
+    }
+}
+
+/// What a task costs, nearly: log2 k and a little for each of its leaves.
+fn bits(k: usize) -> f64 {
+    k as f64 * (k as f64).log2()
+}
+
+impl Strategy for Quick {
+    /// A task, and the leaf that is divided or [`MERGE`].
+    type Purpose = (u32, u32);
+
+    fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {
+        while let Some(&number) = self.ready.front() {
+            let task = &mut self.tasks[number as usize];
+            if let Some(walk) = &task.merge {
+                let [first, second] = walk.question(&self.forest);
+                let leaves = [first, second, self.forest.representative(task.trees[0])];
+                self.ready.pop_front();
+                return Some((leaves.map(|leaf| self.real(leaf)), (number, MERGE)));
+            }
+            while task.pivots.contains(&task.cursor) {
+                task.cursor += 1;
+            }
+            let at = task.cursor;
+            task.cursor += 1;
+            match task.leaves.get(at as usize) {
+                None => {
+                    self.ready.pop_front();
+                }
+                Some(&leaf) => {
+                    let [a, b] = task.pivots.map(|pivot| task.leaves[pivot as usize]);
+                    return Some(([a, b, leaf].map(|leaf| self.real(leaf)), (number, at)));
+                }
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, (number, at): Self::Purpose, answer: i8) {
+        let outcome = Outcome::of_answer(answer);
+        let task = &mut self.tasks[number as usize];
+        if at == MERGE {
+            if let Some(walk) = &mut task.merge {
+                walk.step(&self.forest, outcome);
+            }
+            if !self.walk(number)
+                && let Some(parent) = self.close(number)
+            {
+                self.arrive(parent);
+            }
+            return;
+        }
+        task.sides[at as usize] = outcome as u8;
+        task.waiting -= 1;
+        if task.waiting == 0 {
+            self.divided(number);
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.root != NONE
+    }
+
+    fn sketch(&self) -> Sketch {
+        let mut sketch = Sketch::default();
+        let n = self.n as u32;
+        let mut stack = vec![(0, 0, self.root)];
+        while let Some((parent, number, tree)) = stack.pop() {
+            if tree != NONE {
+                sketch.tree(parent, &self.forest, tree, n);
+                continue;
+            }
+            let task = &self.tasks[number as usize];
+            let top = sketch.node(parent);
+            if task.leaves.is_empty() {
+                // Part 2 beside all others: the best guess as long as they are not merged.
+                let joined = sketch.node(top);
+                for part in 0..4 {
+                    let (number, tree) = (task.parts[part], task.trees[part]);
+                    if number != NONE || tree != NONE {
+                        stack.push((if part == 2 { top } else { joined }, number, tree));
+                    }
+                }
+            } else {
+                task.leaves.iter().filter(|&&leaf| leaf < n).for_each(|&leaf| sketch.leaf(top, leaf));
+            }
+        }
+        sketch
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    fn placed(&self) -> usize {
+        self.placed
+    }
+
+    fn remaining(&self, _n_answered: u64) -> f64 {
+        self.left
+    }
+}

@@ -1,0 +1,78 @@
+//! The loop over asking and telling.
+
+use super::learner::{Learner, Question};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+
+/// How a learner is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// At most so many questions at a time.
+    pub batch: usize,
+    /// At most so many questions in all; none: until the tree is complete.
+    pub budget: Option<u64>,
+}
+
+impl Default for Limits {
+    /// All questions at once that can be, and no budget.
+    fn default() -> Self {
+        Self { batch: usize::MAX, budget: None }
+    }
+}
+
+/// Asks an oracle until the learner is done or the budget is spent; the learner keeps all answers, and
+/// gives the tree.
+///
+/// # Errors
+/// What the oracle returns; a number of answers other than of questions, or an answer that is none;
+/// [`Error::Interrupted`]; `batch` = 0. Earlier answers are kept, and questions that are open then are
+/// asked first when the learner is run again.
+///
+/// ```
+/// use ordhc::learn::{Limits, Method, learn_with};
+///
+/// // The oracle knows a caterpillar.
+/// let odd = |leaves: [u32; 3]| (0..3).max_by_key(|&at| leaves[at]).map_or(-1, |at| at as i8);
+/// let oracle = |questions: &[ordhc::learn::Question]| Ok(questions.iter().map(|question| odd(question.leaves)).collect());
+/// let mut learner = Method::Rounds.learner(5, 0)?;
+/// learn_with(&mut *learner, oracle, Limits::default(), &ordhc::Monitor::new())?;
+/// assert_eq!(learner.tree()?.to_newick_topology(), "(4,(3,(2,(0,1))));");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn learn_with(
+    learner: &mut dyn Learner,
+    mut oracle: impl FnMut(&[Question]) -> Result<Vec<i8>>,
+    limits: Limits,
+    monitor: &Monitor,
+) -> Result<()> {
+    if limits.batch == 0 {
+        return Err(Error::Argument("batch = 0 must be at least 1".to_string()));
+    }
+    monitor.start(learner.n_leaves() as u64);
+    let mut placed = 0;
+    let mut is_first = true;
+    let mut left = limits.budget.unwrap_or(u64::MAX);
+    while !learner.done() && left > 0 {
+        let room = limits.batch.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let mut questions = if is_first { learner.open() } else { Vec::new() };
+        is_first = false;
+        questions.truncate(room);
+        if questions.is_empty() {
+            questions = learner.ask(room);
+        }
+        if questions.is_empty() {
+            return Err(Error::Argument("all that could be asked was asked, and is not answered".to_string()));
+        }
+        let answers = oracle(&questions)?;
+        if answers.len() != questions.len() {
+            return Err(Error::Shape(format!("{} answers to {} questions", answers.len(), questions.len())));
+        }
+        for (question, answer) in questions.iter().zip(answers) {
+            learner.tell(question.id, answer)?;
+        }
+        left -= questions.len() as u64;
+        monitor.advance((learner.placed() - placed) as u64)?;
+        placed = learner.placed();
+    }
+    Ok(())
+}

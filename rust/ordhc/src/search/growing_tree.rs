@@ -1,0 +1,152 @@
+//! A rooted tree (or several) that grows leaf by leaf.
+
+use super::place::Place;
+
+/// No node.
+pub(crate) const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    parent: u32,
+    /// The first child, [`NONE`] for a leaf.
+    first: u32,
+    /// Siblings are a list.
+    next: u32,
+    previous: u32,
+    /// The leaf itself, or one of the leaves below.
+    leaf: u32,
+}
+
+/// Rooted trees whose inner nodes have two or more children. Nodes keep their numbers for ever.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GrowingTree {
+    nodes: Vec<Node>,
+}
+
+impl GrowingTree {
+    /// A new leaf, a tree of its own.
+    pub(crate) fn leaf(&mut self, leaf: u32) -> u32 {
+        self.nodes.push(Node { parent: NONE, first: NONE, next: NONE, previous: NONE, leaf });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Joins two roots under a new one, whose representative is that of the second.
+    pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
+        let parent = self.leaf(self.representative(b));
+        self.adopt(parent, b);
+        self.adopt(parent, a);
+        parent
+    }
+
+    /// Puts the root `sub` at a place and returns its parent: a new node, or the old one.
+    pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
+        match place {
+            Place::Above(node) => {
+                let Node { parent: above, next, previous, .. } = self.nodes[node as usize];
+                let parent = self.pair(node, sub);
+                let new = &mut self.nodes[parent as usize];
+                (new.parent, new.next, new.previous) = (above, next, previous);
+                if next != NONE {
+                    self.nodes[next as usize].previous = parent;
+                }
+                if previous != NONE {
+                    self.nodes[previous as usize].next = parent;
+                } else if above != NONE {
+                    self.nodes[above as usize].first = parent;
+                }
+                parent
+            }
+            Place::Under(node) => {
+                self.adopt(node, sub);
+                node
+            }
+        }
+    }
+
+    /// Puts the root `sub` where the leaf `old` stands; `old` leaves the tree.
+    pub(crate) fn replace(&mut self, old: u32, sub: u32) {
+        let Node { parent, next, previous, .. } = self.nodes[old as usize];
+        let new = &mut self.nodes[sub as usize];
+        (new.parent, new.next, new.previous) = (parent, next, previous);
+        if next != NONE {
+            self.nodes[next as usize].previous = sub;
+        }
+        if previous != NONE {
+            self.nodes[previous as usize].next = sub;
+        } else if parent != NONE {
+            self.nodes[parent as usize].first = sub;
+        }
+        let gone = &mut self.nodes[old as usize];
+        (gone.parent, gone.next, gone.previous) = (NONE, NONE, NONE);
+    }
+
+    /// Makes a root the first child of a node.
+    fn adopt(&mut self, parent: u32, child: u32) {
+        let next = std::mem::replace(&mut self.nodes[parent as usize].first, child);
+        let node = &mut self.nodes[child as usize];
+        (node.parent, node.next, node.previous) = (parent, next, NONE);
+        if next != NONE {
+            self.nodes[next as usize].previous = child;
+        }
+    }
+
+    /// The number of nodes made so far.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The parent, [`NONE`] for a root.
+    pub(crate) fn parent(&self, node: u32) -> u32 {
+        self.nodes[node as usize].parent
+    }
+
+    /// The first child, [`NONE`] for a leaf.
+    pub(crate) fn first(&self, node: u32) -> u32 {
+        self.nodes[node as usize].first
+    }
+
+    /// The next sibling, [`NONE`] for the last.
+    pub(crate) fn next(&self, node: u32) -> u32 {
+        self.nodes[node as usize].next
+    }
+
+    /// The children of a node.
+    pub(crate) fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |node: u32| (node != NONE).then_some(node);
+        std::iter::successors(some(self.first(node)), move |&child| some(self.next(child)))
+    }
+
+    /// A leaf under the node, or the node's own.
+    pub(crate) fn representative(&self, node: u32) -> u32 {
+        self.nodes[node as usize].leaf
+    }
+
+    /// Makes another leaf stand for a node.
+    pub(crate) fn represent(&mut self, node: u32, leaf: u32) {
+        self.nodes[node as usize].leaf = leaf;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_go_where_they_should() {
+        let mut tree = GrowingTree::default();
+        let (a, b, c, d) = (tree.leaf(0), tree.leaf(1), tree.leaf(2), tree.leaf(3));
+        let ab = tree.pair(a, b);
+        assert_eq!(tree.put(Place::Under(ab), c), ab);
+        assert_eq!(tree.children(ab).collect::<Vec<_>>(), [c, a, b]);
+        let ad = tree.put(Place::Above(a), d);
+        assert_eq!(tree.children(ab).collect::<Vec<_>>(), [c, ad, b]);
+        assert_eq!((tree.children(ad).collect::<Vec<_>>(), tree.parent(ad)), (vec![a, d], ab));
+        let e = tree.leaf(4);
+        let top = tree.put(Place::Above(ab), e);
+        assert_eq!((tree.parent(top), tree.parent(ab), tree.representative(top)), (NONE, top, 4));
+        let f = tree.leaf(5);
+        tree.replace(c, f);
+        assert_eq!((tree.children(ab).collect::<Vec<_>>(), tree.parent(c)), (vec![f, ad, b], NONE));
+        assert_eq!(tree.len(), 9);
+    }
+}

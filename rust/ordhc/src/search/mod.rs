@@ -1,0 +1,40 @@
+//! Searching a tree that grows: where does a new leaf belong?
+//!
+//! A question about the new leaf and representatives of two children of a node, the *pivot*, says under
+//! which of the two the leaf belongs, or that it is outside the pivot, or under it but beside both
+//! (Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries", section 2.2).
+
+mod growing_tree;
+mod pivot_tree;
+mod place;
+mod region;
+mod sketch;
+mod walk;
+
+pub(crate) use growing_tree::{GrowingTree, NONE};
+pub(crate) use pivot_tree::PivotTree;
+pub(crate) use place::{Outcome, Place};
+pub(crate) use region::{PivotRule, Region};
+pub(crate) use sketch::Sketch;
+pub(crate) use walk::Walk;
+
+/// A random tree of degree at most `degree` over leaves `0..n`, for tests.
+#[cfg(test)]
+fn random_tree(n: u32, degree: usize, seed: u64) -> (GrowingTree, u32) {
+    use rand::{RngExt, SeedableRng};
+
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mut tree = GrowingTree::default();
+    let mut root = tree.leaf(0);
+    for leaf in 1..n {
+        let node = random.random_range(0..tree.len() as u32);
+        let children = tree.children(node).count();
+        let place = if children > 0 && children < degree { Place::Under(node) } else { Place::Above(node) };
+        let new = tree.leaf(leaf);
+        let parent = tree.put(place, new);
+        if place == Place::Above(root) {
+            root = parent;
+        }
+    }
+    (tree, root)
+}

@@ -1,0 +1,255 @@
+//! The part of a tree where a new leaf may still belong.
+
+use super::growing_tree::{GrowingTree, NONE};
+use super::place::Place;
+
+/// How a pivot is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PivotRule {
+    /// The largest entropy of the outcomes, places being equally likely.
+    Entropy,
+    /// The smallest largest part (Emamjomeh-Zadeh & Kempe, Algorithm 4).
+    Halving,
+}
+
+/// A node of the region; positions are local and in preorder.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    node: u32,
+    up: u32,
+    first: u32,
+    next: u32,
+    /// The places at and below the node that are still possible.
+    size: u32,
+    /// How many children the node has in the region.
+    degree: u32,
+}
+
+/// A connected part of a [`GrowingTree`], which pivots cut into smaller ones.
+///
+/// Parts are named by the positions of their topmost nodes. The topmost one of all may be a node of
+/// which only some children are left and the place under it, but not the place above it: then the leaf
+/// is known to be under that node.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Region {
+    spots: Vec<Spot>,
+    /// Whether the place above the topmost node is not in the region.
+    is_inside: bool,
+    /// By node of the tree: its number among the places, for those that have one.
+    marks: Vec<u32>,
+    above: Vec<u32>,
+    stack: Vec<(u32, u32)>,
+    log: Vec<f64>,
+}
+
+/// Below this share of the region a node is not looked at as a pivot; its entropy would be below 0.67,
+/// and a part of more than half is left.
+const SMALLEST_SHARE: u32 = 8;
+
+/// x log2 x is a table up to here.
+const TABLE: usize = 1 << 12;
+
+impl Region {
+    /// All places of the tree under `root`.
+    pub(crate) fn whole(&mut self, tree: &GrowingTree, root: u32) {
+        self.is_inside = false;
+        self.fill(tree, root, |_, _| true);
+    }
+
+    /// The region of these places, which must be connected; returns its size.
+    pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
+        let mut above = std::mem::take(&mut self.above);
+        above.clear();
+        above.extend(places.iter().filter_map(|place| match *place {
+            Place::Above(node) => Some(node),
+            Place::Under(_) => None,
+        }));
+        if self.marks.len() < tree.len() {
+            self.marks.resize(tree.len().next_power_of_two(), 0);
+        }
+        for (at, &node) in above.iter().enumerate() {
+            self.marks[node as usize] = at as u32;
+        }
+        self.above = above;
+        let rest = places.iter().find_map(|place| match *place {
+            Place::Under(node) if !self.has(node) => Some(node),
+            _ => None,
+        });
+        self.is_inside = rest.is_some();
+        let is_top = |&node: &u32| tree.parent(node) == NONE || !self.has(tree.parent(node));
+        let top = rest.or_else(|| self.above.iter().copied().find(is_top)).unwrap_or(NONE);
+        if top == NONE {
+            self.spots.clear();
+            return 0;
+        }
+        self.fill(tree, top, |region, node| region.has(node));
+        self.size(0)
+    }
+
+    fn has(&self, node: u32) -> bool {
+        self.above.get(self.marks[node as usize] as usize) == Some(&node)
+    }
+
+    fn fill(&mut self, tree: &GrowingTree, top: u32, has: impl Fn(&Self, u32) -> bool) {
+        self.spots.clear();
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push((top, NONE));
+        while let Some((node, up)) = stack.pop() {
+            let at = self.spots.len() as u32;
+            let mut next = NONE;
+            if up != NONE {
+                let above = &mut self.spots[up as usize];
+                next = std::mem::replace(&mut above.first, at);
+                above.degree += 1;
+            }
+            self.spots.push(Spot { node, up, first: NONE, next, size: 1, degree: 0 });
+            stack.extend(tree.children(node).filter(|&child| has(self, child)).map(|child| (child, at)));
+        }
+        self.stack = stack;
+        for at in (0..self.spots.len()).rev() {
+            let spot = &mut self.spots[at];
+            // The place under a node counts where it has been used before.
+            spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
+            let (size, up) = (spot.size, spot.up);
+            if up != NONE {
+                self.spots[up as usize].size += size;
+            }
+        }
+    }
+
+    /// The node of the tree at a position.
+    pub(crate) fn node(&self, at: u32) -> u32 {
+        self.spots[at as usize].node
+    }
+
+    /// How many places a part has; 1 only if no pivot is left in it.
+    pub(crate) fn size(&self, top: u32) -> u32 {
+        self.spots[top as usize].size
+    }
+
+    /// Whether the leaf is known to be under the topmost node of this part.
+    pub(crate) fn is_inside(&self, top: u32) -> bool {
+        top == 0 && self.is_inside
+    }
+
+    /// The children of a position in the region, largest first.
+    pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
+        children.clear();
+        children.extend(self.each_child(at));
+        children.sort_by_key(|&child| (std::cmp::Reverse(self.size(child)), child));
+    }
+
+    fn each_child(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
+    }
+
+    /// The best pivot of a part of more than one place.
+    pub(crate) fn pivot(&mut self, top: u32, rule: PivotRule) -> u32 {
+        if self.log.is_empty() {
+            self.log = (0..TABLE).map(x_log_x).collect();
+        }
+        let whole = self.size(top);
+        let mut best = (f64::INFINITY, top);
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push((top, 0));
+        while let Some((at, _)) = stack.pop() {
+            let spot = self.spots[at as usize];
+            if spot.degree == 0 {
+                continue;
+            }
+            let (mut first, mut second) = (0, 0);
+            for child in self.each_child(at) {
+                let size = self.size(child);
+                (first, second) = (first.max(size), second.max(size.min(first)));
+                if size > 1 && size.saturating_mul(SMALLEST_SHARE) >= whole {
+                    stack.push((child, 0));
+                }
+            }
+            let outside = if self.is_inside(at) { 0 } else { whole - spot.size + 1 };
+            let neither = whole - outside - first - second;
+            let parts = [first, second, outside, neither];
+            let cost = match rule {
+                PivotRule::Entropy => {
+                    let value = |&part: &u32| self.log.get(part as usize).copied();
+                    parts.iter().map(|part| value(part).unwrap_or_else(|| x_log_x(*part as usize))).sum()
+                }
+                PivotRule::Halving => f64::from(parts.into_iter().max().unwrap_or(0)),
+            };
+            if cost < best.0 {
+                best = (cost, at);
+            }
+        }
+        self.stack = stack;
+        best.1
+    }
+
+    /// Takes everything below a position out of a part: what is left is outside it.
+    pub(crate) fn cut(&mut self, at: u32, top: u32) {
+        let spot = &mut self.spots[at as usize];
+        let gone = spot.size - 1;
+        (spot.size, spot.first, spot.degree) = (1, NONE, 0);
+        let mut at = at;
+        while at != top {
+            at = self.spots[at as usize].up;
+            self.spots[at as usize].size -= gone;
+        }
+    }
+}
+
+fn x_log_x(x: usize) -> f64 {
+    if x == 0 { 0.0 } else { x as f64 * (x as f64).log2() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::random_tree;
+
+    /// The sizes of the outcomes of asking about a node: two children, outside, neither.
+    fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
+        let below = |top: u32| {
+            let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
+            all.iter().filter(|&&at| std::iter::successors(Some(at), up).any(|at| at == top)).count() as f64
+        };
+        let mut sizes: Vec<f64> = tree.children(node).map(below).collect();
+        sizes.sort_by(|a, b| b.total_cmp(a));
+        let wide = all.iter().filter(|&&at| tree.children(at).count() > 2).count() as f64;
+        assert_eq!(wide, 0.0);
+        vec![sizes[0], sizes[1], all.len() as f64 - sizes[0] - sizes[1]]
+    }
+
+    #[test]
+    fn pivots_are_the_best_ones() {
+        for seed in 0..30 {
+            let n = 3 + seed as u32 * 3;
+            let (tree, root) = random_tree(n, 2, seed);
+            let all: Vec<u32> = (0..tree.len() as u32).collect();
+            let entropy = |node| {
+                let parts = outcomes(&tree, &all, node);
+                parts.iter().map(|part| x_log_x(*part as usize)).sum::<f64>()
+            };
+            let largest = |node| outcomes(&tree, &all, node).into_iter().fold(0.0, f64::max);
+            let inner = || all.iter().copied().filter(|&node| tree.first(node) != NONE);
+            let best = |cost: &dyn Fn(u32) -> f64| inner().map(cost).fold(f64::INFINITY, f64::min);
+            let mut region = Region::default();
+            region.whole(&tree, root);
+            let (top, pivot) = (0, region.pivot(0, PivotRule::Entropy));
+            assert!((entropy(region.node(pivot)) - best(&entropy)).abs() < 1e-9);
+            let pivot = region.pivot(top, PivotRule::Halving);
+            assert_eq!(largest(region.node(pivot)), best(&largest));
+            assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
+            // What is left outside the pivot is a region too.
+            region.cut(pivot, top);
+            let outside = region.size(top);
+            let gone: Vec<u32> = tree.children(region.node(pivot)).collect();
+            let below = |node: u32| {
+                let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
+                std::iter::successors(Some(node), up).any(|node| gone.contains(&node))
+            };
+            let left: Vec<Place> = all.iter().filter(|&&node| !below(node)).map(|&node| Place::Above(node)).collect();
+            assert_eq!(outside as usize, left.len());
+            assert_eq!(Region::default().load(&tree, &left), outside);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A tree in the making.
+
+use super::growing_tree::{GrowingTree, NONE};
+use crate::error::Result;
+use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+
+/// Nodes and leaves, parents first, to be made a dendrogram over all leaves.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sketch {
+    /// The parent, and the leaf if it is one. The first one is the root and its own parent.
+    nodes: Vec<(usize, Option<u32>)>,
+}
+
+impl Sketch {
+    /// The whole of a tree, leaving out leaves from `n` on.
+    pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
+        let mut sketch = Self::default();
+        sketch.tree(0, tree, root, n as u32);
+        sketch
+    }
+
+    /// Adds an inner node; the first one is the root.
+    pub(crate) fn node(&mut self, parent: usize) -> usize {
+        self.nodes.push((parent, None));
+        self.nodes.len() - 1
+    }
+
+    /// Adds a leaf.
+    pub(crate) fn leaf(&mut self, parent: usize, leaf: u32) {
+        self.nodes.push((parent, Some(leaf)));
+    }
+
+    /// Adds a tree, leaving out leaves from `n` on.
+    pub(crate) fn tree(&mut self, parent: usize, tree: &GrowingTree, root: u32, n: u32) {
+        let mut stack = vec![(parent, root)];
+        while let Some((parent, node)) = stack.pop() {
+            if tree.first(node) != NONE {
+                let at = self.node(parent);
+                stack.extend(tree.children(node).map(|child| (at, child)));
+            } else if tree.representative(node) < n {
+                self.leaf(parent, tree.representative(node));
+            }
+        }
+    }
+
+    /// The dendrogram: nodes without leaves go, nodes of one child become that child, and leaves that are
+    /// not there are joined last.
+    pub(crate) fn finish(mut self, n: usize) -> Result<Dendrogram> {
+        let mut missing = vec![true; n];
+        self.nodes.iter().filter_map(|node| node.1).for_each(|leaf| missing[leaf as usize] = false);
+        let mut open: Vec<Vec<Child>> = vec![Vec::new(); self.nodes.len()];
+        let mut nodes: Vec<Vec<Child>> = Vec::new();
+        let mut root = None;
+        while let Some((parent, leaf)) = self.nodes.pop() {
+            let children = open.pop().unwrap_or_default();
+            let child = match (leaf, children.as_slice()) {
+                (Some(leaf), _) => Child::Leaf(leaf),
+                (None, []) => continue,
+                (None, &[only]) => only,
+                (None, _) => {
+                    nodes.push(children);
+                    Child::Node(nodes.len() - 1)
+                }
+            };
+            match open.get_mut(parent) {
+                Some(siblings) => siblings.push(child),
+                None => root = Some(child),
+            }
+        }
+        let missing = (0..n as u32).filter(|&leaf| missing[leaf as usize]).map(Child::Leaf);
+        let top: Vec<Child> = root.into_iter().chain(missing).collect();
+        if top.len() > 1 {
+            nodes.push(top);
+        }
+        Ok(dendrogram_of_nodes(n, &nodes)?.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_closed() {
+        let mut sketch = Sketch::default();
+        let root = sketch.node(0);
+        let single = sketch.node(root);
+        let pair = sketch.node(single);
+        sketch.leaf(pair, 3);
+        sketch.leaf(pair, 0);
+        sketch.node(pair);
+        sketch.leaf(root, 2);
+        let tree = sketch.finish(6).unwrap();
+        assert_eq!((tree.sizes(), tree.heights()), (&[2, 3, 4, 5, 6][..], &[1.0, 2.0, 3.0, 3.0, 3.0][..5]));
+        assert_eq!(Sketch::default().finish(1).unwrap().n_leaves(), 1);
+        assert_eq!(Sketch::default().finish(3).unwrap().heights(), [1.0, 1.0]);
+    }
+}
