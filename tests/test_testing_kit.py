@@ -50,7 +50,7 @@ def test_builtin_metrics(name):
 
 
 def test_builtin_oracles():
-    assert of_kind("oracle") == ["tree", "similarity"]
+    assert of_kind("oracle") == ["tree", "similarity", "vectors", "recorded", "person"]
     points = np.random.default_rng(0).random((7, 2))
     S = -((points[:, None] - points[None]) ** 2).sum(axis=2)
     check_oracle("similarity", S)

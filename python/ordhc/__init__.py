@@ -11,13 +11,14 @@ dendrogram and says how good the tree is.
 
 from typing import TYPE_CHECKING, Any
 
-from ordhc import metrics
+from ordhc import metrics, oracles
 from ordhc._version import __version__
 from ordhc.clustering import cluster
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
+from ordhc.learning import Learner, Questions, learn
 from ordhc.registry import list_plugins
 from ordhc.resampling import Bootstrap, bootstrap
 from ordhc.trees import as_dendrogram
@@ -32,18 +33,22 @@ __all__ = [
     "Bootstrap",
     "Dendrogram",
     "InputError",
+    "Learner",
     "MissingExtraError",
     "OrdhcWarning",
     "PluginError",
     "Quadruplets",
+    "Questions",
     "Triplets",
     "__version__",
     "as_dendrogram",
     "bootstrap",
     "cluster",
+    "learn",
     "linkage",
     "list_plugins",
     "metrics",
+    "oracles",
     "pca",
     "read_quadruplets",
     "read_tree",

@@ -8,6 +8,7 @@ mod callbacks;
 mod comparison;
 mod error;
 mod generate;
+mod learn;
 mod linkage;
 mod metric;
 mod preference;
@@ -28,6 +29,8 @@ mod _ordhc {
     use crate::error::InputError;
     #[pymodule_export]
     use crate::generate::planted;
+    #[pymodule_export]
+    use crate::learn::{Learner, TreeOracle, random_tree};
     #[pymodule_export]
     use crate::linkage::{Linkage, agglomerate};
     #[pymodule_export]

@@ -1,0 +1,413 @@
+"""Learning a tree by asking: learners that ask and are told, and the loop with an oracle."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc
+from ordhc.comparisons import Triplets, _checked_names, _whole
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError
+
+__all__ = ["Learner", "Questions", "learn"]
+
+Progress = Callable[[float], None]
+
+#: The learners by `method` and `schedule`, as the engine calls them.
+_SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
+METHODS = ("insertion", "quick")
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Questions that may be answered now, in any order.
+
+    Attributes
+    ----------
+    ids
+        (m,) their numbers, by which they are answered.
+    rows
+        (m, 3) leaves. The answer is the place of the odd one out (0, 1 or 2), or -1 if no two are closer.
+    """
+
+    ids: NDArray[np.int64]
+    rows: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[int, int, int]]]:
+        return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
+
+
+class Learner:
+    """Learns a tree by asking which of three leaves is the odd one out.
+
+    It does no input and output and calls nobody: `ask` gives questions, `tell` takes answers, `tree` is
+    the best tree so far. It depends on its settings, the seed and the answers only.
+
+    Parameters
+    ----------
+    n_leaves
+        The number of leaves, or their names.
+    method
+        "insertion" places one leaf after the other, by binary search; "quick" divides leaves by pivots
+        and merges the parts (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4 and 1-2). Both find exactly the
+        tree that the answers come from, of any shape and degree.
+    schedule
+        Of "insertion": "questions" asks the fewest questions, one leaf after the other; "balanced" and
+        "rounds" place a sample first, and then all others side by side: few and fewest rounds, somewhat
+        more questions.
+    parallel
+        Of the schedule "questions": how many leaves are searched side by side.
+    exact
+        Of the schedule "questions": choose pivots as the paper does, never more than log2(2i - 3)
+        questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the largest entropy,
+        which need fewer questions on average.
+    repeat
+        Ask every question so many times, an odd number, and take the majority; a tie is "none".
+    budget
+        Ask so many questions at most, then be done.
+    limit
+        At most so many questions are open at a time.
+    seed
+        Of the order of leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> learner = ordhc.Learner(["cat", "dog", "car"])
+    >>> questions = learner.ask()
+    >>> sorted(learner.names[leaf] for leaf in questions.rows[0])
+    ['car', 'cat', 'dog']
+    >>> odd = [learner.names[leaf] for leaf in questions.rows[0]].index("car")
+    >>> learner.tell(questions.ids, [odd])
+    >>> learner.done, learner.tree().to_newick(branch_lengths=False)
+    (True, '(car,(cat,dog));')
+    """
+
+    def __init__(
+        self,
+        n_leaves: int | Sequence[str],
+        method: str = "insertion",
+        *,
+        schedule: str = "questions",
+        parallel: int = 1,
+        exact: bool = False,
+        repeat: int = 1,
+        budget: int | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        names = None if isinstance(n_leaves, int | np.integer) else _checked_names(n_leaves)
+        n = len(names) if names is not None else _whole("n_leaves", n_leaves, at_least=1)
+        if method not in METHODS:
+            raise InputError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+        if schedule not in _SCHEDULES:
+            raise InputError(f"unknown schedule {schedule!r}; there are {', '.join(_SCHEDULES)}")
+        if method == "quick" and schedule != "questions":
+            raise InputError(f"the schedule {schedule!r} is one of insertion")
+        parallel = _whole("parallel", parallel, at_least=1)
+        if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
+            raise InputError("exact is for insertion, one leaf after the other")
+        kind = "exact" if exact else "quick" if method == "quick" else _SCHEDULES[schedule]
+        self._learner = _ordhc.Learner(kind, n, parallel, _whole("seed", seed, at_least=0))
+        self._names = names
+        self._repeat = _whole("repeat", repeat, at_least=1)
+        if self._repeat % 2 == 0:
+            raise InputError(f"repeat = {repeat} is even: a majority needs an odd number")
+        self._budget = math.inf if budget is None else _whole("budget", budget, at_least=0)
+        self._limit = math.inf if limit is None else _whole("limit", limit, at_least=1)
+        self._told: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
+        self._n_asked = self._n_answered = self._n_rounds = 0
+        # By question of the engine, if each is asked several times: its leaves and the answers so far.
+        self._votes: dict[int, tuple[list[int], dict[int, int]]] = {}
+        self._waiting: list[tuple[int, list[int]]] = []
+
+    # What was asked and answered.
+
+    def ask(self, limit: int | None = None) -> Questions:
+        """At most `limit` new questions that may be answered now.
+
+        None: answers to open questions are needed first, or the learner is `done`.
+        """
+        room = min(
+            math.inf if limit is None else _whole("limit", limit, at_least=0),
+            self._limit - self.n_open,
+            self._budget - self._n_asked,
+        )
+        if room <= 0:
+            return Questions(np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
+        was_open = self.n_open > 0
+        if self._repeat == 1:
+            found = Questions(*self._learner.ask(int(min(room, 2**62))))
+        else:
+            found = self._ask_repeatedly(room)
+        self._n_asked += len(found)
+        self._n_rounds += bool(len(found)) and not was_open
+        return found
+
+    def _ask_repeatedly(self, room: float) -> Questions:
+        if room > len(self._waiting):
+            new = -(-int(min(room, 2**31) - len(self._waiting)) // self._repeat)
+            for question, row in Questions(*self._learner.ask(new)):
+                self._votes[question] = (list(row), {})
+                first = question * self._repeat
+                self._waiting.extend((first + at, list(row)) for at in range(self._repeat))
+        taken = self._waiting[: int(min(room, 2**62))]
+        del self._waiting[: len(taken)]
+        ids = np.array([number for number, _ in taken], dtype=np.int64)
+        return Questions(ids, np.array([row for _, row in taken], dtype=np.int32).reshape(-1, 3))
+
+    @property
+    def open(self) -> Questions:
+        """The questions that were asked and are not answered."""
+        if self._repeat == 1:
+            return Questions(*self._learner.open())
+        waiting = {number for number, _ in self._waiting}
+        rows = [
+            (question * self._repeat + at, row)
+            for question, (row, answers) in self._votes.items()
+            for at in range(self._repeat)
+            if at not in answers and question * self._repeat + at not in waiting
+        ]
+        ids = np.array([number for number, _ in rows], dtype=np.int64)
+        return Questions(ids, np.array([row for _, row in rows], dtype=np.int32).reshape(-1, 3))
+
+    def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
+        """Answer some of the questions, in any order.
+
+        Parameters
+        ----------
+        ids
+            (m,) numbers of open questions.
+        answers
+            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none.
+
+        Raises
+        ------
+        InputError
+            A question that is not open, or an answer that is none; the answers before it are kept.
+        """
+        numbers = np.atleast_1d(np.asarray(ids))
+        given = np.atleast_1d(np.asarray(answers))
+        if numbers.shape != given.shape or numbers.ndim != 1:
+            raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        if not numbers.size:
+            return
+        if numbers.dtype.kind not in "iu":
+            raise InputError(f"ids of type {numbers.dtype} are no numbers of questions")
+        if given.dtype.kind not in "iu":
+            raise InputError(f"answers of type {given.dtype} are no places of the odd one out, -1 to 2")
+        wrong = np.flatnonzero((given < -1) | (given > 2))
+        fine = int(wrong[0]) if wrong.size else len(given)
+        numbers = np.ascontiguousarray(numbers[:fine], dtype=np.int64)
+        small = np.ascontiguousarray(given[:fine], dtype=np.int8)
+        if self._repeat == 1:
+            trouble = self._learner.tell(numbers, small)
+            done = fine if trouble is None else trouble[0]
+            text = None if trouble is None else trouble[1]
+        else:
+            done, text = self._tell_votes(numbers, small)
+        self._n_answered += done
+        if text is not None:
+            raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
+        if wrong.size:
+            raise InputError(
+                f"answer {fine} is {given[fine]}, outside -1..2; the {fine} answers before it are kept"
+            )
+
+    def _tell_votes(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str | None]:
+        waiting = {number for number, _ in self._waiting}
+        for done, (number, answer) in enumerate(zip(ids.tolist(), answers.tolist(), strict=True)):
+            question, at = divmod(number, self._repeat)
+            if question not in self._votes or number in waiting or at in self._votes[question][1]:
+                return done, f"question {number} is not open"
+            votes = self._votes[question][1]
+            votes[at] = answer
+            if len(votes) == self._repeat:
+                counts = [list(votes.values()).count(choice) for choice in (0, 1, 2, -1)]
+                best = [choice for choice, n in zip((0, 1, 2, -1), counts, strict=True) if n == max(counts)]
+                verdict = best[0] if len(best) == 1 else -1
+                self._learner.tell(np.array([question]), np.array([verdict], dtype=np.int8))
+                del self._votes[question]
+        return len(ids), None
+
+    # What is known.
+
+    def tree(self) -> Dendrogram:
+        """The best tree so far over all leaves; those that have no place yet are joined last.
+
+        Nodes of more than two children are merges of equal height; heights are levels.
+        """
+        return Dendrogram._of(self._learner.tree(), self._names)
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask, or the budget is spent and all is answered."""
+        return self._learner.done or (self._n_asked >= self._budget and self.n_open == 0)
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self._learner.n_leaves
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, or None."""
+        return self._names
+
+    @property
+    def n_placed(self) -> int:
+        """How many leaves have their place in the tree."""
+        return self._learner.n_placed
+
+    @property
+    def n_asked(self) -> int:
+        """How many questions were asked."""
+        return self._n_asked
+
+    @property
+    def n_answered(self) -> int:
+        """How many questions were answered."""
+        return self._n_answered
+
+    @property
+    def n_open(self) -> int:
+        """How many questions were asked and are not answered."""
+        return self._n_asked - self._n_answered
+
+    @property
+    def n_rounds(self) -> int:
+        """How many times questions were asked while none was open."""
+        return self._n_rounds
+
+    @property
+    def remaining_estimate(self) -> float:
+        """About how many answers are still needed; 0 when done."""
+        if self.done:
+            return 0.0
+        needed = self._learner.remaining_estimate * self._repeat
+        return max(0.0, min(needed, self._budget - self._n_answered))
+
+    def __repr__(self) -> str:
+        state = "done" if self.done else f"about {self.remaining_estimate:,.0f} to go"
+        return (
+            f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
+        )
+
+
+def learn(
+    oracle: Any,
+    n_leaves: int | Sequence[str] | None = None,
+    method: str = "insertion",
+    *,
+    budget: int | None = None,
+    batch: int | None = None,
+    learner: Learner | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Dendrogram:
+    """Learn a tree from an oracle.
+
+    Parameters
+    ----------
+    oracle
+        A callable on (m, 3) leaves that gives (m,) places of the odd one out (0, 1, 2; -1 for none), for
+        whole batches; it may be asynchronous. Ready-made ones are in `ordhc.oracles`. Several in a list
+        answer side by side.
+    n_leaves, method, **settings
+        As in `Learner`: schedule, parallel, exact, repeat, limit, seed.
+    budget
+        Ask so many questions at most and give the best tree so far.
+    batch
+        At most so many questions at a time; by default all that can be asked.
+    learner
+        One to go on with, instead of a new one.
+    progress
+        Called with the share of leaves that have their place, from 0 to 1.
+
+    Returns
+    -------
+    Dendrogram
+        Heights are levels; nodes of more than two children are merges of equal height.
+
+    Raises
+    ------
+    Exception
+        What the oracle raises. All answers so far are kept: ``error.learner`` goes on with them,
+        ``learn(oracle, learner=error.learner)``.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> truth = ordhc.as_dendrogram("((0,(1,2)),((3,4),5));")
+    >>> tree = ordhc.learn(ordhc.oracles.from_tree(truth), 6)
+    >>> ordhc.metrics.robinson_foulds(tree, truth)
+    0.0
+    """
+    from ordhc.oracles import Oracle, as_oracle
+
+    if learner is None:
+        if n_leaves is None:
+            raise InputError("give n_leaves, or a learner to go on with")
+        learner = Learner(n_leaves, method, budget=budget, **settings)
+    elif n_leaves is not None or settings:
+        raise InputError("a learner has its number of leaves and settings already")
+    answer: Oracle = as_oracle(oracle)
+    spent = learner.n_asked
+    most = math.inf if budget is None else spent + _whole("budget", budget, at_least=0)
+    size = None if batch is None else _whole("batch", batch, at_least=1)
+    questions = learner.open
+    try:
+        while not learner.done:
+            if not len(questions):
+                room = most - learner.n_asked
+                if room <= 0:
+                    break
+                questions = learner.ask(size if size is not None and size < room else _as_limit(room))
+            part = questions
+            if size is not None and len(questions) > size:
+                part = Questions(questions.ids[:size], questions.rows[:size])
+            if not len(part):
+                break
+            answers = np.asarray(answer(part.rows))
+            if answers.shape != (len(part),):
+                raise InputError(f"the oracle gave {answers.shape} answers to {len(part)} questions")
+            learner.tell(part.ids, answers)
+            questions = Questions(questions.ids[len(part) :], questions.rows[len(part) :])
+            if progress is not None:
+                progress(learner.n_placed / learner.n_leaves)
+    except BaseException as error:
+        _keep(error, learner)
+        raise
+    return learner.tree()
+
+
+def _as_limit(room: float) -> int | None:
+    return None if room == math.inf else int(room)
+
+
+def _keep(error: BaseException, learner: Learner) -> None:
+    """The learner goes with the error."""
+    try:
+        error.learner = learner  # type: ignore[attr-defined]
+        error.add_note(f"{learner.n_answered} answers are kept in the learner of this error (error.learner)")
+    except (AttributeError, TypeError):
+        pass
+
+
+def triplets_of(
+    rows: NDArray[Any], answers: NDArray[Any], n_leaves: int, names: Sequence[str] | None
+) -> Triplets:
+    """Answers as triplets: an odd one out is the farther one for both others; "none" says nothing."""
+    told = answers >= 0
+    rows, odd = rows[told], answers[told].astype(np.int64)
+    at = np.arange(len(rows))
+    a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
+    table = np.stack([np.stack([a, b, c], axis=1), np.stack([b, a, c], axis=1)], axis=1).reshape(-1, 3)
+    return Triplets(table, n_leaves, names)
