@@ -4,7 +4,7 @@ use super::count::same_leaves;
 use crate::comparison::{Comparisons, Id};
 use crate::error::Result;
 use crate::parallel;
-use crate::tree::{Dendrogram, LcaSizes, Topology};
+use crate::tree::{Dendrogram, LcaSizes};
 
 /// Weights of the comparisons that a tree agrees with, disagrees with, and leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -73,13 +73,11 @@ pub fn satisfied<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Compari
 pub(crate) struct Judge<'a> {
     tree: &'a Dendrogram,
     lca: LcaSizes,
-    /// Its nodes are clusters.
-    topology: Topology,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(tree: &'a Dendrogram) -> Self {
-        Self { tree, lca: LcaSizes::new(tree), topology: Topology::of(tree, false) }
+        Self { tree, lca: LcaSizes::new(tree) }
     }
 
     /// 1 if the tree agrees, -1 if it disagrees, 0 if it leaves the comparison open.
@@ -93,17 +91,18 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// 1 if `first` is closer than the later merge `second`, 0 if it stands as high elsewhere.
+    /// 1 if `first` is within the later merge `second` or elsewhere but closer, 0 if it is elsewhere at
+    /// the same height, -1 if it is elsewhere and farther.
     fn earlier(&self, first: usize, second: usize) -> i8 {
-        if self.tree.heights()[first] != self.tree.heights()[second] {
-            return 1;
+        let [height, other] = [first, second].map(|merge| self.tree.heights()[merge]);
+        let closer = if self.tree.is_dissimilarity() { height < other } else { height > other };
+        if closer || self.lca.holds(second, first) {
+            1
+        } else if height == other {
+            0
+        } else {
+            -1
         }
-        let n = self.tree.n_leaves();
-        let mut at = n + first;
-        while at < n + second {
-            at = self.topology.parent(at);
-        }
-        i8::from(at == n + second)
     }
 
     /// The leaves under the farther pair's LCA minus those under the closer pair's.
@@ -126,6 +125,15 @@ mod tests {
         assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2, 3]), -1);
         assert_eq!(judge.verdict(&[0, 3, 1, 2]), 0);
+        // The later of two merges elsewhere may be the closer one, and the root closer than both.
+        for (heights, dissimilarity) in [([2.0, 1.0, 0.5], true), ([1.0, 2.0, 3.0], false)] {
+            let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), dissimilarity).unwrap();
+            let judge = Judge::new(&tree);
+            assert_eq!(judge.verdict(&[2, 3, 0, 1]), 1);
+            assert_eq!(judge.verdict(&[0, 1, 2, 3]), -1);
+            assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
+            assert_eq!(judge.verdict(&[0, 2, 3, 2]), -1);
+        }
         // Nested merges of equal height are in order.
         let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], true).unwrap();
         let judge = Judge::new(&tree);

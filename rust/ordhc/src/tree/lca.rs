@@ -23,28 +23,28 @@ pub struct LcaSizes {
     /// The merges in the gaps between places.
     gaps: RangeMax,
     sizes: Vec<u32>,
+    /// By cluster: its first place.
+    starts: Vec<u32>,
 }
 
 impl LcaSizes {
     /// Prepares a tree for questions.
     pub fn new(tree: &Dendrogram) -> Self {
-        let n = tree.n_leaves();
         let places = Dendrogram::places(&tree.leaf_order());
-        // A merge joins two intervals of places: it stands in the gap before the right one.
-        let mut gaps = vec![0; n.saturating_sub(1)];
-        let mut starts: Vec<u32> = places.clone();
-        for (merge, &[a, b]) in tree.merges().iter().enumerate() {
-            let (left, right) = (starts[a as usize], starts[b as usize]);
-            gaps[left.max(right) as usize - 1] = merge as u32;
-            starts.push(left.min(right));
-        }
-        Self { places, gaps: RangeMax::new(gaps), sizes: tree.sizes().to_vec() }
+        let (gaps, starts) = merges_in_gaps(tree, &places);
+        Self { places, gaps: RangeMax::new(gaps), sizes: tree.sizes().to_vec(), starts }
     }
 
     /// The latest merge that joins two different leaves.
     pub fn merge(&self, i: usize, j: usize) -> usize {
         let (i, j) = (self.places[i], self.places[j]);
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
+    }
+
+    /// Whether the cluster of merge `outer` holds that of merge `inner`.
+    pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
+        let [first, start] = [inner, outer].map(|merge| self.starts[self.n_leaves() + merge]);
+        (start..start + self.sizes[outer]).contains(&first) && inner <= outer
     }
 
     /// The number of leaves under the LCA of two leaves, 1 for a leaf with itself.
@@ -56,6 +56,19 @@ impl LcaSizes {
     pub fn n_leaves(&self) -> usize {
         self.places.len()
     }
+}
+
+/// By gap between two neighbouring places the merge that joins them, and by cluster its first place.
+pub(crate) fn merges_in_gaps(tree: &Dendrogram, places: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    // A merge joins two intervals of places: it stands in the gap before the right one.
+    let mut gaps = vec![0; tree.n_leaves().saturating_sub(1)];
+    let mut starts = places.to_vec();
+    for (merge, &[a, b]) in tree.merges().iter().enumerate() {
+        let (left, right) = (starts[a as usize], starts[b as usize]);
+        gaps[left.max(right) as usize - 1] = merge as u32;
+        starts.push(left.min(right));
+    }
+    (gaps, starts)
 }
 
 #[cfg(test)]
