@@ -196,12 +196,24 @@ def test_tie_seed_gives_another_order_of_ties_reproducibly():
         ([["a", "b"], ["c", "d"]], "no similarities"),
         (np.full((3, 3), 1e308), "overflow"),
         (np.array([2**60, 1, 1]), "2^53"),
+        (np.array([2**60, 1, 1], dtype=np.uint64), "2^53"),
+        (np.array([1, 2**63, 1], dtype=np.uint64), "the value at [1] is 9223372036854775808"),
+        (np.array([[0, 2**64 - 1], [2**64 - 1, 0]], dtype=">u8"), "at [0, 1] is 18446744073709551615"),
     ],
 )
 def test_bad_matrices_are_explained(S, part):
     with pytest.raises(ordhc.InputError) as error:
         ordhc.linkage(S)
     assert part in str(error.value)
+
+
+def test_unsigned_numbers_are_taken():
+    S = np.array([[2**64 - 1, 5, 1], [5, 0, 2**53], [1, 2**53, 0]], dtype=np.uint64)
+    tree = ordhc.linkage(S, "single")
+    assert tree.merges.tolist() == [[1, 2], [0, 3]]
+    assert tree.heights.tolist() == [2.0**53, 5.0]
+    assert ordhc.linkage(squareform(S, checks=False), "single") == tree
+    assert ordhc.linkage(np.zeros(0, dtype=np.uint64)).n_leaves == 1
 
 
 def test_bad_arguments_are_explained():

@@ -400,6 +400,8 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
     if values.ndim not in (1, 2):
         raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")
     if values.dtype.kind in "iu":
+        if values.dtype.kind == "u" and values.dtype.itemsize == 8:
+            _check_unsigned(values)
         small = values.dtype.itemsize < 4 or values.dtype == np.int32
         values = values.astype(np.int32 if small else np.int64, copy=False)
     elif values.dtype.kind == "b":
@@ -412,6 +414,20 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     return np.ascontiguousarray(values)
+
+
+def _check_unsigned(values: NDArray[Any]) -> None:
+    """Refuses what 64-bit integers with a sign do not hold, except on the diagonal."""
+    limit = np.iinfo(np.int64).max
+    if not values.size or values.max() <= limit:
+        return
+    above = values > limit
+    if values.ndim == 2:
+        np.fill_diagonal(above, False)
+    places = np.argwhere(above)
+    if len(places):
+        place = tuple(places[0].tolist())
+        raise InputError(f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1")
 
 
 def _leaves_of_condensed(length: int) -> int:
