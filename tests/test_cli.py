@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -213,3 +214,73 @@ def test_ctrl_c_stops_long_work():
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)
     assert (child.returncode, err.strip()) == (130, "ordhc: stopped")
+
+
+@pytest.fixture
+def references(answers):
+    t, labels = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=3, seed=1)
+    tree = ordhc.cluster(t)
+    ordhc.write_comparisons(t, "t.csv")
+    ordhc.write_tree(tree, "tree.json")
+    ordhc.write_tree(ordhc.cluster(t, method="3-al"), "other.nwk")
+    ordhc.write_tree(ordhc.cluster(t, method="3-al"), "other.csv")
+    rows = [f"{leaf},{a},{b}" for leaf, (a, b) in enumerate(labels.tolist())]
+    (answers / "labels.csv").write_text("\n".join(["leaf,coarse,fine", *rows[::-1]]))
+    S = ordhc.similarity(t, dtype="int64")
+    np.save("S.npy", S)
+    np.savetxt("S.csv", S, delimiter=",", fmt="%d")
+    return t, labels, tree, S
+
+
+def test_score_by_what_a_metric_takes(references, capsys):
+    t, labels, tree, _ = references
+    other = ordhc.cluster(t, method="3-al")
+
+    def value(*arguments):
+        code, out, err = run(capsys, "score", "tree.json", *arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)["score"]
+
+    assert value("S.npy", "--metric", "dasgupta_cost") == -ordhc.score(tree, t)
+    assert value("S.csv", "--metric", "dasgupta_revenue") == ordhc.score(tree, t)
+    assert value("labels.csv", "--metric", "aari") == ordhc.metrics.aari(tree, labels)
+    fine = value("labels.csv", "--metric", "ari", "--labels", "fine")
+    assert fine == ordhc.metrics.ari(tree, labels[:, 1])
+    for file in ("other.nwk", "other.csv"):
+        assert value(file, "--metric", "triplet_distance") == ordhc.metrics.triplet_distance(tree, other)
+    count = value("labels.csv", "--metric", "triplet_distance", "--param", "normalize=false")
+    assert count == ordhc.metrics.triplet_distance(tree, labels, normalize=False)
+    agreed = ordhc.metrics.satisfied(tree, t)
+    assert value("t.csv", "--metric", "satisfied") == vars(agreed)
+    both = ("--metric", "satisfied", "--metric", "triplet_revenue")
+    out = run(capsys, "score", "tree.json", "t.csv", *both)[1]
+    assert out.splitlines() == [f"satisfied  {agreed}", f"triplet_revenue  {ordhc.score(tree, t):,}"]
+    tau = ordhc.metrics.kendall_tau_b(tree, other)
+    out = run(capsys, "score", "tree.json", "other.nwk", "--metric", "kendall_tau_b")[1]
+    assert out == f"kendall_tau_b  {tau.mean:.6g} (standard error {tau.standard_error:.3g})\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["labels.csv", "--metric", "ari"], "not 2 columns"),
+        (["labels.csv", "--metric", "ari", "--labels", "x"], "labels.csv:1: there is no column 'x'"),
+        (["t.csv", "--metric", "ari"], "t.csv:1: a column leaf or name is needed"),
+        (["S.npy", "--metric", "robinson_foulds"], "ordhc.linkage makes one of it"),
+        (["few.csv", "--metric", "aari"], "few.csv: there is no label of leaf '1'"),
+        (["twice.csv", "--metric", "aari"], "twice.csv:3: leaf '0' occurs twice"),
+        (["S.csv", "--metric", "dasgupta_cost", "--param", "x=1"], "no parameter 'x'"),
+        (["t.csv", "--metric", "satisfied", "--metric", "ari"], "don't take the same FILE"),
+        (["ragged.csv", "--metric", "dasgupta_cost"], "ragged.csv:2: 1 columns instead of 2"),
+    ],
+)
+def test_wrong_references(references, capsys, arguments, part):
+    for name, text in {
+        "few.csv": "leaf,a\n0,x\n",
+        "twice.csv": "leaf,a\n0,x\n0,y\n",
+        "ragged.csv": "0,1\n1\n",
+    }.items():
+        Path(name).write_text(text)
+    code, out, err = run(capsys, "score", "tree.json", *arguments)
+    assert (code, out) == (2, "")
+    assert part in err

@@ -21,6 +21,7 @@ from ordhc.io import read_quadruplets, read_tree, read_triplets, write_compariso
 from ordhc.registry import list_plugins
 from ordhc.resampling import Bootstrap, bootstrap
 from ordhc.trees import as_dendrogram
+from ordhc.vectors import pca
 from ordhc.verbs import linkage, score, similarity, simulate_planted
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
     "linkage",
     "list_plugins",
     "metrics",
+    "pca",
     "read_quadruplets",
     "read_tree",
     "read_triplets",

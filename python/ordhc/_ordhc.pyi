@@ -41,6 +41,9 @@ __all__ = [
     "square",
     "parse_table",
     "Dendrogram",
+    "leaf_heights",
+    "mean_dot_linkage",
+    "sparse_gram",
 ]
 
 _Progress = Callable[[float], None] | None
@@ -165,7 +168,12 @@ class Dendrogram:
     @staticmethod
     def from_newick(text: str) -> tuple[Dendrogram, list[str]]: ...
     def to_newick(
-        self, names: list[str] | None, labels: list[str | None] | None, branch_lengths: bool, heights: bool
+        self,
+        names: list[str] | None,
+        labels: list[str | None] | None,
+        leaf_heights: list[float] | None,
+        branch_lengths: bool,
+        heights: bool,
     ) -> str: ...
     @property
     def n_leaves(self) -> int: ...
@@ -180,6 +188,24 @@ class Dendrogram:
     def leaf_order(self) -> NDArray[np.int64]: ...
     def relabel(self, leaves: NDArray[np.int64]) -> Dendrogram: ...
     def is_monotone(self) -> bool: ...
+
+# --- vectors ---------------------------------------------------------------------------------
+
+def mean_dot_linkage(
+    rows: NDArray[np.float64] | NDArray[np.float32],
+    scale: float,
+    initial: NDArray[np.int64] | None,
+    progress: _Progress,
+) -> Dendrogram: ...
+def sparse_gram(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int64],
+    values: NDArray[np.float64] | NDArray[np.float32],
+    n_columns: int,
+    narrow: bool,
+    progress: _Progress,
+) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+def leaf_heights(tree: Dendrogram, own: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 # --- scores ----------------------------------------------------------------------------------
 

@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import registry, verbs
+from ordhc import _ordhc, registry, vectors, verbs
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 from ordhc.specs import LinkageSpec, SimilaritySpec
+from ordhc.trees import index_names
 
 __all__ = ["METHODS", "Plan", "cluster"]
 
 Progress = Callable[[float], None]
+
+#: Ways to average linkage of vectors.
+ENGINES = ("auto", "matrix", "matrix-free")
+#: Up to so many bytes dot products are square, which is faster to make, else condensed.
+_SQUARE = 512 << 20
 
 #: The papers' names of methods: similarity (None where the linkage needs none) and linkage.
 METHODS: Mapping[str, tuple[str | None, str]] = {
@@ -85,21 +91,28 @@ class Plan:
         *,
         initial_clusters: ArrayLike | None = None,
         tie_seed: int | None = None,
+        engine: str = "auto",
         progress: Progress | None = None,
     ) -> tuple[Dendrogram, NDArray[np.int64]]:
         """The tree, and the leaves without answers, which are merged last."""
+        names = data.names if isinstance(data, Triplets | Quadruplets) else index_names(data)
         data = verbs._fitting(data, self.accepts, self.title)
-        n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else len(data)
-        names = data.names if isinstance(data, Triplets | Quadruplets) else None
+        n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
         initial = verbs._labels(initial_clusters, n)
         order = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         if tie_seed is not None:
             data = _renumbered(data, np.argsort(order), n)
             initial = None if initial is None else initial[order]
+        if engine not in ENGINES:
+            raise InputError(f"engine is {engine!r}, not one of {', '.join(ENGINES)}")
+        if engine == "matrix-free" and not self._needs_no_matrix:
+            raise InputError(
+                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their like"
+            )
         if isinstance(data, Triplets | Quadruplets):
             tree, unanswered = self._fit_comparisons(data, initial, progress)
         else:
-            tree, unanswered = self._merge(data, initial, progress), np.zeros(0, dtype=np.int64)
+            tree, unanswered = self._merge(data, initial, progress, engine), np.zeros(0, dtype=np.int64)
         if tie_seed is not None:
             tree = tree.relabel(order)
             unanswered = np.sort(order[unanswered])
@@ -139,7 +152,19 @@ class Plan:
         tree = self._merge(few, None if initial is None else initial[leaves], progress)
         return _completed(tree, leaves, labels), unanswered
 
-    def _merge(self, data: Any, initial: NDArray[np.int64] | None, progress: Progress | None) -> Dendrogram:
+    @property
+    def _needs_no_matrix(self) -> bool:
+        """Whether there is an engine that computes similarities from vectors as it goes."""
+        factored = self.similarity is not None and self.similarity.factor is not None
+        return factored and self.linkage.native == "average"
+
+    def _merge(
+        self,
+        data: Any,
+        initial: NDArray[np.int64] | None,
+        progress: Progress | None,
+        engine: str = "auto",
+    ) -> Dendrogram:
         if self.similarity is None:
             merge = self.linkage.from_comparisons
             if merge is None:
@@ -154,12 +179,33 @@ class Plan:
                 return None
             return lambda done: progress(offset + done / 2)
 
-        pairs = verbs._built(
-            self.similarity, data, "condensed", "float64", half(0), dict(self.similarity_settings)
-        )
-        if not len(pairs):
-            return Dendrogram([], [], kind="similarity")
-        return verbs._merged(self.linkage, pairs, dict(self.linkage_settings), initial, half(0.5))
+        settings = dict(self.similarity_settings)
+        own = None
+        if self.similarity.factor is None:
+            pairs = verbs._built(self.similarity, data, "condensed", "float64", half(0), settings)
+        else:
+            rows, scale = verbs.factored(self.similarity, data, half(0), settings)
+            own = scale * vectors.squared_norms(rows)
+            n = len(own)
+            if (
+                self._needs_no_matrix
+                and engine != "matrix"
+                and (engine == "matrix-free" or vectors.prefers_no_matrix(rows))
+            ):
+                tree = vectors.mean_dot_linkage(rows, scale, initial, half(0.5), what=self.similarity.name)
+                return tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+            layout = "square" if rows.dtype.itemsize * n * n <= _SQUARE else "condensed"
+            dtype = rows.dtype.name
+            pairs = vectors.products(rows, scale, layout, dtype, half(0), what=self.similarity.name)
+        less_is_closer = self.similarity.dissimilarity
+        if not pairs.size or len(pairs) == 1 == pairs.ndim - 1:
+            tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
+        else:
+            linkage = dict(self.linkage_settings)
+            tree = verbs._merged(
+                self.linkage, pairs, linkage, initial, half(0.5), dissimilarity=less_is_closer
+            )
+        return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
 
 
 def cluster(
@@ -172,6 +218,7 @@ def cluster(
     linkage_parameters: Mapping[str, Any] | None = None,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
+    engine: str = "auto",
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -180,7 +227,8 @@ def cluster(
     Parameters
     ----------
     data
-        `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array.
+        `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
+        as they are), a SciPy sparse matrix, or a data frame, whose index gives names.
     method
         A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
         for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for
@@ -197,6 +245,11 @@ def cluster(
         pair within an initial cluster as long as there is one; "3-al" and "4-al" leaf by leaf.
     tie_seed
         As in `linkage`.
+    engine
+        For average linkage of dot products and cosines: "matrix" computes all pairs first, "matrix-free"
+        none, as the average dot product of two clusters is the dot product of their means, and needs
+        O(n p) memory. Where no two similarities are closer than rounding the tree is the same, heights
+        differ by rounding. "auto" takes the faster one, and the one that fits into memory.
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters
@@ -241,7 +294,9 @@ def cluster(
         linkage_parameters=linkage_parameters,
         **parameters,
     )
-    tree, unanswered = plan.fit(data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
+    tree, unanswered = plan.fit(
+        data, initial_clusters=initial_clusters, tie_seed=tie_seed, engine=engine, progress=progress
+    )
     if len(unanswered):
         warnings.warn(unanswered_text(tree, unanswered), OrdhcWarning, stacklevel=2)
     return tree
@@ -289,7 +344,7 @@ def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
     if isinstance(data, Triplets | Quadruplets):
         names = None if data.names is None else [data.names[leaf] for leaf in np.argsort(number)]
         return type(data)(number[data.rows], n, names, data.weights)
-    return np.ascontiguousarray(data[np.argsort(number)])
+    return data[np.argsort(number)]
 
 
 def _completed(tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]) -> Dendrogram:

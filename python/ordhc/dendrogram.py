@@ -36,6 +36,8 @@ class Dendrogram:
     support
         (n - 1,) for each merge how sure it is, from 0 to 1, as `bootstrap` gives it; NaN for merges
         that are only part of a node of more than two children.
+    leaf_heights
+        (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
 
     Examples
     --------
@@ -47,7 +49,7 @@ class Dendrogram:
     array([0, 0, 1])
     """
 
-    __slots__ = ("_names", "_support", "_tree")
+    __slots__ = ("_leaf_heights", "_names", "_support", "_tree")
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class Dendrogram:
         kind: str = "dissimilarity",
         names: Sequence[str] | None = None,
         support: ArrayLike | None = None,
+        leaf_heights: ArrayLike | None = None,
     ) -> None:
         if kind not in ("similarity", "dissimilarity"):
             raise InputError(f"kind is {kind!r}, not 'similarity' or 'dissimilarity'")
@@ -69,29 +72,39 @@ class Dendrogram:
             raise InputError(f"heights have shape {values.shape}; one per merge is needed")
         self._tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
         self._names = self._fitting(names)
-        self._support = self._checked_support(support)
+        self._support = self._checked("support", support, self.n_leaves - 1, 0, 1)
+        self._leaf_heights = self._checked("leaf_heights", leaf_heights, self.n_leaves, -np.inf, np.inf)
 
     @classmethod
     def _of(
-        cls, tree: _ordhc.Dendrogram, names: Sequence[str] | None, support: ArrayLike | None = None
+        cls,
+        tree: _ordhc.Dendrogram,
+        names: Sequence[str] | None,
+        support: ArrayLike | None = None,
+        leaf_heights: ArrayLike | None = None,
     ) -> Self:
         self = cls.__new__(cls)
         self._tree = tree
         self._names = self._fitting(names)
-        self._support = self._checked_support(support)
+        self._support = self._checked("support", support, self.n_leaves - 1, 0, 1)
+        self._leaf_heights = self._checked("leaf_heights", leaf_heights, self.n_leaves, -np.inf, np.inf)
         return self
 
-    def _checked_support(self, support: ArrayLike | None) -> NDArray[np.float64] | None:
-        if support is None:
+    def _checked(
+        self, what: str, given: ArrayLike | None, length: int, low: float, high: float
+    ) -> NDArray[np.float64] | None:
+        if given is None:
             return None
-        values = np.array(support, dtype=np.float64)
-        if values.shape != (self.n_leaves - 1,):
+        values = np.array(given, dtype=np.float64)
+        if values.shape != (length,):
             raise InputError(
-                f"support has shape {values.shape}; one for each of {self.n_leaves - 1} merges is needed"
+                f"{what} has shape {values.shape}; ({length},) is needed for {self.n_leaves} leaves"
             )
-        wrong = np.flatnonzero((values < 0) | (values > 1))
+        wrong = np.flatnonzero((values < low) | (values > high) | np.isinf(values))
         if wrong.size:
-            raise InputError(f"support[{wrong[0]}] is {values[wrong[0]]}, outside 0..1")
+            raise InputError(
+                f"{what}[{wrong[0]}] is {values[wrong[0]]}, not finite within {low:g} to {high:g}"
+            )
         values.flags.writeable = False
         return values
 
@@ -137,6 +150,15 @@ class Dendrogram:
         return self._support
 
     @property
+    def leaf_heights(self) -> NDArray[np.float64] | None:
+        """The heights at which leaves themselves stand, (n,), or None.
+
+        For dot products a leaf stands at its own squared length (over p), but no further from the others
+        than its merge: max(h(parent), s_ii) (Gray et al. 2024, Algorithm 1).
+        """
+        return self._leaf_heights
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The names of the leaves, their numbers where they have none."""
         return self._names or tuple(str(leaf) for leaf in range(self.n_leaves))
@@ -148,7 +170,7 @@ class Dendrogram:
 
     def with_names(self, names: Sequence[str] | None) -> "Dendrogram":
         """The same tree with other names."""
-        return Dendrogram._of(self._tree, names, self._support)
+        return Dendrogram._of(self._tree, names, self._support, self._leaf_heights)
 
     def with_support(self, support: ArrayLike | None) -> "Dendrogram":
         """The same tree with other support.
@@ -158,7 +180,18 @@ class Dendrogram:
         >>> Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).with_support([0.93, 1.0]).to_newick()
         '(2:2,(0:1,1:1)93:1)100;'
         """
-        return Dendrogram._of(self._tree, self._names, support)
+        return Dendrogram._of(self._tree, self._names, support, self._leaf_heights)
+
+    def with_leaf_heights(self, leaf_heights: ArrayLike | None) -> "Dendrogram":
+        """The same tree with leaves at other heights.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1)], [2.0], kind="similarity")
+        >>> d.with_leaf_heights([5.0, 3.0]).to_newick()
+        '(0:3,1:1);'
+        """
+        return Dendrogram._of(self._tree, self._names, self._support, leaf_heights)
 
     def relabel(self, leaves: ArrayLike) -> "Dendrogram":
         """The same tree over renumbered leaves: leaf i becomes `leaves[i]`, with its name.
@@ -173,13 +206,14 @@ class Dendrogram:
         names = None
         if self._names is not None:
             names = [self._names[leaf] for leaf in np.argsort(order)]
-        return Dendrogram._of(tree, names, self._support)
+        own = None if self._leaf_heights is None else self._leaf_heights[np.argsort(order)]
+        return Dendrogram._of(tree, names, self._support, own)
 
     def to_scipy(self) -> NDArray[np.float64]:
         """SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
 
         SciPy wants non-negative, growing heights. Dissimilarities stay as they are; similarities h
-        become max(h) - h, so that the closest merge stands at 0.
+        become max(h) - h, so that the closest merge stands at 0 (`leaf_heights` have no place there).
 
         Examples
         --------
@@ -216,15 +250,17 @@ class Dendrogram:
     def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:
         """The tree as Newick text.
 
-        Branch lengths are differences of heights: leaves stand at 0 with dissimilarities, at the
-        closest merge with similarities. `heights` adds the exact heights as comments, from which
-        `from_newick` restores the tree. Support is written as the label of a node, in percent.
+        Branch lengths are differences of heights: leaves stand at `leaf_heights` or, without these, at
+        0 with dissimilarities, at the closest merge with similarities. `heights` adds the exact heights
+        as comments, from which `from_newick` restores the tree. Support is written as the label of a
+        node, in percent.
         """
         names = None if self._names is None else list(self._names)
         labels: list[str | None] | None = None
         if self._support is not None:
             labels = [None if share != share else f"{100 * share:.4g}" for share in self._support.tolist()]
-        return self._tree.to_newick(names, labels, branch_lengths, heights)
+        own = None if self._leaf_heights is None else self._leaf_heights.tolist()
+        return self._tree.to_newick(names, labels, own, branch_lengths, heights)
 
     @classmethod
     def from_newick(cls, text: str, names: Sequence[str] | None = None) -> "Dendrogram":
@@ -271,6 +307,8 @@ class Dendrogram:
         if self._support is not None:
             shares = self._support.tolist()
             everything["support"] = [None if share != share else share for share in shares]
+        if self._leaf_heights is not None:
+            everything["leaf_heights"] = self._leaf_heights.tolist()
         return everything
 
     @classmethod
@@ -283,7 +321,8 @@ class Dendrogram:
         support = data.get("support")
         if support is not None:
             support = [np.nan if share is None else share for share in support]
-        return cls(merges, heights, kind=kind, names=data.get("names"), support=support)
+        own = data.get("leaf_heights")
+        return cls(merges, heights, kind=kind, names=data.get("names"), support=support, leaf_heights=own)
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
@@ -344,13 +383,11 @@ class Dendrogram:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):
             return NotImplemented
-        none = np.zeros(0)
-        mine = none if self._support is None else self._support
-        theirs = none if other._support is None else other._support
+        extras = [(self._support, other._support), (self._leaf_heights, other._leaf_heights)]
         return (
             self.kind == other.kind
             and self._names == other._names
-            and np.array_equal(mine, theirs, equal_nan=True)
+            and all(_same(mine, theirs) for mine, theirs in extras)
             and np.array_equal(self.merges, other.merges)
             and np.array_equal(self.heights, other.heights)
         )
@@ -382,6 +419,10 @@ class Dendrogram:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dendrogram.from_dict, (self.to_dict(),)
+
+
+def _same(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> bool:
+    return a is b or (a is not None and b is not None and np.array_equal(a, b, equal_nan=True))
 
 
 def _whole_labels(labels: NDArray[Any]) -> NDArray[np.int64]:

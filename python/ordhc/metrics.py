@@ -118,6 +118,9 @@ class Satisfied:
     def __float__(self) -> float:
         return self.agreed
 
+    def __str__(self) -> str:
+        return f"{self.agreed:.6g} (disagreed {self.disagreed:.6g}, unresolved {self.unresolved:.6g})"
+
 
 def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Satisfied:
     """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
@@ -136,7 +139,10 @@ def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Sat
     if not len(data) or (data.weights is not None and not data.weights.any()):
         raise InputError("there are no comparisons (of positive weight) to satisfy")
     weights = _ordhc.satisfied(tree._tree, data.rows, data.weights)
-    return Satisfied(*(weight / sum(weights) for weight in weights))
+    total = sum(weights)
+    if total == np.inf:
+        raise InputError("the weights are so large that their sum overflows a float; rescale them")
+    return Satisfied(*(weight / total for weight in weights))
 
 
 # --- by similarities -------------------------------------------------------------------------
@@ -152,7 +158,8 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) 
     tree
         See `ordhc.as_dendrogram`.
     S
-        (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them.
+        (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them. A data
+        frame whose rows have names is matched by name.
 
     Returns
     -------
@@ -205,7 +212,8 @@ def cophenetic_correlation(
     tree
         See `ordhc.as_dendrogram`.
     reference
-        (n, n), or the n(n-1)/2 pairs as SciPy orders them; or a tree.
+        (n, n), or the n(n-1)/2 pairs as SciPy orders them; or a tree. A data frame whose rows have
+        names is matched by name.
     dissimilarity
         What the matrix holds; by default what the tree's heights are. Where one holds similarities and
         the other dissimilarities the sign is turned, so that 1 is perfect.
@@ -400,6 +408,9 @@ class KendallTau:
     def __float__(self) -> float:
         return self.mean
 
+    def __str__(self) -> str:
+        return f"{self.mean:.6g} (standard error {self.standard_error:.3g})"
+
 
 def kendall_tau_b(
     tree: Any, reference: Any, include_self: bool = True, *, progress: Progress | None = None
@@ -536,7 +547,9 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         data = _comparisons(reference, found, kinds, what)
         if data.n_leaves != found.n_leaves:
             raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
-        return _by_name(found, data.names, "the comparisons", tree), data
+        # Rows of numbers know no names.
+        named = isinstance(reference, Triplets | Quadruplets) or np.asarray(reference).dtype.kind not in "iuf"
+        return _by_name(found, data.names if named else None, "the comparisons", tree), data
     if isinstance(reference, Dendrogram):
         found = as_dendrogram(tree, n_leaves=reference.n_leaves)
     else:
@@ -544,14 +557,15 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     n = found.n_leaves
     is_tree = isinstance(reference, Dendrogram | str) or hasattr(reference, "children_")
     if not is_tree:
-        shape = np.shape(reference)
+        shape = _shape(reference, what)
         pairs = (n * (n - 1) // 2,)
         if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
             values = verbs._matrix(reference)
             leaves = len(values) if values.ndim == 2 else verbs._leaves_of_condensed(len(values))
             if leaves != n:
                 raise InputError(f"the tree has {n} leaves, the matrix has {leaves}")
-            return found, values
+            names = index_names(reference) if values.ndim == 2 else None
+            return _by_name(found, names, "the matrix", tree), values
         if "labels" in kinds and (shape[:1] == (n,) or "tree" not in kinds):
             return _with_labels(found, reference, tree)
     if "tree" not in kinds:
@@ -565,9 +579,17 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     return _by_name(found, other.names, "the reference", tree), other
 
 
+def _shape(reference: Any, what: str) -> tuple[int, ...]:
+    try:
+        return np.shape(reference)
+    except ValueError:
+        text = f"{what} takes no {type(reference).__name__} with rows of different lengths"
+        raise InputError(text) from None
+
+
 def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: str) -> Any:
     if not isinstance(reference, Triplets | Quadruplets):
-        width = np.shape(reference)[-1:]
+        width = _shape(reference, what)[-1:]
         kind = Quadruplets if width == (4,) and "quadruplets" in kinds else Triplets
         reference = kind(reference, n_leaves=tree.n_leaves, names=tree.names)
     return verbs._fitting(reference, tuple(kinds), f"metric {what!r}")
@@ -593,7 +615,7 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
     if names is None:
         if isinstance(given, str):
             raise InputError(
-                f"the leaves of the Newick text have names, {whose} have none: read the text with "
+                f"the leaves of the Newick text have names, those of {whose} have none: read the text with "
                 "Dendrogram.from_newick(text, names=...), which gives names their numbers"
             )
         return tree

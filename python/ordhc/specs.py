@@ -138,7 +138,7 @@ class LinkageSpec(Spec):
 
 @dataclass(frozen=True, kw_only=True)
 class SimilaritySpec(Spec):
-    """A similarity builder.
+    """A similarity builder, by `build` or by `factor`.
 
     Parameters
     ----------
@@ -147,16 +147,29 @@ class SimilaritySpec(Spec):
         (n, n) symmetric for layout "square", n(n-1)/2 for "condensed"; `progress` is None or to be
         called with the share that is done.
     data
-        What it takes: of "triplets", "quadruplets", "vectors".
+        What it takes: of "triplets", "quadruplets", "vectors". Vectors come as an (n, p) array of float32
+        or float64, or as SciPy's CSR.
+    dissimilarity
+        What it builds are dissimilarities: smaller is closer.
+    factor
+        `factor(data, *, progress, **parameters)` gives `rows`, an (n, r) array of floats or SciPy's CSR,
+        and a positive `scale`; the similarities are `scale * rows @ rows.T`. Average linkage then needs
+        no matrix of pairs.
     """
 
     kind: ClassVar[str] = "similarity"
-    build: Callable[..., Any]
     data: tuple[str, ...]
+    build: Callable[..., Any] | None = None
+    dissimilarity: bool = False
+    factor: Callable[..., tuple[Any, float]] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._need("build", callable(self.build), "a callable")
+        if (self.build is None) == (self.factor is None):
+            raise PluginError(f"SimilaritySpec {self.name!r}: give either build or factor")
+        self._need("build", self.build is None or callable(self.build), "a callable")
+        self._need("factor", self.factor is None or callable(self.factor), "a callable")
+        self._need("dissimilarity", isinstance(self.dissimilarity, bool), "True or False")
         fine = isinstance(self.data, tuple) and bool(self.data) and set(self.data) <= set(DATA)
         self._need("data", fine, f"a tuple of {DATA}")
 

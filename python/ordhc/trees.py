@@ -84,6 +84,9 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
             + ("" if n_leaves is None else f" of {n_leaves} leaves")
             + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2) or labels (n, L)"
         )
+    square = table.ndim == 2 and len(table) == table.shape[1] > 2 and table.dtype.kind in "iuf"
+    if square and (table == table.T).all():
+        raise InputError(f"a symmetric matrix, {table.shape}, is no tree; ordhc.linkage makes one of it")
     return _of_labels(label_columns(tree), names or index_names(tree))
 
 
@@ -145,10 +148,10 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
     levels = [np.zeros(n, dtype=np.int64)]
     for at, column in enumerate(columns):
         before = levels[-1]
-        if at and len(np.unique(column)) < len(np.unique(columns[at - 1])):
-            _check_not_coarser(columns[at - 1], column, at)
         # A missing label makes a cluster of the leaf alone, which is directly below.
         own = np.where(column < 0, column.max(initial=0) + 1 + np.arange(n), column)
+        if at and len(np.unique(own)) < len(np.unique(columns[at - 1])):
+            _check_not_coarser(columns[at - 1], own, at)
         levels.append(np.unique(np.column_stack([before, own]), axis=0, return_inverse=True)[1].ravel())
     # Leaves of the same finest cluster merge at 1, up to the root at L + 1.
     top = np.arange(n)

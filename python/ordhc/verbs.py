@@ -13,6 +13,7 @@ from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, PluginError
 from ordhc.linkages import engine_linkage
 from ordhc.specs import LinkageSpec, SimilaritySpec
+from ordhc.vectors import as_vectors, products
 
 __all__ = ["linkage", "score", "similarity", "simulate_planted"]
 
@@ -298,13 +299,35 @@ def _built(
     settings: Mapping[str, Any],
 ) -> NDArray[Any]:
     """What a similarity gives for data that fit it, checked."""
+    if spec.build is None:
+        if not dtype.startswith("float"):
+            raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
+        rows, scale = factored(spec, data, None, settings)
+        return products(rows, scale, layout, dtype, progress)
     result = spec.build(data, layout=layout, dtype=dtype, progress=progress, **settings)
-    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else len(data)
+    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
     shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
     if not isinstance(result, np.ndarray) or result.shape != shape:
         found = getattr(result, "shape", type(result).__name__)
         raise PluginError(f"similarity {spec.name!r} gave {found}, not an array of shape {shape}")
     return result
+
+
+def factored(
+    spec: SimilaritySpec, data: Any, progress: Progress | None, settings: Mapping[str, Any]
+) -> tuple[Any, float]:
+    """The rows and the scale whose products are a similarity, checked."""
+    assert spec.factor is not None
+    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
+    result: Any = spec.factor(data, progress=progress, **settings)
+    try:
+        rows, scale = result
+        rows, scale = as_vectors(rows), float(scale)
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"similarity {spec.name!r} gave no rows and scale: {error}") from error
+    if rows.shape[0] != n or not 0 < scale < math.inf:
+        raise PluginError(f"similarity {spec.name!r} gave {rows.shape[0]} rows for {n} leaves, scale {scale}")
+    return rows, scale
 
 
 def _merged(
@@ -365,23 +388,8 @@ def _fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
         if "quadruplets" in accepted:
             return data
     elif "vectors" in accepted:
-        return _vectors(data)
+        return as_vectors(data)
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
-
-
-def _vectors(data: Any) -> NDArray[np.float64]:
-    """An (n, p) array of finite numbers."""
-    try:
-        values = np.asarray(data, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{type(data).__name__} is no (n, p) array of numbers") from None
-    if values.ndim != 2 or not len(values):
-        raise InputError(f"vectors have shape {values.shape}; (n, p) with at least one row is needed")
-    wrong = np.argwhere(~np.isfinite(values))
-    if wrong.size:
-        row, column = wrong[0]
-        raise InputError(f"row {row}, column {column}: {values[row, column]} is not finite")
-    return values
 
 
 def _matrix(S: ArrayLike) -> NDArray[Any]:

@@ -1,18 +1,20 @@
 """The built-in similarities."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _ordhc, vectors
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.hooks import hookimpl
 from ordhc.specs import SimilaritySpec
 
 Progress = Callable[[float], None]
+_PCA = {"n_components": "wasserstein", "max_components": 50, "candidates": None, "seed": None}
 _SOURCE = "Mandal, Perrot & Ghoshdastidar 2023, Theorem 1"
 _SOURCE_K = "Ghoshdastidar, Perrot & von Luxburg 2019"
 
@@ -66,41 +68,47 @@ def four_k(
     return _shaped(pairs, diagonal, layout, dtype, whole=data.weights is None)
 
 
-def dot(
-    data: NDArray[np.float64],
-    *,
-    layout: str = "square",
-    dtype: str = "float64",
-    progress: Progress | None = None,  # noqa: ARG001
-) -> NDArray[Any]:
+def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
     """The dot product of vectors, divided by their length p."""
-    return _products(data / max(1, data.shape[1]), data, layout, dtype)
+    return data, 1 / max(1, data.shape[1])
 
 
-def cosine(
-    data: NDArray[np.float64],
+def cosine(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
+    """The cosine of the angle between vectors; 0 with a vector of zeros."""
+    return vectors.normalized(data), 1.0
+
+
+def pca_dot(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
+    """The dot product of scores of principal components, divided by the length p of the vectors."""
+    return vectors.pca(data, progress=progress, **settings), 1 / max(1, data.shape[1])
+
+
+def pca_cosine(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
+    """The cosine of the angle between scores of principal components."""
+    return vectors.normalized(vectors.pca(data, progress=progress, **settings)), 1.0
+
+
+def euclidean(
+    data: Any,
+    *,
+    squared: bool = False,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Euclidean distances, or their squares."""
+    return vectors.distances(data, layout, _float(dtype), progress, squared=squared)
+
+
+def manhattan(
+    data: Any,
     *,
     layout: str = "square",
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    """The cosine of the angle between vectors; 0 with a vector of zeros."""
-    largest = np.abs(data).max(axis=1, keepdims=True, initial=0)
-    scaled = data / np.where(largest == 0, 1, largest)
-    lengths = np.sqrt((scaled**2).sum(axis=1, keepdims=True))
-    directions = scaled / np.where(lengths == 0, 1, lengths)
-    return _products(directions, directions, layout, dtype)
-
-
-def _products(left: NDArray[np.float64], right: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
-    n = len(left)
-    _ordhc.check_memory("the similarity matrix", 8 * n * n)
-    square = left @ right.T
-    # The two halves may differ in the last bit.
-    square = np.triu(square) + np.triu(square, 1).T
-    if layout == "condensed":
-        return square[np.triu_indices(n, 1)].astype(_float(dtype), copy=False)
-    return square.astype(_float(dtype), copy=False)
+    """Sums of absolute differences."""
+    return vectors.manhattan(data, layout, _float(dtype))
 
 
 def _shaped(
@@ -157,17 +165,41 @@ def ordhc_similarities() -> list[SimilaritySpec]:
             data=("quadruplets",),
             source=_SOURCE_K + ", NeurIPS version, equation 3",
         ),
-        SimilaritySpec(
-            name="dot",
-            summary="the dot product of vectors, divided by their length",
-            build=dot,
-            data=("vectors",),
-            source="Gray et al. 2024",
+        *(
+            SimilaritySpec(
+                name=name,
+                summary=summary,
+                factor=factor,
+                data=("vectors",),
+                parameters=parameters,
+                source="Gray et al. 2024",
+            )
+            for name, summary, factor, parameters in [
+                ("dot", "the dot product of vectors, divided by their length p", dot, {}),
+                ("cosine", "the cosine of the angle between vectors", cosine, {}),
+                ("pca-dot", "the dot product of principal components, divided by p", pca_dot, _PCA),
+                ("pca-cosine", "the cosine between principal components", pca_cosine, _PCA),
+            ]
         ),
         SimilaritySpec(
-            name="cosine",
-            summary="the cosine of the angle between vectors",
-            build=cosine,
+            name="euclidean",
+            summary="the Euclidean distance of vectors, a dissimilarity",
+            build=euclidean,
+            dissimilarity=True,
+            data=("vectors",),
+        ),
+        SimilaritySpec(
+            name="sqeuclidean",
+            summary="its square",
+            build=partial(euclidean, squared=True),
+            dissimilarity=True,
+            data=("vectors",),
+        ),
+        SimilaritySpec(
+            name="manhattan",
+            summary="the sum of absolute differences of vectors, a dissimilarity",
+            build=manhattan,
+            dissimilarity=True,
             data=("vectors",),
         ),
     ]

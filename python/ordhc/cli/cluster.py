@@ -261,39 +261,18 @@ def print_bootstrap(found: dict[str, Any]) -> None:
 
 
 def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
-    """Initial clusters from a csv file, as --labels writes them."""
-    import csv
-    import io
-
+    """Initial clusters from a csv file, as --labels writes them; leaves that aren't there start alone."""
     import numpy as np
 
-    from ordhc.errors import InputError
-    from ordhc.io.files import read_bytes, text_of
+    from ordhc.io.files import read_bytes
+    from ordhc.io.references import label_table
 
-    rows = list(csv.reader(io.StringIO(text_of(read_bytes(path), path))))
-    header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    if "leaf" not in header or "cluster" not in header:
-        raise InputError(f"{path}:1: the columns leaf and cluster are needed, not {','.join(header)}")
-    by_leaf, by_cluster = header.index("leaf"), header.index("cluster")
-    place = {str(leaf): leaf for leaf in range(data.n_leaves)}
-    if data.names is not None:
-        place.update({name: leaf for leaf, name in enumerate(data.names)})
+    leaves = data.names or tuple(str(leaf) for leaf in range(data.n_leaves))
     number: dict[str, int] = {}
-    labels = np.full(data.n_leaves, -1, dtype=np.int64)
-    for line, row in enumerate(rows[1:], 2):
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) <= max(by_leaf, by_cluster):
-            raise InputError(f"{path}:{line}: {len(row)} columns instead of {len(header)}")
-        leaf = place.get(row[by_leaf].strip())
-        if leaf is None:
-            raise InputError(f"{path}:{line}: there is no leaf {row[by_leaf]!r}")
-        if labels[leaf] >= 0:
-            raise InputError(f"{path}:{line}: leaf {row[by_leaf]!r} occurs twice")
-        labels[leaf] = number.setdefault(row[by_cluster].strip(), len(number))
-    missing = np.flatnonzero(labels < 0)
-    # Leaves that aren't listed start alone.
-    labels[missing] = len(number) + np.arange(len(missing))
+    labels = np.arange(data.n_leaves, 2 * data.n_leaves)
+    for leaf, (cluster,) in enumerate(label_table(path, read_bytes(path), leaves, ["cluster"])):
+        if cluster is not None:
+            labels[leaf] = number.setdefault(cluster, len(number))
     return labels
 
 

@@ -1,49 +1,117 @@
 """`ordhc score`: how good a tree is."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.common import emit_json, read_comparisons, reading_options
+from ordhc.cli.common import emit_json, parameters_of, progress_bar, read_comparisons, reading_options
+
+if TYPE_CHECKING:
+    from ordhc.dendrogram import Dendrogram
+    from ordhc.specs import MetricSpec
+
+_COMPARISONS = {"triplets", "quadruplets"}
 
 
 @click.command(no_args_is_help=True)
 @click.argument("tree")
-@click.argument("file")
-@click.option("--metric", help="The metric: triplet_revenue, ... (see `ordhc plugins`).")
+@click.argument("reference", metavar="FILE")
+@click.option("--metric", "metrics", multiple=True, help="The metric (see `ordhc plugins`). Repeatable.")
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the metric.")
+@click.option("--labels", metavar="A,B,...", help="The columns of labels in FILE, from coarse to fine.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @reading_options
-def score(tree: str, file: str, metric: str | None, as_json: bool, **reading: Any) -> None:
-    """Score TREE (Newick, JSON, SciPy's Z) by the comparisons in FILE.
+def score(
+    tree: str,
+    reference: str,
+    metrics: tuple[str, ...],
+    params: tuple[str, ...],
+    labels: str | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Score TREE (Newick, JSON, SciPy's Z) by the comparisons, tree, labels or similarities in FILE.
 
-    Leaves are matched by name where both have names, else by number. Comparisons that were held out
-    say more than the ones the tree was made from.
+    What FILE is goes by the metric: comparisons; another tree; labels, csv with a column leaf or name and
+    columns of labels; similarities, npy or csv without a header. Leaves are matched by name where both
+    have names, else by number. Comparisons that were held out say more than the ones the tree was made
+    from.
 
     \b
-    Example:
-      ordhc score tree.nwk held_out.csv --metric triplet_revenue
+    Examples:
+      ordhc score tree.nwk held_out.csv --metric satisfied
+      ordhc score tree.nwk truth.nwk --metric kendall_tau_b --metric triplet_distance
+      ordhc score tree.nwk taxonomy.csv --metric aari --labels family,genus
+      ordhc score tree.nwk similarities.npy --metric dasgupta_cost
     """
+    from ordhc import registry
     from ordhc.errors import InputError
-    from ordhc.io import read_tree
+    from ordhc.io import read_reference, read_tree
     from ordhc.verbs import score as verb
 
-    if tree == "-" == file:
+    if tree == "-" == reference:
         raise InputError("only one of TREE and FILE can be standard input")
+    specs = [registry.get("metric", name) for name in metrics]
+    of_comparisons = [bool(set(spec.reference) & _COMPARISONS) for spec in specs]
+    if any(of_comparisons) and not all(of_comparisons):
+        raise click.UsageError("metrics of comparisons and others don't take the same FILE")
     found = read_tree(tree)
-    if reading["n_leaves"] is None and reading["names"] is None:
-        reading["n_leaves"] = found.n_leaves
-        if found.names is not None:
-            data = _by_tree(file, found.names, reading)
-        else:
-            data = read_comparisons(file, **reading)
+    if all(of_comparisons):
+        if labels is not None:
+            raise click.UsageError("--labels is for metrics of labels and trees, with --metric")
+        data = _comparisons(reference, found, reading)
+        metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
+        specs = specs or [registry.get("metric", metrics[0])]
     else:
-        data = read_comparisons(file, **reading)
-    value = verb(found, data, metric)
-    name = metric or f"{type(data).__name__.lower()[:-1]}_revenue"
+        columns = None if labels is None else [column.strip() for column in labels.split(",")]
+        data = read_reference(reference, found.labels, columns)
+    settings = [_settings(spec, params, specs) for spec in specs]
+    scores = {}
+    with progress_bar("scoring", quiet=quiet) as progress:
+        for name, spec, parameters in zip(metrics, specs, settings, strict=True):
+            if "progress" in spec.parameters:
+                parameters["progress"] = progress
+            scores[name] = verb(found, data, name, **parameters)
     if as_json:
-        emit_json({"metric": name, "score": value, "n_comparisons": len(data), "tree": tree})
+        plain = {name: _plain(value) for name, value in scores.items()}
+        document: dict[str, Any] = {"tree": tree, "reference": reference, "scores": plain}
+        if all(of_comparisons):
+            document["n_comparisons"] = len(data)
+        if len(plain) == 1:
+            document["metric"], document["score"] = next(iter(plain.items()))
+        emit_json(document)
     else:
-        click.echo(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
+        for name, value in scores.items():
+            click.echo(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
+
+
+def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSpec]") -> dict[str, Any]:
+    """The settings that are a metric's; each must be of one at least."""
+    given = parameters_of(params)
+    known = {name for each in specs for name in each.parameters if name != "progress"}
+    for name in given:
+        if name not in known:
+            raise click.UsageError(f"there is no parameter {name!r}; there are: {', '.join(sorted(known))}")
+    return {name: value for name, value in given.items() if name in spec.parameters}
+
+
+def _plain(value: Any) -> Any:
+    """A score for JSON: objects as their numbers."""
+    from dataclasses import asdict, is_dataclass
+
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    return {name: part for name, part in asdict(value).items() if isinstance(part, int | float)}
+
+
+def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
+    if reading["n_leaves"] is not None or reading["names"] is not None:
+        return read_comparisons(path, **reading)
+    if tree.names is None:
+        return read_comparisons(path, **{**reading, "n_leaves": tree.n_leaves})
+    return _by_tree(path, tree.names, reading)
 
 
 def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:

@@ -1,14 +1,16 @@
-"""Readers and writers of comparisons and trees."""
+"""Readers and writers of comparisons and trees, and of what trees are compared with."""
 
 from ordhc.io.columns import read_column
 from ordhc.io.comparisons import read_quadruplets, read_triplets, write_comparisons
 from ordhc.io.names import read_names
+from ordhc.io.references import read_reference
 from ordhc.io.trees import read_tree, write_tree
 
 __all__ = [
     "read_column",
     "read_names",
     "read_quadruplets",
+    "read_reference",
     "read_tree",
     "read_triplets",
     "write_comparisons",

@@ -14,6 +14,7 @@ mod preference;
 mod similarity;
 mod table;
 mod tree;
+mod vectors;
 
 #[pyo3::pymodule]
 mod _ordhc {
@@ -42,4 +43,6 @@ mod _ordhc {
     use crate::table::parse_table;
     #[pymodule_export]
     use crate::tree::Dendrogram;
+    #[pymodule_export]
+    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram};
 }

@@ -72,15 +72,13 @@ impl Dendrogram {
         py: Python<'_>,
         names: Option<Vec<String>>,
         labels: Option<Vec<Option<String>>>,
+        leaf_heights: Option<Vec<f64>>,
         branch_lengths: bool,
         heights: bool,
     ) -> PyResult<String> {
         let names = names.as_deref();
-        py.detach(|| match labels {
-            None => self.tree.to_newick(names, branch_lengths, heights),
-            Some(labels) => self.tree.to_newick_labelled(names, &labels, branch_lengths, heights),
-        })
-        .map_err(to_py)
+        let (labels, leaf_heights) = (labels.as_deref(), leaf_heights.as_deref());
+        py.detach(|| self.tree.to_newick_with(names, labels, leaf_heights, branch_lengths, heights)).map_err(to_py)
     }
 
     #[getter]

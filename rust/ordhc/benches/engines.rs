@@ -6,6 +6,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
 use ordhc::linkage::Rule;
 use ordhc::similarity::{adds, condensed_len};
+use ordhc::vectors::{Vectors, mean_dot_linkage};
 use ordhc::{Monitor, Triplets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -50,5 +51,20 @@ fn counting(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, engines, counting);
+fn vectors(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("average linkage of dot products");
+    group.sample_size(10);
+    let p = 34;
+    for n in [1000, 5000] {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let values: Vec<f32> = (0..n * p).map(|_| rng.random::<f32>() - 0.5).collect();
+        let vectors = Vectors::new(&values, n, p).unwrap();
+        group.bench_function(BenchmarkId::from_parameter(n), |bencher| {
+            bencher.iter(|| mean_dot_linkage(&vectors, 1.0 / p as f64, None, &Monitor::new()).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, engines, counting, vectors);
 criterion_main!(benches);

@@ -31,6 +31,7 @@
 //! * [`metric`]: how good a dendrogram is;
 //! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`learn`]: learners, which choose the questions themselves;
+//! * [`vectors`]: hierarchies from vectors by their dot products;
 //! * [`generate`]: data with a known answer.
 //!
 //! # Policies
@@ -63,6 +64,7 @@ pub mod metric;
 pub mod preference;
 pub mod similarity;
 pub mod tree;
+pub mod vectors;
 
 pub use comparison::{Quadruplets, Triplets};
 pub use error::{Error, Result};

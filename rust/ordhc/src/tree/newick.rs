@@ -37,47 +37,63 @@ impl Dendrogram {
             return Err(Error::Shape(format!("{} names for {} leaves", names.len(), self.n_leaves())));
         }
         let name = |leaf: usize| names.map_or_else(|| leaf.to_string(), |names| quoted(names[leaf].as_ref()));
-        Ok(self.write(name, None, Style { branch_lengths, heights }))
+        Ok(self.write(name, None, None, Style { branch_lengths, heights }))
     }
 
-    /// [`to_newick`](Self::to_newick) with a label (of support, say) for each merge; a merge without one
-    /// is written as part of the node above it.
+    /// [`to_newick`](Self::to_newick) with a label (of support, say) for each merge, and with leaves at
+    /// heights of their own. A merge without a label is written as part of the node above it.
     ///
     /// # Errors
-    /// Another number of names than leaves, or of labels than merges.
+    /// Another number of names or heights than leaves, or of labels than merges.
     ///
     /// ```
     /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
     /// let labels = [Some("90"), None, Some("100")];
     /// let names = Some(&["a", "b", "c", "d"][..]);
-    /// assert_eq!(tree.to_newick_labelled(names, &labels, true, false)?, "(d:2,c:2,(a:1,b:1)90:1)100;");
+    /// assert_eq!(tree.to_newick_with(names, Some(&labels), None, true, false)?, "(d:2,c:2,(a:1,b:1)90:1)100;");
+    /// let none: Option<&[Option<&str>]> = None;
+    /// let text = tree.to_newick_with(names, none, Some(&[0.5, 0.0, 0.0, 1.0]), true, false)?;
+    /// assert_eq!(text, "(d:1,(c:2,(a:0.5,b:1):1):0);");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
-    pub fn to_newick_labelled<S: AsRef<str>, L: AsRef<str>>(
+    pub fn to_newick_with<S: AsRef<str>, L: AsRef<str>>(
         &self,
         names: Option<&[S]>,
-        labels: &[Option<L>],
+        labels: Option<&[Option<L>]>,
+        leaf_heights: Option<&[f64]>,
         branch_lengths: bool,
         heights: bool,
     ) -> Result<String> {
-        let merges = self.merges().len();
-        if labels.len() != merges || names.is_some_and(|names| names.len() != self.n_leaves()) {
-            let (n, found) = (self.n_leaves(), names.map_or(self.n_leaves(), <[S]>::len));
-            let text = format!("{found} names for {n} leaves, {} labels for {merges} merges", labels.len());
-            return Err(Error::Shape(text));
+        let (n, merges) = (self.n_leaves(), self.merges().len());
+        for (what, found, expected) in [
+            ("names", names.map(<[S]>::len), n),
+            ("leaf heights", leaf_heights.map(<[f64]>::len), n),
+            ("labels of merges", labels.map(<[Option<L>]>::len), merges),
+        ] {
+            if found.is_some_and(|found| found != expected) {
+                return Err(Error::Shape(format!("{} {what} for {n} leaves", found.unwrap_or(0))));
+            }
         }
         let name = |leaf: usize| names.map_or_else(|| leaf.to_string(), |names| quoted(names[leaf].as_ref()));
-        let labels: Vec<Option<String>> =
-            labels.iter().map(|label| label.as_ref().map(|label| quoted_label(label.as_ref()))).collect();
-        Ok(self.write(name, Some(&labels), Style { branch_lengths, heights }))
+        let quoted_labels = |labels: &[Option<L>]| -> Vec<Option<String>> {
+            labels.iter().map(|label| label.as_ref().map(|label| quoted_label(label.as_ref()))).collect()
+        };
+        let labels = labels.map(quoted_labels);
+        Ok(self.write(name, labels.as_deref(), leaf_heights, Style { branch_lengths, heights }))
     }
 
     /// The topology alone, leaves as numbers.
     pub fn to_newick_topology(&self) -> String {
-        self.write(|leaf| leaf.to_string(), None, Style::default())
+        self.write(|leaf| leaf.to_string(), None, None, Style::default())
     }
 
-    fn write(&self, name: impl Fn(usize) -> String, labels: Option<&[Option<String>]>, style: Style) -> String {
+    fn write(
+        &self,
+        name: impl Fn(usize) -> String,
+        labels: Option<&[Option<String>]>,
+        leaf_heights: Option<&[f64]>,
+        style: Style,
+    ) -> String {
         enum Step {
             Open(u32, Option<f64>),
             Comma,
@@ -89,8 +105,10 @@ impl Dendrogram {
         } else {
             self.heights().iter().copied().fold(f64::NEG_INFINITY, f64::max)
         };
-        let height =
-            |cluster: u32| (cluster as usize).checked_sub(n).map_or(leaf_height, |merge| self.heights()[merge]);
+        let height = |cluster: u32| {
+            let own = || leaf_heights.map_or(leaf_height, |heights| heights[cluster as usize]);
+            (cluster as usize).checked_sub(n).map_or_else(own, |merge| self.heights()[merge])
+        };
         let sign = if self.is_dissimilarity() { 1.0 } else { -1.0 };
         let mut text = String::new();
         let mut steps = vec![Step::Open((2 * n - 2) as u32, None)];

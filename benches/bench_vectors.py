@@ -1,0 +1,165 @@
+"""Hierarchies from vectors: python benches/bench_vectors.py [--large] [group ...].
+
+Groups are dense, sparse, free and growth; by default all. scikit-learn does what the paper on dot products
+does: AgglomerativeClustering on the largest dot product less the others, in float64. --large adds
+scikit-learn at n = 20,000 (12 GB) and matrix-free runs of 100,000 and 200,000. Sparse vectors are 20
+Newsgroups where ORDHC_DATA names a folder with newsgroups_train_counts.npz, else random with as many
+values.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import AgglomerativeClustering
+
+import ordhc
+from measure import alternating, median_seconds, table
+
+LARGE = "--large" in sys.argv
+
+
+def vectors(n, p, dtype=np.float64, rank=50):
+    """Positive in the mean, with structure: a few factors and noise."""
+    random = np.random.default_rng(0)
+    factors = random.normal(size=(n, min(rank, p))) @ random.normal(size=(min(rank, p), p))
+    return (2 + 0.2 * factors + random.normal(size=(n, p), scale=0.5)).astype(dtype)
+
+
+def scores(n, r=34):
+    """As principal components: the first coordinates are the largest."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, r)) / np.sqrt(np.arange(1, r + 1))
+    X[:, 0] = np.abs(X[:, 0]) + 1
+    return X
+
+
+def newsgroups():
+    folder = os.environ.get("ORDHC_DATA")
+    if folder is None:
+        random = np.random.default_rng(0)
+        columns = (23_251 * random.random((11_314, 92)) ** 3).astype(int)
+        rows = np.repeat(np.arange(11_314), 92)
+        counts = sp.csr_matrix((np.ones(columns.size), (rows, columns.ravel())), (11_314, 23_251))
+    else:
+        parts = np.load(Path(folder) / "newsgroups_train_counts.npz")
+        counts = sp.csr_matrix((parts["data"], parts["indices"], parts["indptr"]), parts["shape"])
+    documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    counts = counts.astype(np.float64).multiply(1 + np.log((1 + counts.shape[0]) / (1 + documents))).tocsr()
+    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    return sp.diags(1 / np.where(lengths == 0, 1, lengths)) @ counts
+
+
+def sklearn_average(X):
+    """Appendix B of the paper."""
+
+    def dissimilarity(X):
+        S = X @ X.T
+        return S.max() - S
+
+    return AgglomerativeClustering(
+        n_clusters=None, distance_threshold=0, metric=dissimilarity, linkage="average"
+    ).fit(X)
+
+
+def resident(field):
+    """Memory of this process in MB, as Linux tells it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
+
+
+def forget_peak():
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak(data, work):
+    """The peak memory in MB of a fresh process that does `work` on `data`, called X, and before it."""
+    if not Path("/proc/self/clear_refs").exists():
+        return "-", "-"
+    here = str(Path(__file__).parent)
+    code = (
+        f"import sys; sys.path.insert(0, {here!r}); from bench_vectors import *\n"
+        f"X = {data}; before = resident('VmRSS:'); forget_peak(); {work}\n"
+        "print(f'{resident(\"VmHWM:\"):.0f} {before:.0f}')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def dense():
+    X = vectors(5000, 5000, np.float32)
+    wide = X.astype(np.float64)
+    works = {
+        "ordhc, float32": lambda: ordhc.cluster(X, method="dot-al"),
+        "ordhc, float64": lambda: ordhc.cluster(wide, method="dot-al"),
+        "scikit-learn, float64": lambda: sklearn_average(wide),
+    }
+    medians = alternating(works, 5)
+    base = medians["scikit-learn, float64"]
+    memory = {
+        "ordhc, float32": peak("vectors(5000, 5000, np.float32, 5)", "ordhc.cluster(X, method='dot-al')"),
+        "scikit-learn, float64": peak("vectors(5000, 5000, np.float64, 5)", "sklearn_average(X)"),
+    }
+    rows = [
+        (name, f"{seconds:.2f}", f"{base / seconds:.2f}", *memory.get(name, ("-", "-")))
+        for name, seconds in medians.items()
+    ]
+    print("Average linkage of dot products, n = 5,000, p = 5,000 dense, whole, medians of 5\n")
+    table(("work", "median s", "times as fast", "peak MB", "before"), rows)
+
+
+def sparse():
+    X = newsgroups()
+    seconds = median_seconds(lambda: ordhc.cluster(X, method="dot-al"), 3)
+    memory = peak("newsgroups()", "ordhc.cluster(X, method='dot-al')")
+    size = f"{X.shape[0]:,} x {X.shape[1]:,}"
+    print(f"Average linkage of dot products of {size} sparse vectors, {X.nnz:,} values, medians of 3\n")
+    table(("work", "median s", "peak MB", "before"), [("ordhc", f"{seconds:.1f}", *memory)])
+
+
+def free():
+    rows = []
+    for n in (5000, 20_000):
+        X = scores(n)
+        works = {"ordhc, matrix-free": lambda X=X: ordhc.cluster(X, method="dot-al", engine="matrix-free")}
+        if n <= 10_000 or LARGE:
+            works["scikit-learn"] = lambda X=X: sklearn_average(X)
+        medians = alternating(works, 3)
+        memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al', engine='matrix-free')")
+        for name, seconds in medians.items():
+            ratio = f"{seconds / medians['ordhc, matrix-free']:.1f}"
+            used = memory if name.startswith("ordhc") else ("-", "-")
+            rows.append((f"{n:,}", name, f"{seconds:.2f}", ratio, *used))
+    print("Average linkage of dot products of r = 34 scores without a matrix, medians of 3\n")
+    table(("n", "work", "median s", "x ordhc", "peak MB", "before"), rows)
+
+
+def growth():
+    rows = []
+    before = None
+    for n in (12_500, 25_000, 50_000, *((100_000, 200_000) if LARGE else ())):
+        X = scores(n)
+        seconds = median_seconds(lambda X=X: ordhc.cluster(X, method="dot-al"), 1)
+        memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al')") if n <= 100_000 else ("-", "-")
+        order = "-" if before is None else f"{np.log2(seconds / before):.2f}"
+        rows.append((f"{n:,}", f"{seconds:.1f}", order, *memory))
+        before = seconds
+    print("Growth of the matrix-free engine, r = 34, once each; the exponent is that of a doubling of n\n")
+    table(("n", "s", "exponent", "peak MB", "before"), rows)
+
+
+GROUPS = {"dense": dense, "sparse": sparse, "free": free, "growth": growth}
+
+
+def main():
+    for name in [text for text in sys.argv[1:] if text in GROUPS] or GROUPS:
+        GROUPS[name]()
+
+
+if __name__ == "__main__":
+    main()

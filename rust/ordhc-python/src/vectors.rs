@@ -1,0 +1,102 @@
+//! Hierarchies from vectors.
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::similarity::condensed_len;
+use ordhc::vectors::{SparseRows, Vectors};
+use pyo3::prelude::*;
+
+use crate::arrays::zeros;
+use crate::callbacks;
+use crate::error::to_py;
+use crate::linkage::partition;
+use crate::tree::Dendrogram;
+
+/// Rows of numbers of a type that is used as it is.
+#[derive(FromPyObject)]
+pub(crate) enum Dense<'py> {
+    F64(PyReadonlyArray2<'py, f64>),
+    F32(PyReadonlyArray2<'py, f32>),
+}
+
+/// The values of sparse rows.
+#[derive(FromPyObject)]
+pub(crate) enum Floats<'py> {
+    F64(PyReadonlyArray1<'py, f64>),
+    F32(PyReadonlyArray1<'py, f32>),
+}
+
+#[pyfunction]
+pub(crate) fn mean_dot_linkage(
+    py: Python<'_>,
+    rows: Dense<'_>,
+    scale: f64,
+    initial: Option<PyReadonlyArray1<'_, i64>>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Dendrogram> {
+    let initial = partition(initial)?;
+    let initial = initial.as_ref();
+    macro_rules! run {
+        ($rows:expr) => {{
+            let (shape, values) = ($rows.shape(), $rows.as_slice()?);
+            let (n, p) = (shape[0], shape[1]);
+            callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+                ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
+            })
+        }};
+    }
+    let tree = match &rows {
+        Dense::F64(rows) => run!(rows),
+        Dense::F32(rows) => run!(rows),
+    }?;
+    Ok(tree.into())
+}
+
+type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
+
+/// Dot products of all pairs of sparse rows, condensed, and of each row with itself.
+#[pyfunction]
+#[pyo3(signature = (indptr, indices, values, n_columns, narrow, progress))]
+pub(crate) fn sparse_gram<'py>(
+    py: Python<'py>,
+    indptr: PyReadonlyArray1<'py, i64>,
+    indices: PyReadonlyArray1<'py, i64>,
+    values: Floats<'py>,
+    n_columns: usize,
+    narrow: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Gram<'py>> {
+    let (indptr, indices) = (indptr.as_slice()?, indices.as_slice()?);
+    let n = indptr.len().saturating_sub(1);
+    macro_rules! run {
+        ($values:expr, $cell:ty) => {{
+            let values = $values.as_slice()?;
+            let out = zeros::<$cell>(py, "the similarity matrix", condensed_len(n))?;
+            let own = {
+                let mut out = out.readwrite();
+                let cells = out.as_slice_mut()?;
+                callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+                    let rows = SparseRows::new(indptr, indices, values, n, n_columns)?;
+                    ordhc::vectors::sparse_gram(&rows, cells, monitor)
+                })?
+            };
+            (out.into_any(), PyArray1::from_vec(py, own))
+        }};
+    }
+    Ok(match (&values, narrow) {
+        (Floats::F64(values), false) => run!(values, f64),
+        (Floats::F64(values), true) => run!(values, f32),
+        (Floats::F32(values), false) => run!(values, f64),
+        (Floats::F32(values), true) => run!(values, f32),
+    })
+}
+
+#[pyfunction]
+pub(crate) fn leaf_heights<'py>(
+    py: Python<'py>,
+    tree: &Bound<'py, Dendrogram>,
+    own: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let own = own.as_slice()?;
+    let heights = ordhc::vectors::leaf_heights(tree.get().inner(), own).map_err(to_py)?;
+    Ok(PyArray1::from_vec(py, heights))
+}

@@ -1,0 +1,125 @@
+//! Dense vectors, checked.
+
+use super::clusters::dot;
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// One vector per leaf: n rows of p numbers, row by row, all finite.
+///
+/// Numbers may be `f64`, `f32`, or integers that `f64` holds exactly.
+///
+/// ```
+/// use ordhc::vectors::Vectors;
+///
+/// let vectors = Vectors::new(&[1.0f32, 0.0, 3.0, 4.0], 2, 2)?;
+/// assert_eq!((vectors.n_leaves(), vectors.n_coordinates()), (2, 2));
+/// assert_eq!(vectors.squared_norms(), [1.0, 25.0]);
+/// let error = Vectors::new(&[1.0, 0.0, f64::NAN, 4.0], 2, 2).unwrap_err();
+/// assert!(error.to_string().starts_with("the coordinate at [1, 0] is NaN"));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a, T> {
+    values: &'a [T],
+    n: usize,
+    p: usize,
+    largest: f64,
+    whole: bool,
+}
+
+impl<'a, T: Copy + Sync + Into<f64>> Vectors<'a, T> {
+    /// Checks `n` rows of `p` numbers.
+    ///
+    /// # Errors
+    /// No rows or too many; another number of values than n p; a value that is NaN or infinite, with
+    /// its row and column.
+    pub fn new(values: &'a [T], n: usize, p: usize) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::Shape("0 vectors have no tree; at least one leaf is needed".into()));
+        }
+        if n > i32::MAX as usize {
+            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
+        }
+        if n.checked_mul(p) != Some(values.len()) {
+            return Err(Error::Shape(format!(
+                "{n} vectors of {p} coordinates have another number of values than {}",
+                values.len()
+            )));
+        }
+        let parts = parallel::map(parallel::ranges(values.len(), 1 << 16), |part| {
+            let (mut largest, mut whole, mut finite) = (0.0f64, true, true);
+            for &x in &values[part] {
+                let x: f64 = x.into();
+                largest = largest.max(x.abs());
+                whole &= x == x.trunc();
+                finite &= x.is_finite();
+            }
+            (largest, whole, finite)
+        });
+        if parts.iter().any(|part| !part.2) {
+            let at = values.iter().position(|&x| !x.into().is_finite()).unwrap_or(0);
+            let place = format!("[{}, {}]", at / p, at % p);
+            let limit = "coordinates must be finite";
+            return Err(Error::BadValue { what: "the coordinate", place, value: values[at].into(), limit });
+        }
+        let largest = parts.iter().fold(0.0, |largest: f64, part| largest.max(part.0));
+        Ok(Self { values, n, p, largest, whole: parts.iter().all(|part| part.1) })
+    }
+
+    /// The number of rows.
+    pub fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    /// The number of columns.
+    pub fn n_coordinates(&self) -> usize {
+        self.p
+    }
+
+    /// The dot product of every vector with itself.
+    pub fn squared_norms(&self) -> Vec<f64> {
+        let square = |i: usize| {
+            let row: Vec<f64> = self.row(i).collect();
+            dot(&row, &row)
+        };
+        (0..self.n).map(square).collect()
+    }
+
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = f64> {
+        self.values[i * self.p..(i + 1) * self.p].iter().map(|&x| x.into())
+    }
+
+    /// The largest absolute coordinate.
+    pub(super) fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    /// Whether sums of vectors and the dot products of such sums are exact in floats.
+    pub(super) fn sums_are_exact(&self) -> bool {
+        let sums = self.largest * self.n as f64 / 2.0;
+        self.whole && 2.0 * sums.max(sums * sums * self.p as f64) < (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_checked() {
+        assert!(Vectors::new(&[1.0; 6], 2, 3).is_ok());
+        assert!(Vectors::new(&[1i32; 0], 5, 0).is_ok());
+        let message = |values: &[f64], n, p| Vectors::new(values, n, p).unwrap_err().to_string();
+        assert!(message(&[], 0, 3).contains("0 vectors"));
+        assert!(message(&[1.0; 5], 2, 3).contains("2 vectors of 3 coordinates"));
+        assert!(message(&[1.0; 5], usize::MAX, 3).contains("above"));
+        assert!(message(&[1.0, f64::INFINITY, 2.0, 3.0], 2, 2).contains("[0, 1] is inf"));
+    }
+
+    #[test]
+    fn whole_numbers_are_known() {
+        assert!(Vectors::new(&[1.0, -3.0], 2, 1).unwrap().sums_are_exact());
+        assert!(!Vectors::new(&[1.0, 0.5], 2, 1).unwrap().sums_are_exact());
+        assert!(!Vectors::new(&[1.0, 1e9], 2, 1).unwrap().sums_are_exact());
+    }
+}

@@ -1,0 +1,56 @@
+//! The heights of leaves.
+
+use crate::error::{Error, Result};
+use crate::tree::Dendrogram;
+
+/// The height of every leaf: that of its merge, or where it is larger, `own`, the leaf's similarity
+/// with itself.
+///
+/// For dot products `own` is the squared norm of the leaf's vector, scaled as the heights are (J. Gray
+/// et al., "Hierarchical clustering with dot products recovers hidden tree structure").
+///
+/// # Errors
+/// Heights that are dissimilarities; another number of values than leaves; one that is not finite.
+///
+/// ```
+/// use ordhc::{Dendrogram, vectors::leaf_heights};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![6.0, 1.0], false)?;
+/// assert_eq!(leaf_heights(&tree, &[9.0, 4.0, 2.0])?, [9.0, 6.0, 2.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
+    let n = tree.n_leaves();
+    if own.len() != n {
+        return Err(Error::Shape(format!("{} own similarities for {n} leaves", own.len())));
+    }
+    if tree.is_dissimilarity() {
+        return Err(Error::Argument("leaf heights need a dendrogram of similarities".into()));
+    }
+    if let Some(leaf) = own.iter().position(|x| !x.is_finite()) {
+        let (place, limit) = (format!("leaf {leaf}"), "similarities must be finite");
+        return Err(Error::BadValue { what: "the own similarity", place, value: own[leaf], limit });
+    }
+    let mut heights = own.to_vec();
+    for (pair, &height) in tree.merges().iter().zip(tree.heights()) {
+        for &leaf in pair.iter().filter(|&&part| (part as usize) < n) {
+            heights[leaf as usize] = heights[leaf as usize].max(height);
+        }
+    }
+    Ok(heights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_errors() {
+        let tree = |dissimilarity| Dendrogram::new(vec![[0, 1]], vec![1.0], dissimilarity).unwrap();
+        assert!(leaf_heights(&tree(false), &[1.0]).unwrap_err().to_string().contains("1 own similarities for 2"));
+        assert!(leaf_heights(&tree(true), &[1.0; 2]).unwrap_err().to_string().contains("similarities"));
+        let error = leaf_heights(&tree(false), &[1.0, f64::NAN]).unwrap_err();
+        assert!(error.to_string().contains("leaf 1 is NaN"));
+        assert_eq!(leaf_heights(&Dendrogram::new(vec![], vec![], false).unwrap(), &[3.0]).unwrap(), [3.0]);
+    }
+}

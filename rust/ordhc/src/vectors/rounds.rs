@@ -1,0 +1,268 @@
+//! Many chains at once: reciprocal nearest pairs are merged in rounds.
+//!
+//! Average linkage is reducible: a merge makes no cluster nearer to any other than its parts were. So
+//! a cluster's nearest stays its nearest until it is merged, and reciprocal pairs merge in any order.
+
+use super::bounds::Tiles;
+use super::clusters::Clusters;
+use super::search::{self, Near, Query};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::RawMerge;
+
+/// Steps that merging `k` clusters counts on the monitor: finding the first nearest ones, and merging.
+pub(super) fn work(k: usize) -> u64 {
+    let k = k as u64;
+    if k > 1 { k * k + k * k / 2 } else { 0 }
+}
+
+/// Merges until one cluster is left; returns the merges, parts before wholes, and that cluster.
+pub(super) fn merge_all(clusters: Clusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, Clusters)> {
+    if clusters.len() < 2 {
+        return Ok((Vec::new(), clusters));
+    }
+    let patience = PATIENCE * clusters.len();
+    let mut rounds = Rounds::new(clusters, patience, monitor)?;
+    rounds.run()?;
+    let last = rounds.alive.iter().position(|&alive| alive).unwrap_or(0);
+    rounds.clusters.keep(&[last]);
+    Ok((rounds.merges, rounds.clusters))
+}
+
+/// After this many queries per cluster a single chain goes on, which needs at most three more.
+const PATIENCE: usize = 8;
+/// A round has one of this many of the clusters that could be looked up, those of the largest values.
+/// Fewer of these have to be looked up again, but rounds should not be small.
+const SHARE: usize = 8;
+const SMALL: usize = 64;
+
+struct Rounds<'m> {
+    clusters: Clusters,
+    tiles: Tiles,
+    alive: Vec<bool>,
+    n_alive: usize,
+    nearest: Vec<Nearest>,
+    /// The queries that were made, and after how many a single chain takes over.
+    n_queries: usize,
+    patience: usize,
+    merges: Vec<RawMerge>,
+    monitor: &'m Monitor,
+}
+
+/// What is known of a cluster's nearest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Nearest {
+    /// Nothing but that its value is at most this. A new cluster has no place in any chain yet.
+    Unknown {
+        most: f64,
+        new: bool,
+    },
+    Known(Near),
+}
+
+impl<'m> Rounds<'m> {
+    fn new(clusters: Clusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
+        let k = clusters.len();
+        // By Cauchy-Schwarz. Equal vectors reach it, so that their search ends early.
+        let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
+        let zero = |at: usize| clusters.row(at).iter().all(|&x| x == 0.0);
+        let unknown = |at| Nearest::Unknown { most: if zero(at) { 0.0 } else { most }, new: true };
+        Ok(Self {
+            nearest: (0..k).map(unknown).collect(),
+            tiles: Tiles::new(&clusters)?,
+            clusters,
+            alive: vec![true; k],
+            n_alive: k,
+            n_queries: 0,
+            patience,
+            merges: Vec::with_capacity(k - 1),
+            monitor,
+        })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        let mut wanted: Vec<usize> = (0..self.n_alive).collect();
+        while self.n_alive > 1 {
+            self.look_up(&wanted)?;
+            let pairs = self.reciprocal(&wanted);
+            self.merge(&pairs)?;
+            self.pack()?;
+            wanted = self.wanted();
+        }
+        Ok(())
+    }
+
+    fn known(&self, at: usize) -> Option<usize> {
+        match self.nearest[at] {
+            Nearest::Known(near) => Some(near.cluster as usize),
+            Nearest::Unknown { .. } => None,
+        }
+    }
+
+    fn look_up(&mut self, wanted: &[usize]) -> Result<()> {
+        let query = |&cluster: &usize| match self.nearest[cluster] {
+            Nearest::Unknown { most, .. } => Query { cluster, most },
+            Nearest::Known(_) => Query { cluster, most: f64::INFINITY },
+        };
+        let queries: Vec<Query> = wanted.iter().map(query).collect();
+        self.n_queries += queries.len();
+        let count = self.merges.is_empty() && queries.len() == self.n_alive;
+        let found = search::nearest(&self.clusters, &self.tiles, &queries, count, self.monitor)?;
+        for (&at, near) in wanted.iter().zip(found) {
+            self.nearest[at] = Nearest::Known(near);
+        }
+        Ok(())
+    }
+
+    /// The reciprocal pairs that answers for `wanted` have made.
+    fn reciprocal(&self, wanted: &[usize]) -> Vec<(usize, usize)> {
+        let pair = |&a: &usize| self.known(a).filter(|&b| self.known(b) == Some(a)).map(|b| (a.min(b), a.max(b)));
+        let mut pairs: Vec<(usize, usize)> = wanted.iter().filter_map(pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// Merges pairs of clusters and forgets what was nearest to them.
+    fn merge(&mut self, pairs: &[(usize, usize)]) -> Result<()> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        let mut merged = vec![false; self.alive.len()];
+        for &(i, j) in pairs {
+            let Nearest::Known(Near { value: similarity, .. }) = self.nearest[i] else { continue };
+            let name = |at: usize| self.clusters.names[at] as usize;
+            self.merges.push(RawMerge { i: name(i), j: name(j), similarity });
+            self.clusters.merge(i, j);
+            self.tiles.set(&self.clusters, i);
+            self.tiles.remove(j);
+            self.alive[j] = false;
+            self.n_alive -= 1;
+            self.nearest[i] = Nearest::Unknown { most: similarity, new: true };
+            (merged[i], merged[j]) = (true, true);
+            self.monitor.advance(self.n_alive as u64)?;
+        }
+        for nearest in &mut self.nearest {
+            if let Nearest::Known(Near { cluster, value: most }) = *nearest
+                && merged[cluster as usize]
+            {
+                *nearest = Nearest::Unknown { most, new: false };
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops clusters that are gone when they are a third.
+    fn pack(&mut self) -> Result<()> {
+        let k = self.alive.len();
+        if 3 * self.n_alive >= 2 * k {
+            return Ok(());
+        }
+        let kept: Vec<usize> = (0..k).filter(|&at| self.alive[at]).collect();
+        let mut place = vec![0; k];
+        kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
+        let moved = |nearest| match nearest {
+            Nearest::Known(Near { cluster, value }) => Nearest::Known(Near { cluster: place[cluster as usize], value }),
+            unknown => unknown,
+        };
+        self.nearest = kept.iter().map(|&at| moved(self.nearest[at])).collect();
+        self.alive = vec![true; kept.len()];
+        self.clusters.keep(&kept);
+        self.tiles = Tiles::new(&self.clusters)?;
+        Ok(())
+    }
+
+    /// The clusters to look up next: new ones, and those that are the nearest of others.
+    ///
+    /// Each merge can make many of the latter, so that there is a limit.
+    fn wanted(&self) -> Vec<usize> {
+        if self.n_queries >= self.patience {
+            return self.end_of_chain();
+        }
+        let mut somebodys = vec![false; self.alive.len()];
+        (0..somebodys.len()).filter_map(|at| self.known(at)).for_each(|at| somebodys[at] = true);
+        let wanted = |at: usize| match self.nearest[at] {
+            Nearest::Unknown { new, most } if self.alive[at] && (new || somebodys[at]) => Some((most, at)),
+            _ => None,
+        };
+        let mut wanted: Vec<(f64, usize)> = (0..somebodys.len()).filter_map(wanted).collect();
+        let room = (wanted.len() / SHARE).max(SMALL);
+        if wanted.len() > room {
+            wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            wanted.truncate(room);
+        }
+        if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }
+    }
+
+    /// Follows the chain from the first cluster to one whose nearest is not known.
+    fn end_of_chain(&self) -> Vec<usize> {
+        let mut at = 0;
+        for _ in 0..self.n_alive {
+            match self.known(at) {
+                Some(next) => at = next,
+                None => return vec![at],
+            }
+        }
+        // A circle of almost equal values, left by rounding of older ones: all of it is looked up again.
+        let mut circle = vec![at];
+        while let Some(next) = self.known(circle[circle.len() - 1]).filter(|&next| next != at) {
+            circle.push(next);
+        }
+        circle.sort_unstable();
+        circle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clusters(rows: &[Vec<f64>]) -> Clusters {
+        let mut clusters = Clusters::new(rows.len(), rows[0].len(), false).unwrap();
+        rows.iter().enumerate().for_each(|(at, row)| clusters.set(at, at as u32, 1.0, row.iter().copied()));
+        clusters
+    }
+
+    fn random_rows(k: usize, p: usize, shift: f64) -> Vec<Vec<f64>> {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - shift
+        };
+        (0..k).map(|_| (0..p).map(|_| random()).collect()).collect()
+    }
+
+    #[test]
+    fn a_single_chain_and_many_make_the_same_merges_in_few_queries() {
+        let monitor = Monitor::new();
+        let falling = |ratio: f64| (0..500).map(|i| vec![ratio.powi(i), 1.0]).collect();
+        let stars =
+            (0..500).map(|i| vec![f64::from(i % 20), f64::from(i / 20) * 0.01, 1.0 + f64::from(i) * 1e-7]).collect();
+        let equal = vec![vec![0.1; 3]; 500];
+        for rows in [random_rows(700, 5, 0.5), random_rows(500, 9, 0.0), falling(0.9), falling(1.01), stars, equal] {
+            let k = rows.len();
+            let mut found = Vec::new();
+            for patience in [0, k, PATIENCE * k, usize::MAX] {
+                let mut rounds = Rounds::new(clusters(&rows), patience, &monitor).unwrap();
+                rounds.run().unwrap();
+                // The last round may go beyond; all are looked up first.
+                let most = patience.saturating_add(k / SHARE + SMALL).saturating_add(4 * k);
+                assert!(rounds.n_queries <= most, "{} queries for {k} clusters", rounds.n_queries);
+                found.push(RawMerge::sort(k, rounds.merges));
+            }
+            assert!(found.iter().all(|merges| *merges == found[0]));
+        }
+    }
+
+    #[test]
+    fn circles_are_looked_up_again() {
+        let monitor = Monitor::new();
+        let mut rounds = Rounds::new(clusters(&random_rows(5, 3, 0.5)), usize::MAX, &monitor).unwrap();
+        for (at, cluster) in [(0, 3), (1, 0), (2, 4), (3, 2), (4, 3)] {
+            rounds.nearest[at] = Nearest::Known(Near { cluster, value: 1.0 });
+        }
+        assert_eq!(rounds.wanted(), [2, 3, 4]);
+        rounds.nearest[4] = Nearest::Unknown { most: 1.0, new: false };
+        assert_eq!(rounds.wanted(), [4]);
+    }
+}

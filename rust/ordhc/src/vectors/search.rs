@@ -1,0 +1,211 @@
+//! The nearest clusters of some clusters: single-precision bounds first, exact values of what is left.
+
+use std::ops::Range;
+
+use super::bounds::{LANES, QUERIES, Tiles};
+use super::clusters::Clusters;
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// The nearest cluster of a query; among equally near ones the first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Near {
+    pub(super) cluster: u32,
+    pub(super) value: f64,
+}
+
+const NOBODY: Near = Near { cluster: u32::MAX, value: f64::NEG_INFINITY };
+
+impl Near {
+    fn offer(&mut self, other: Near) -> bool {
+        let better = other.value > self.value || (other.value == self.value && other.cluster < self.cluster);
+        if better {
+            *self = other;
+        }
+        better
+    }
+}
+
+/// Tiles that stay in a core's cache while queries go through them, in bytes.
+const CACHED: usize = 256 << 10;
+/// A thread should have this many products.
+const GRAIN: usize = 1 << 21;
+/// Groups of queries between two looks at the monitor.
+const GROUPS: usize = 64;
+
+/// A cluster whose nearest is wanted, and the value that no other can exceed but by rounding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Query {
+    pub(super) cluster: usize,
+    pub(super) most: f64,
+}
+
+/// The nearest cluster of each of `queries`: the first one that reaches the most, else the largest value.
+///
+/// Pairs count as steps on the monitor if `count` says so.
+pub(super) fn nearest(
+    clusters: &Clusters,
+    tiles: &Tiles,
+    queries: &[Query],
+    count: bool,
+    monitor: &Monitor,
+) -> Result<Vec<Near>> {
+    let job = Job::new(clusters, tiles, queries, count, monitor);
+    let grain = GRAIN / (tiles.tile_len() * queries.len()).max(1) + 1;
+    job.run_parts(parallel::ranges(tiles.len(), grain))
+}
+
+struct Job<'a> {
+    clusters: &'a Clusters,
+    tiles: &'a Tiles,
+    queries: &'a [Query],
+    packed: Vec<f32>,
+    count: bool,
+    monitor: &'a Monitor,
+}
+
+impl<'a> Job<'a> {
+    fn new(clusters: &'a Clusters, tiles: &'a Tiles, queries: &'a [Query], count: bool, monitor: &'a Monitor) -> Self {
+        let len = tiles.height() * QUERIES;
+        let mut packed = vec![0.0; queries.len().div_ceil(QUERIES) * len];
+        for (at, query) in queries.iter().enumerate() {
+            tiles.write_query(query.cluster, &mut packed[at / QUERIES * len + at % QUERIES..]);
+        }
+        Self { clusters, tiles, queries, packed, count, monitor }
+    }
+
+    /// The nearest clusters among those of all tiles, a thread for each part of them.
+    fn run_parts(&self, parts: Vec<Range<usize>>) -> Result<Vec<Near>> {
+        let mut found = vec![NOBODY; self.queries.len()];
+        for part in parallel::map(parts, |part| self.run(part)) {
+            for (near, other) in found.iter_mut().zip(part?) {
+                near.offer(other);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The nearest clusters among those of some tiles.
+    fn run(&self, range: Range<usize>) -> Result<Vec<Near>> {
+        let n_groups = self.queries.len().div_ceil(QUERIES);
+        let mut found = vec![NOBODY; self.queries.len()];
+        let mut least = vec![[f32::NEG_INFINITY; QUERIES]; n_groups];
+        if !self.queries.len().is_multiple_of(QUERIES) {
+            least[n_groups - 1][self.queries.len() % QUERIES..].fill(DONE);
+        }
+        let step = (CACHED / (4 * self.tiles.tile_len())).max(1);
+        for first in range.clone().step_by(step) {
+            let cached = first..(first + step).min(range.end);
+            let steps = if self.count { (GROUPS * QUERIES * LANES * cached.len()) as u64 } else { 0 };
+            let groups = found.chunks_mut(QUERIES).zip(&mut least);
+            for (group, (found, least)) in groups.enumerate() {
+                if group % GROUPS == 0 {
+                    self.monitor.advance(steps)?;
+                }
+                self.scan(group, cached.clone(), found, least);
+            }
+        }
+        Ok(found)
+    }
+
+    /// One group of queries through some tiles.
+    fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
+        let len = self.tiles.height() * QUERIES;
+        let packed = &self.packed[group * len..(group + 1) * len];
+        if least.iter().all(|&least| least == DONE) {
+            return;
+        }
+        for tile in tiles {
+            let Some(bounds) = self.tiles.bounds(tile, packed, least) else { continue };
+            for query in 0..QUERIES {
+                let hit = bounds[query].iter().fold(false, |hit, &bound| hit | (bound >= least[query]));
+                if hit && query < found.len() {
+                    let asked = self.queries[group * QUERIES + query];
+                    self.look(asked, tile, &bounds[query], &mut found[query], &mut least[query]);
+                    if least.iter().all(|&least| least == DONE) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The exact values of a query with the clusters of a tile that may be nearest.
+    #[inline(never)]
+    fn look(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
+        for (lane, &bound) in bounds.iter().enumerate() {
+            let at = tile * LANES + lane;
+            if bound >= *least && bound > f32::NEG_INFINITY && at != query.cluster {
+                let value = self.clusters.value(query.cluster, at).min(query.most);
+                if near.offer(Near { cluster: at as u32, value }) {
+                    *least = if value == query.most { DONE } else { rounded_down(value - self.tiles.slack()) };
+                }
+            }
+        }
+    }
+}
+
+/// More than any bound.
+const DONE: f32 = f32::INFINITY;
+
+fn rounded_down(x: f64) -> f32 {
+    let rounded = x as f32;
+    if f64::from(rounded) > x { rounded.next_down() } else { rounded }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every other cluster is gone.
+    fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
+        let (k, p) = (rows.len(), rows[0].len());
+        let mut clusters = Clusters::new(k, p, false).unwrap();
+        rows.iter().enumerate().for_each(|(at, row)| clusters.set(at, at as u32, 1.0, row.iter().copied()));
+        let mut tiles = Tiles::new(&clusters).unwrap();
+        (0..k).step_by(2).for_each(|at| tiles.remove(at));
+        let left = || (1..k).step_by(2);
+        let queries: Vec<Query> = left().map(|cluster| Query { cluster, most: most(cluster) }).collect();
+        let mut expected = vec![NOBODY; queries.len()];
+        for (query, near) in queries.iter().zip(&mut expected) {
+            for at in left().filter(|&at| at != query.cluster) {
+                let value = clusters.value(query.cluster, at).min(query.most);
+                if value > near.value {
+                    *near = Near { cluster: at as u32, value };
+                }
+            }
+        }
+        let monitor = Monitor::new();
+        let job = Job::new(&clusters, &tiles, &queries, false, &monitor);
+        for parts in 1..5 {
+            let ranges = (0..parts).map(|part| tiles.len() * part / parts..tiles.len() * (part + 1) / parts).collect();
+            assert_eq!(job.run_parts(ranges).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn any_division_finds_the_first_of_the_nearest() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        for (k, p) in [(2, 1), (4, 0), (90, 3), (91, 34), (75, 300)] {
+            let rows: Vec<Vec<f64>> = (0..k).map(|_| (0..p).map(|_| random() - 0.5).collect()).collect();
+            check(&rows, |_| f64::INFINITY);
+            check(&rows, |at| if at % 3 == 0 { 0.01 } else { f64::INFINITY });
+            // Close beyond single precision, and tiny.
+            let close: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| 0.5 + x * 1e-12).collect()).collect();
+            check(&close, |_| f64::INFINITY);
+            for tiny in [1e-10, 1e-22, 1e-30, 1e-100] {
+                let small: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * tiny).collect()).collect();
+                check(&small, |_| f64::INFINITY);
+            }
+            let coarse: Vec<Vec<f64>> =
+                rows.iter().map(|row| row.iter().map(|x| (x * 3.0).round()).collect()).collect();
+            check(&coarse, |_| f64::INFINITY);
+            check(&coarse, |_| 1.0);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Sparse vectors, checked.
+
+use crate::error::{Error, Result};
+
+/// One sparse vector per leaf: n rows of p numbers in compressed rows (CSR), all finite.
+///
+/// Row i has the values `values[indptr[i]..indptr[i + 1]]` in the columns given by `indices`, in any
+/// order, none of them twice. Indices may be `i32`, `i64` or `u32`, values `f32` or `f64`.
+///
+/// ```
+/// use ordhc::vectors::SparseRows;
+///
+/// let rows = SparseRows::new(&[0, 1, 3], &[0, 2, 0], &[1.0, 4.0, 3.0], 2, 3)?;
+/// assert_eq!((rows.n_leaves(), rows.n_coordinates()), (2, 3));
+/// let error = SparseRows::new(&[0, 1, 3], &[0, 2, 3], &[1.0, 4.0, 3.0], 2, 3).unwrap_err();
+/// assert_eq!(error.to_string(), "row 1: column 3 (index 2) is outside 0..=2");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SparseRows<'a, I, V> {
+    indptr: &'a [I],
+    indices: &'a [I],
+    values: &'a [V],
+    p: usize,
+}
+
+impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, I, V> {
+    /// Checks `n` rows of `p` columns.
+    ///
+    /// # Errors
+    /// Row pointers of another number than n + 1, that don't begin with 0, fall, or don't end with the
+    /// number of values; a column outside the p ones or twice in a row; a value that is NaN or infinite.
+    pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [V], n: usize, p: usize) -> Result<Self> {
+        if n > i32::MAX as usize {
+            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
+        }
+        if p > i32::MAX as usize {
+            return Err(Error::Argument(format!("{p} columns are above {}", i32::MAX)));
+        }
+        if indptr.len() != n + 1 {
+            return Err(Error::Shape(format!("{n} sparse rows have {} row pointers, not {}", n + 1, indptr.len())));
+        }
+        if indices.len() != values.len() {
+            return Err(Error::Shape(format!("{} column indices for {} values", indices.len(), values.len())));
+        }
+        let pointer = |at: usize| -> i64 { indptr[at].into() };
+        if pointer(0) != 0 {
+            return Err(Error::Shape(format!("row pointer 0 is {}, not 0", pointer(0))));
+        }
+        if let Some(i) = (0..n).find(|&i| pointer(i + 1) < pointer(i)) {
+            let (before, after) = (pointer(i), pointer(i + 1));
+            return Err(Error::Shape(format!("row pointer {} is {after}, below {before} before it", i + 1)));
+        }
+        if pointer(n) != values.len() as i64 {
+            return Err(Error::Shape(format!("row pointer {n} is {}, not the {} values", pointer(n), values.len())));
+        }
+        let rows = Self { indptr, indices, values, p };
+        let mut last_row = vec![usize::MAX; p];
+        for i in 0..n {
+            for at in rows.range(i) {
+                let column: i64 = indices[at].into();
+                let Some(last) = usize::try_from(column).ok().and_then(|column| last_row.get_mut(column)) else {
+                    let last = p as i64 - 1;
+                    return Err(Error::Shape(format!("row {i}: column {column} (index {at}) is outside 0..={last}")));
+                };
+                if std::mem::replace(last, i) == i {
+                    return Err(Error::Shape(format!("row {i}: column {column} (index {at}) is there twice")));
+                }
+                let value: f64 = values[at].into();
+                if !value.is_finite() {
+                    let place = format!("[{i}, {column}]");
+                    return Err(Error::BadValue {
+                        what: "the coordinate",
+                        place,
+                        value,
+                        limit: "coordinates must be finite",
+                    });
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The number of rows.
+    pub fn n_leaves(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// The number of columns.
+    pub fn n_coordinates(&self) -> usize {
+        self.p
+    }
+
+    /// The number of values that are there.
+    pub fn n_values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The columns and values of a row.
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, V)> {
+        let range = self.range(i);
+        let columns = self.indices[range.clone()].iter().map(|&column| -> i64 { column.into() });
+        columns.map(|column| column as usize).zip(self.values[range].iter().copied())
+    }
+
+    fn range(&self, i: usize) -> std::ops::Range<usize> {
+        let pointer = |at: usize| -> i64 { self.indptr[at].into() };
+        pointer(i) as usize..pointer(i + 1) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn malformed_rows_are_explained() {
+        let message = |indptr: &[i32], indices: &[i32], values: &[f64]| {
+            SparseRows::new(indptr, indices, values, 2, 3).unwrap_err().to_string()
+        };
+        let one = [1.0, 1.0];
+        assert!(message(&[0, 2], &[0, 1], &one).contains("3 row pointers, not 2"));
+        assert!(message(&[1, 1, 2], &[0, 1], &one).contains("row pointer 0 is 1"));
+        assert!(message(&[0, 2, 1], &[0, 1], &one).contains("row pointer 2 is 1, below 2"));
+        assert!(message(&[0, 1, 3], &[0, 1], &one).contains("row pointer 2 is 3, not the 2 values"));
+        assert!(message(&[0, 1, 2], &[0], &one).contains("1 column indices for 2 values"));
+        assert!(message(&[0, 1, 2], &[0, -1], &one).contains("row 1: column -1 (index 1) is outside 0..=2"));
+        assert!(message(&[0, 0, 2], &[1, 1], &one).contains("row 1: column 1 (index 1) is there twice"));
+        assert!(message(&[0, 1, 2], &[0, 2], &[1.0, f64::NAN]).contains("[1, 2] is NaN"));
+        assert!(SparseRows::new(&[0i64], &[], &[0.0f32; 0], 0, 0).is_ok());
+    }
+}
