@@ -27,6 +27,7 @@ from ordhc.verbs import linkage, score, similarity, simulate_planted
 
 if TYPE_CHECKING:
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
+    from ordhc.session import Session
 
 # Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "PluginError",
     "Quadruplets",
     "Questions",
+    "Session",
     "Triplets",
     "__version__",
     "as_dendrogram",
@@ -66,6 +68,10 @@ def __getattr__(name: str) -> Any:
         from ordhc.estimator import OrdinalClustering
 
         return OrdinalClustering
+    if name == "Session":
+        from ordhc.session import Session
+
+        return Session
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -73,4 +79,4 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     # Only if it can be had: `help(ordhc)` looks at all that is listed.
-    return sorted([*globals(), *(["OrdinalClustering"] if find_spec("sklearn") else [])])
+    return sorted([*globals(), "Session", *(["OrdinalClustering"] if find_spec("sklearn") else [])])

@@ -135,30 +135,34 @@ class Learner:
 
         None: answers to open questions are needed first, or the learner is `done`.
         """
-        room = min(
-            math.inf if limit is None else _whole("limit", limit, at_least=0),
-            self._limit - self.n_open,
-            self._budget - self._n_asked,
-        )
+        room = self._room(limit)
         if room <= 0:
             return Questions(np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
         was_open = self.n_open > 0
         if self._repeat == 1:
-            found = Questions(*self._learner.ask(int(min(room, 2**62))))
+            found = Questions(*self._learner.ask(room))
         else:
             found = self._ask_repeatedly(room)
         self._n_asked += len(found)
         self._n_rounds += bool(len(found)) and not was_open
         return found
 
-    def _ask_repeatedly(self, room: float) -> Questions:
+    def _room(self, limit: int | None) -> int:
+        room = min(
+            math.inf if limit is None else _whole("limit", limit, at_least=0),
+            self._limit - self.n_open,
+            self._budget - self._n_asked,
+        )
+        return int(min(room, 2**62))
+
+    def _ask_repeatedly(self, room: int) -> Questions:
         if room > len(self._waiting):
-            new = -(-int(min(room, 2**31) - len(self._waiting)) // self._repeat)
+            new = -(-(room - len(self._waiting)) // self._repeat)
             for question, row in Questions(*self._learner.ask(new)):
                 self._votes[question] = (list(row), {})
                 first = question * self._repeat
                 self._waiting.extend((first + at, list(row)) for at in range(self._repeat))
-        taken = self._waiting[: int(min(room, 2**62))]
+        taken = self._waiting[:room]
         del self._waiting[: len(taken)]
         ids = np.array([number for number, _ in taken], dtype=np.int64)
         return Questions(ids, np.array([row for _, row in taken], dtype=np.int32).reshape(-1, 3))
@@ -236,6 +240,19 @@ class Learner:
                 self._learner.tell(np.array([question]), np.array([verdict], dtype=np.int8))
                 del self._votes[question]
         return len(ids), None
+
+    def _replay(self, events: NDArray[np.int64]) -> None:
+        """Rows of (asked for so many, 0, 0) or (0, question, answer), as they happened."""
+        if self._repeat == 1:
+            self._learner.replay(events)
+            self._n_asked, self._n_answered = self._learner.n_asked, self._learner.n_answered
+            self._n_rounds = self._learner.n_rounds
+            return
+        for asked, question, answer in events.tolist():
+            if asked:
+                self.ask(asked)
+            else:
+                self.tell([question], [answer])
 
     # What is known.
 

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -454,7 +455,9 @@ def _rank_scores(rows: Any) -> NDArray[np.float64]:
 def _components(rows: Any, r: int) -> NDArray[np.float64]:
     """The first r right singular vectors, (p, r), each with its largest coordinate positive."""
     limit = min(rows.shape)
-    if limit <= _SMALL or r > limit // 4:
+    # A full decomposition of 1,000 rows and columns takes a hundred times as long as a few components.
+    few = 8 * r <= limit and limit > 400 and (limit > _SMALL or find_spec("scipy") is not None)
+    if not few and (limit <= _SMALL or r > limit // 4):
         dense = rows.toarray() if is_sparse(rows) else rows
         V = np.linalg.svd(dense.astype(np.float64, copy=False), full_matrices=False)[2][:r].T
     else:

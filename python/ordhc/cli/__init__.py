@@ -8,6 +8,7 @@ from ordhc import __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
+from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
 from ordhc.cli.score import score
 from ordhc.cli.simulate import simulate
@@ -26,7 +27,7 @@ def group() -> None:
     """
 
 
-for command in (cluster, score, convert, simulate, plugins, demo):
+for command in (cluster, score, learn, convert, simulate, plugins, demo):
     group.add_command(command)
 
 

@@ -77,6 +77,23 @@ impl Learner {
         })
     }
 
+    /// Events as they happened: (asked for so many, 0, 0) or (0, question, answer).
+    fn replay(&self, py: Python<'_>, events: PyReadonlyArray2<'_, i64>) -> PyResult<()> {
+        let table = rows::<i64, 3>(events.as_slice()?, events.shape())?;
+        let replayed = py.detach(|| {
+            self.with(|learner| {
+                table.iter().try_for_each(|&[asked, question, answer]| {
+                    if asked > 0 {
+                        learner.ask(asked as usize);
+                        return Ok(());
+                    }
+                    learner.tell(question as u64, i8::try_from(answer).unwrap_or(i8::MAX))
+                })
+            })
+        });
+        replayed.map_err(to_py)
+    }
+
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
         Ok(py.detach(|| self.with(|learner| learner.tree())).map_err(to_py)?.into())
     }

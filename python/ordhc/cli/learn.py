@@ -1,0 +1,219 @@
+"""`ordhc learn`: a tree by asking, a person or a simulation."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordhc.cli.common import emit_json, progress_bar
+
+if TYPE_CHECKING:
+    from ordhc.session import Session
+
+
+@click.command(no_args_is_help=True)
+@click.argument("session", required=False)
+@click.option("--items", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`.")
+@click.option("--oracle", metavar="TREE", help="Instead of a person: answer as this tree has it.")
+@click.option("--noise", type=float, metavar="P", help="With --oracle: right with probability P only.")
+@click.option("--method", help="insertion (the default) or quick.")
+@click.option("--schedule", help="questions (the fewest, the default), balanced, or rounds (the fewest).")
+@click.option("--parallel", type=int, help="Search so many leaves side by side.")
+@click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
+@click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
+@click.option("--who", metavar="NAME", help="Who answers: kept with the answers.")
+@click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
+@click.option("--export", metavar="CSV", help="Write all answers as triplets.")
+@click.option("--seed", type=int, help="Of the order of leaves, and of wrong answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+def learn(
+    session: str | None,
+    items: str | None,
+    oracle: str | None,
+    noise: float | None,
+    budget: int | None,
+    who: str | None,
+    outputs: tuple[str, ...],
+    export: str | None,
+    seed: int | None,
+    as_json: bool,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Learn a tree by asking which of three is the odd one out.
+
+    SESSION is a file that keeps all answers: quit at any time, and go on with the same command. With
+    --oracle no person is needed; a SESSION then is optional.
+
+    \b
+    Examples:
+      ordhc learn animals.ordhc --items animals.txt
+      ordhc learn animals.ordhc -o tree.nwk --export answers.csv
+      ordhc learn --oracle tree.nwk --noise 0.8 --repeat 9
+    """
+    from ordhc.cli.cluster import check_outputs
+    from ordhc.errors import InputError
+    from ordhc.io import write_comparisons, write_tree
+    from ordhc.io.files import check_writable
+
+    check_outputs(outputs, (), None, n_clusters=None, as_json=as_json)
+    if export is not None:
+        check_writable(export)
+    if session is None and oracle is None:
+        raise click.UsageError("give a SESSION file, or --oracle TREE for a simulation")
+    if noise is not None and oracle is None:
+        raise click.UsageError("--noise needs --oracle")
+    given = {
+        name: value
+        for name, value in {**settings, "budget": budget, "seed": seed}.items()
+        if value is not None
+    }
+    if oracle is not None and session is None:
+        if items is not None:
+            raise InputError("--items are for a session; the oracle's tree has its own names")
+        found = _simulate(oracle, noise, given, quiet)
+    else:
+        assert session is not None
+        with _opened(session, items, oracle, given) as kept:
+            if oracle is None:
+                _interview(kept, who)
+            else:
+                _answer_all(kept, oracle, noise, given.get("seed", 0), quiet)
+            if export is not None:
+                write_comparisons(kept.triplets(), export)
+            found = {
+                "tree": kept.tree(),
+                "n_answers": kept.n_answered,
+                "n_placed": kept.n_placed,
+                "done": kept.done,
+                "remaining_estimate": kept.remaining_estimate,
+            }
+    tree = found.pop("tree")
+    for path in outputs:
+        write_tree(tree, path)
+    if as_json:
+        emit_json({**found, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
+    elif not quiet and "-" not in outputs:
+        state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
+        click.echo(
+            f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}"
+        )
+        if "triplet_distance" in found:
+            click.echo(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
+            click.echo(f"rounds  {found['n_rounds']:,}")
+            click.echo(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
+        for path in outputs:
+            click.echo(f"wrote    {path}")
+
+
+def _opened(session: str, items: str | None, oracle: str | None, given: dict[str, Any]) -> "Session":
+    from pathlib import Path
+
+    from ordhc.errors import InputError
+    from ordhc.io import read_names, read_tree
+    from ordhc.session import Session
+
+    names = None if items is None else read_names(items)
+    n_leaves = None
+    if oracle is not None and names is None:
+        tree = read_tree(oracle)
+        names, n_leaves = tree.names, tree.n_leaves
+    if not Path(session).exists() and names is None and n_leaves is None:
+        raise InputError(f"{session}: there is no such session; a new one needs --items FILE")
+    return Session(session, names, n_leaves=n_leaves, **given)
+
+
+def _simulate(path: str, noise: float | None, given: dict[str, Any], quiet: bool) -> dict[str, Any]:
+    import math
+
+    from ordhc import metrics, oracles
+    from ordhc.io import read_tree
+    from ordhc.learning import Learner
+    from ordhc.learning import learn as verb
+
+    truth = read_tree(path)
+    oracle = oracles.from_tree(truth)
+    if noise is not None:
+        oracle = oracles.noisy(oracle, noise, seed=given.get("seed", 0))
+    learner = Learner(truth.names or truth.n_leaves, **given)
+    with progress_bar("asking", quiet=quiet) as progress:
+        tree = verb(oracle, learner=learner, progress=progress)
+    n = truth.n_leaves
+    return {
+        "tree": tree,
+        "n_answers": learner.n_answered,
+        "n_placed": learner.n_placed,
+        "n_rounds": learner.n_rounds,
+        "done": learner.done,
+        "remaining_estimate": learner.remaining_estimate,
+        "per_n_log_n": learner.n_answered / (n * math.log2(n)) if n > 1 else 0.0,
+        "triplet_distance": metrics.triplet_distance(tree, truth),
+    }
+
+
+def _answer_all(session: "Session", path: str, noise: float | None, seed: int, quiet: bool) -> None:
+    from ordhc import oracles
+    from ordhc.io import read_tree
+
+    truth = read_tree(path)
+    if truth.names is not None and session.names is not None:
+        place = {name: leaf for leaf, name in enumerate(session.names)}
+        truth = truth.relabel([place[name] for name in truth.names])
+    oracle = oracles.from_tree(truth)
+    if noise is not None:
+        oracle = oracles.noisy(oracle, noise, seed=seed)
+    with progress_bar("asking", quiet=quiet) as progress:
+        while not session.done:
+            questions = session.ask(None)
+            if not len(questions):
+                break
+            session.tell(questions.ids, oracle(questions.rows), who="oracle")
+            if progress is not None:
+                progress(session.n_placed / session.n_leaves)
+
+
+def _interview(session: "Session", who: str | None) -> None:
+    """Ask the person at the terminal, until all is known or they quit."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.prompt import Prompt
+
+    console = Console(stderr=True)
+    names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
+    console.print(f"[bold]{session.n_leaves:,} items, {session.n_answered:,} answers so far.[/bold]")
+    console.print("Which one is the odd one out? [bold]1[/bold], [bold]2[/bold], [bold]3[/bold], or")
+    console.print("[bold]0[/bold] none, [bold]s[/bold] skip, [bold]u[/bold] undo, [bold]q[/bold] quit.")
+    skipped: set[int] = set()
+    while not session.done:
+        questions = [pair for pair in session.ask(len(skipped) + 1, who=who) if pair[0] not in skipped]
+        if not questions:
+            if not skipped:
+                console.print("All questions are with others at the moment; come back later.")
+                return
+            skipped.clear()
+            continue
+        number, row = questions[0]
+        left = session.remaining_estimate
+        share = session.n_answered / max(session.n_answered + left, 1)
+        console.print(f"\n[dim]{share:.0%} done, about {left:,.0f} questions left[/dim]")
+        for at, leaf in enumerate(row, 1):
+            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(names[leaf])}")
+        try:
+            choices = ["1", "2", "3", "0", "s", "u", "q"]
+            given = Prompt.ask("odd one out", choices=choices, show_choices=False, console=console)
+        except (EOFError, KeyboardInterrupt):
+            given = "q"
+        if given == "q":
+            session.release([number for number, _ in questions])
+            console.print("\nEverything is kept. The same command goes on.")
+            return
+        if given == "u":
+            row_back = session.undo(who)
+            skipped.clear()
+            told = "There is nothing to undo." if row_back is None else "The last answer is taken back."
+            console.print(told)
+        elif given == "s":
+            skipped.add(number)
+        else:
+            session.tell([number], [int(given) - 1], who=who)
+    console.print("\n[bold]All is known.[/bold]")

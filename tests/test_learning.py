@@ -1,0 +1,293 @@
+"""Learners, oracles, and the loop over both."""
+
+import asyncio
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import _ordhc, oracles
+
+KINDS = [
+    {"method": "insertion"},
+    {"method": "insertion", "exact": True},
+    {"method": "insertion", "parallel": 4},
+    {"schedule": "balanced"},
+    {"schedule": "rounds"},
+    {"method": "quick"},
+    {"repeat": 3},
+]
+SHAPES = ["uniform", "yule", "balanced", "caterpillar"]
+
+
+def random_tree(shape, n, seed=0):
+    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+
+
+def same(a, b):
+    return ordhc.metrics.robinson_foulds(a, b, normalize=False) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=25)
+@given(
+    n=st.integers(1, 40), shape=st.sampled_from(SHAPES), seed=st.integers(0, 1000), batch=st.integers(1, 9)
+)
+def test_the_true_tree_is_found(kind, n, shape, seed, batch):
+    truth = random_tree(shape, n, seed)
+    oracle = oracles.counting(oracles.from_tree(truth))
+    tree = ordhc.learn(oracle, n, batch=batch, seed=seed, **kind)
+    assert same(tree, truth)
+    if n > 2 and kind.get("exact"):
+        assert oracle.n_questions <= n * math.log2(n)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nodes_of_many_children(kind):
+    for newick in ("(0,1,2,3,4);", "((0,1,2),(3,4),5,6);", "((0,1,2,3),4);"):
+        truth = ordhc.as_dendrogram(newick)
+        assert same(ordhc.learn(truth, truth.n_leaves, **kind), truth)
+
+
+@settings(deadline=None, max_examples=30)
+@given(n=st.integers(3, 25), seed=st.integers(0, 100), data=st.data())
+def test_answers_in_any_order_and_any_part(n, seed, data):
+    truth = random_tree("uniform", n, seed)
+    oracle = oracles.from_tree(truth)
+    kind = data.draw(st.sampled_from(KINDS))
+    learner = ordhc.Learner(n, seed=seed, **kind)
+    open_questions = {}
+    while not learner.done:
+        asked = learner.ask(data.draw(st.integers(1, 8)))
+        open_questions.update(dict(asked))
+        assert learner.n_open == len(open_questions) == len(learner.open)
+        assert dict(learner.open) == open_questions
+        chosen = data.draw(st.permutations(sorted(open_questions)))[: data.draw(st.integers(1, 4))]
+        rows = np.array([open_questions.pop(number) for number in chosen])
+        learner.tell(chosen, oracle(rows))
+        tree = learner.tree()
+        assert tree.n_leaves == n
+        assert learner.remaining_estimate >= 0
+    assert same(learner.tree(), truth)
+    assert learner.remaining_estimate == 0
+    assert learner.n_answered == learner.n_asked >= learner.n_rounds > 0
+    assert learner.n_placed == n
+
+
+def test_contradictions_end():
+    for kind, seed in itertools.product(KINDS, range(3)):
+        random = np.random.default_rng(seed)
+        tree = ordhc.learn(
+            lambda rows, random=random: random.integers(-1, 3, len(rows)), 30, seed=seed, **kind
+        )
+        assert tree.n_leaves == 30
+
+
+def test_budgets_and_limits():
+    truth = random_tree("balanced", 50, 1)
+    oracle = oracles.counting(oracles.from_tree(truth))
+    tree = ordhc.learn(oracle, 50, budget=40)
+    assert (oracle.n_questions, tree.n_leaves) == (40, 50)
+    learner = ordhc.Learner(50, schedule="rounds", limit=7, budget=20)
+    assert len(learner.ask()) == 7
+    assert len(learner.ask()) == 0
+    ordhc.learn(oracle, learner=learner)
+    assert (learner.n_answered, learner.done, learner.remaining_estimate) == (20, True, 0)
+    learner = ordhc.Learner(50, seed=3)
+    ordhc.learn(oracle, learner=learner, budget=30)
+    assert learner.n_answered == 30
+    ordhc.learn(oracle, learner=learner)
+    assert same(learner.tree(), truth)
+    assert learner.n_answered == ordhc_questions(truth, seed=3)
+    few, many = (ordhc.Learner(50, parallel=k, seed=0) for k in (1, 16))
+    for one in (few, many):
+        ordhc.learn(truth, learner=one)
+    assert many.n_rounds < few.n_rounds / 3
+
+
+def ordhc_questions(truth, **settings):
+    oracle = oracles.counting(truth)
+    ordhc.learn(oracle, truth.n_leaves, **settings)
+    return oracle.n_questions
+
+
+def test_errors_keep_all_answers():
+    truth = random_tree("yule", 40, 2)
+    right = oracles.from_tree(truth)
+    calls = 0
+
+    def fails(rows):
+        nonlocal calls
+        calls += 1
+        if calls % 20 == 0:
+            raise ConnectionError("lost")
+        return right(rows)
+
+    learner = ordhc.Learner(40)
+    while not learner.done:
+        calls += 1
+        with pytest.raises(ConnectionError) as told:
+            while not learner.done:
+                ordhc.learn(fails, learner=learner)
+            raise ConnectionError("done")
+        if learner.done:
+            break
+        assert told.value.learner is learner
+        assert "answers are kept" in told.value.__notes__[0]
+    tree = learner.tree()
+    assert same(tree, truth)
+    assert learner.n_answered == ordhc_questions(truth)
+    with pytest.raises(ordhc.InputError, match="answers to 1 questions") as told:
+        ordhc.learn(lambda rows: [0, 1, 2], 5)
+    assert told.value.learner.n_answered == 0
+    with pytest.raises(ordhc.InputError, match=r"answer 0 is 5, outside -1..2"):
+        ordhc.learn(lambda rows: np.full(len(rows), 5), 5)
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_bad_tells(repeat):
+    learner = ordhc.Learner(6, schedule="rounds", repeat=repeat)
+    questions = learner.ask(4)
+    for ids, answers, text in [
+        ([99], [0], "answer 0: question 99|99"),
+        ([questions.ids[0]], [3], "answer 0 is 3, outside -1..2"),
+        ([0, 1], [0], r"shape \(1,\) for ids of shape \(2,\)"),
+        ([0.5], [0], "no numbers of questions"),
+        ([0], [0.5], "no places of the odd one out"),
+    ]:
+        with pytest.raises(ordhc.InputError, match=text):
+            learner.tell(ids, answers)
+    learner.tell(questions.ids[:1], [0])
+    with pytest.raises(ordhc.InputError, match="answer 1"):
+        learner.tell([questions.ids[1], questions.ids[0]], [1, 1])
+    assert learner.n_answered == 2
+    learner.tell([], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"n_leaves": 0}, "n_leaves = 0"),
+        ({"method": "fast"}, "unknown method 'fast'; there are insertion, quick"),
+        ({"schedule": "x"}, "unknown schedule 'x'"),
+        ({"method": "quick", "schedule": "rounds"}, "is one of insertion"),
+        ({"parallel": 0}, "parallel = 0"),
+        ({"exact": True, "parallel": 2}, "exact is for insertion, one leaf"),
+        ({"repeat": 2}, "repeat = 2 is even"),
+        ({"budget": -1}, "budget = -1"),
+        ({"seed": -1}, "seed = -1"),
+    ],
+)
+def test_bad_settings(options, text):
+    with pytest.raises(ordhc.InputError, match=text):
+        ordhc.Learner(**{"n_leaves": 5, **options})
+    with pytest.raises(ordhc.InputError, match="give n_leaves"):
+        ordhc.learn(lambda rows: rows)
+    with pytest.raises(ordhc.InputError, match="an oracle is a callable"):
+        ordhc.learn(5, 3)
+
+
+# --- oracles ---------------------------------------------------------------------------------
+
+
+def all_questions(n):
+    return np.array(list(itertools.permutations(range(n), 3)), dtype=np.int64).reshape(-1, 3)
+
+
+@settings(deadline=None, max_examples=30)
+@given(n=st.integers(3, 9), seed=st.integers(0, 500))
+def test_oracles_agree(n, seed):
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    rows = all_questions(n)
+    of_vectors = oracles.from_vectors(X)(rows)
+    assert np.array_equal(of_vectors, oracles.from_similarity(-D)(rows))
+    assert np.array_equal(oracles.from_vectors(X, "dot")(rows), oracles.from_similarity(X @ X.T)(rows))
+    triplets = oracles.recording(oracles.from_similarity(-D))
+    triplets(rows)
+    assert np.array_equal(oracles.recorded(triplets.triplets())(rows), of_vectors)
+    tree = ordhc.linkage(-D)
+    heights = -np.array([[tree.lca_size(i, j) if i != j else 0 for j in range(n)] for i in range(n)])
+    assert np.array_equal(oracles.from_tree(tree)(rows), oracles.from_similarity(heights)(rows))
+
+
+def test_quadruplets():
+    S = np.array([[0, 5, 1, 2], [5, 0, 3, 4], [1, 3, 0, 4], [2, 4, 4, 0]])
+    oracle = oracles.from_similarity(S)
+    assert oracle([[0, 1, 2, 3], [2, 3, 0, 1], [1, 3, 2, 3]]).tolist() == [1, -1, 0]
+    kept = oracles.recorded(ordhc.Quadruplets([(0, 1, 2, 3)], n_leaves=4))
+    assert kept([[1, 0, 3, 2], [2, 3, 0, 1]]).tolist() == [1, -1]
+    with pytest.raises(ordhc.InputError, match="don't tell about 0, 2, 1, 3"):
+        kept([[0, 2, 1, 3]])
+
+
+def test_recorded_answers():
+    t = ordhc.Triplets([("a", "b", "c"), ("a", "c", "b"), ("a", "c", "b")])
+    assert oracles.recorded(t)([[0, 1, 2]]).tolist() == [1]
+    with pytest.raises(ordhc.InputError, match="don't tell about a, b, c"):
+        oracles.recorded(ordhc.Triplets([], names=["a", "b", "c"]))([[0, 1, 2]])
+    assert oracles.recorded(ordhc.Triplets([], n_leaves=3), missing="none")([[0, 1, 2]]).tolist() == [-1]
+    with pytest.raises(ordhc.InputError, match="missing is 'x'"):
+        oracles.recorded(t, missing="x")
+
+
+@pytest.mark.parametrize("wrong", ["random", "adversarial"])
+def test_noise(wrong):
+    truth = random_tree("uniform", 12, 0)
+    right = oracles.from_tree(truth)
+    rows = np.tile(all_questions(12), (8, 1))
+    answers = oracles.noisy(right, 0.8, wrong=wrong, seed=1)(rows)
+    share = (answers == right(rows)).mean()
+    assert abs(share - 0.8) < 0.01
+    assert set(answers.tolist()) == {0, 1, 2}
+    assert np.array_equal(oracles.noisy(right, 1.0)(rows), right(rows))
+    assert not (oracles.noisy(right, 0.0, wrong=wrong)(rows) == right(rows)).any()
+    again = oracles.noisy(right, 0.8, wrong=wrong, seed=1)(rows)
+    assert np.array_equal(again, answers)
+    voted = oracles.majority(oracles.noisy(right, 0.8, wrong=wrong, seed=2), 41)(rows)
+    assert (voted == right(rows)).mean() > 0.995
+    star = oracles.noisy(ordhc.as_dendrogram("(0,1,2);"), 0.0)([[0, 1, 2]])
+    assert star[0] in (0, 1, 2)
+    assert len(oracles.noisy(right, 0.5)(np.zeros((0, 3), dtype=int))) == 0
+
+
+def test_wrappers():
+    truth = random_tree("balanced", 16, 0)
+    kept = oracles.recording(truth)
+    tree = ordhc.learn(kept, 16, schedule="balanced")
+    assert same(tree, truth)
+    assert kept.n_questions == len(kept.rows) == len(kept.answers) > kept.n_batches
+    assert ordhc.metrics.satisfied(tree, kept.triplets(16)).agreed == 1
+    helpers = [oracles.counting(truth) for _ in range(3)]
+    assert same(ordhc.learn(helpers, 16, schedule="rounds"), truth)
+    assert all(helper.n_questions > 10 for helper in helpers)
+
+    async def slow(rows):
+        await asyncio.sleep(0)
+        return oracles.from_tree(truth)(rows)
+
+    assert same(ordhc.learn(slow, 16), truth)
+    assert same(ordhc.learn([slow, slow], 16), truth)
+    for bad in ([], [3]):
+        with pytest.raises(ordhc.InputError):
+            ordhc.learn(bad, 16)
+
+
+def test_a_person(monkeypatch, capsys):
+    given = iter(["x", "3", "0"])
+    monkeypatch.setattr("builtins.input", lambda text: next(given))
+    assert oracles.person(["cat", "dog", "car"])([[0, 1, 2], [2, 1, 0]]).tolist() == [2, -1]
+    assert "Please answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [([[0, 1, 9]], "row 0: a leaf of"), ([[0, 1]], r"questions are \(m, 3\)"), ([[0, 1, 1]], "row 0")],
+)
+def test_bad_questions(rows, text):
+    with pytest.raises(ordhc.InputError, match=text):
+        oracles.from_tree("((0,1),2);")(rows)
