@@ -116,7 +116,10 @@ class Cache:
 
 
 def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple[Cell, int]]:
-    """What is left to run, once for each key; cells that can't be run are left out."""
+    """What is left to run, once for each key, seed by seed, so that the time left is known early.
+
+    Cells that can't be run are left out.
+    """
     left: dict[tuple[str, int], tuple[Cell, int]] = {}
     for cell in cells:
         if cell.why_not():
@@ -125,4 +128,4 @@ def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple
         for seed in range(cell.seeds if seeds is None else seeds):
             if seed not in there:
                 left.setdefault((cell.key, seed), (cell, seed))
-    return list(left.values())
+    return sorted(left.values(), key=lambda task: task[1])

@@ -52,7 +52,7 @@ def compare(results: Results) -> list[Line]:
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
         errors = left / math.hypot(max(published.error, spread), error)
-        by = f"{math.copysign(errors, difference):+.1f}" if left else "0"
+        by = f"{math.copysign(errors, difference):+.1f}" if errors >= 0.05 else "0.0"
         verdict = REPRODUCED if errors <= 2 else f"{DIFFERS} by {difference:+.3f}"
         lines.append(Line(cell.labels, printed, ours, by, verdict))
     return lines
