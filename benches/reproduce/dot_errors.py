@@ -171,9 +171,10 @@ FIGURE2 = Experiment(
     cells=figure2,
     lines=claims,
     draw=plot,
-    remarks="""The paper prints no numbers. *Published* is what it says of each line. *Ours* is the mean of the
-largest error at both ends, and how much larger it is with PCA over the whole line; the difference is the
-paired one of these two errors. A line is reproduced if that difference has the sign that the paper says, by more than 2 standard
-errors. The sizes of n and p are those of the authors' code, as are bars of two standard errors (the caption
-says standard deviations). r is the number of leaves of the tree that occur.""",
+    remarks="""The paper prints no numbers. *Published* is what it says of each line. *Ours* is the mean of
+the largest error at both ends, and how much larger it is with PCA over the whole line; the difference is
+the paired one of these two errors. A line is reproduced if that difference has the sign that the paper
+says, by more than 2 standard errors. The sizes of n and p are those of the authors' code, as are bars of
+two standard errors (the caption says standard deviations). r is the number of leaves of the tree that
+occur.""",
 )
