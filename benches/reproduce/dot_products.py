@@ -233,8 +233,8 @@ leaves 2 and 3, with leaves 4 and 5) into an arbitrary order. *Simulated* ranks 
 has it, and no method then reaches 1, as its binary tree has no ties; *ties split* puts them into a random
 order for each seed, which gives the published numbers, though with a large spread from draw to draw."""
 _NEWSGROUPS = """20 Newsgroups differ by more than their standard errors, which are over documents and do not
-cover how the text was prepared: ours is not lemmatised, has another list of stop words and p = 14,033
-instead of 12,818, which most likely is why; on the same PC scores SciPy's Ward, average and complete linkage
+cover how the text was prepared: ours is not lemmatised and has p = 14,033 instead of 12,818, which most
+likely is why; on the same PC scores SciPy's Ward, average and complete linkage
 get the scores that ours get. Labels have two levels, split at the first full stop. Zoo and MNIST (100
 images of each digit) are data of ours, with one level of labels. Standard errors are in brackets, times
 1,000."""
@@ -245,7 +245,7 @@ _REMARKS = {
 
 HDBSCAN is scikit-learn's, its whole single linkage tree (`min_cluster_size=2`, `min_samples=3`, which counts
 the point itself). The paper used the package hdbscan, whose tau-b on our PC scores is the same to four
-digits. Dot product and cosine are the same on TF-IDF rows, which have length 1.""",
+decimals. Dot product and cosine are the same on TF-IDF rows, which have length 1.""",
     "table3": f"""{_SIMULATED}
 
 {_NEWSGROUPS}""",
