@@ -1,0 +1,131 @@
+"""Experiments, their cells, and the cache that lets an interrupted run go on."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ordhc
+from reproduce.data import why_missing
+
+Result = dict[str, float]
+#: The results of a cell by seed.
+Results = Mapping["Cell", Mapping[int, Result]]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number as printed, so that its rounding is known, and its standard error."""
+
+    text: str
+    error: float
+
+    @property
+    def value(self) -> float:
+        return float(self.text)
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last digit."""
+        return 0.5 * 10.0 ** -len(self.text.partition(".")[2])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table or one point of a figure: `run(seed)` gives it.
+
+    `key` names it in the cache: cells of two tables that have the same key are run once. A cached result
+    is used again as long as `settings` stay the same. `needs` are data sets, `lacks` says why the cell
+    can't be run at all. `simulated` cells draw new data for each seed; the others permute rows only.
+    """
+
+    key: str
+    labels: tuple[str, ...]
+    run: Callable[[int], Result] = field(compare=False)
+    seeds: int = 10
+    simulated: bool = False
+    published: Published | None = None
+    needs: tuple[str, ...] = ()
+    lacks: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def why_not(self) -> str:
+        """Why it can't be run here; empty if it can."""
+        return self.lacks or " ".join(filter(None, map(why_missing, self.needs)))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a report."""
+
+    labels: tuple[str, ...]
+    published: str
+    ours: str
+    difference: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or a figure of a paper.
+
+    `cells(quick)` are its numbers. `lines` makes the report of them (`report.compare` for tables), `draw`
+    the figure. `cannot` lists what is left out altogether and why, `remarks` what differs and why.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    cells: Callable[[bool], list[Cell]]
+    lines: Callable[[Results], list[Line]]
+    draw: Callable[[Results, Path], None] | None = None
+    cannot: Sequence[tuple[str, str]] = ()
+    remarks: str = ""
+
+
+class Cache:
+    """Results in a folder, one JSON file per cell, written after every seed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"
+
+    def load(self, cell: Cell) -> dict[int, Result]:
+        """What is there of a cell, unless it was made with other settings."""
+        try:
+            stored = json.loads(self._path(cell).read_text())
+        except (OSError, ValueError):
+            return {}
+        if stored.get("settings") != json.loads(json.dumps(dict(cell.settings))):
+            return {}
+        return {int(seed): result for seed, result in stored["results"].items()}
+
+    def add(self, cell: Cell, seed: int, result: Result) -> None:
+        """Keep the result of a seed."""
+        results = {**self.load(cell), seed: result}
+        path = self._path(cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stored = {"settings": dict(cell.settings), "ordhc": ordhc.__version__, "results": results}
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(stored, indent=1))
+        os.replace(new, path)  # noqa: PTH105
+
+
+def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple[Cell, int]]:
+    """What is left to run, once for each key, seed by seed, so that the time left is known early.
+
+    Cells that can't be run are left out.
+    """
+    left: dict[tuple[str, int], tuple[Cell, int]] = {}
+    for cell in cells:
+        if cell.why_not():
+            continue
+        there = cache.load(cell)
+        for seed in range(cell.seeds if seeds is None else seeds):
+            if seed not in there:
+                left.setdefault((cell.key, seed), (cell, seed))
+    return sorted(left.values(), key=lambda task: task[1])

@@ -1,0 +1,131 @@
+"""The command that repeats the papers' tables and figures, on little data."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ordhc
+
+BENCHES = Path(__file__).parent.parent / "benches"
+
+
+@pytest.fixture
+def command(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHES))
+    monkeypatch.delenv("ORDHC_DATA", raising=False)
+    from reproduce.__main__ import main
+
+    def run(*arguments, code=0):
+        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        assert done.exit_code == code, done.output
+        return done.output
+
+    return run
+
+
+def test_a_quick_table_names_missing_data_sets(command, tmp_path):
+    said = command("dot/table1", "--quick", "--output", tmp_path)
+    for name in ("20 Newsgroups", "Zoo", "MNIST"):
+        assert f"Can't be run: data set '{name}' is missing: ORDHC_DATA is not set." in said
+    assert "Zebrafish gene counts: data not available" in said
+    table = (tmp_path / "quick" / "dot-table1.md").read_text()
+    assert "| Simulated | vectors | dot product | 0.86 (1) | 0.9" in table
+    assert "| Zoo | vectors | Ward |  |  |  | can't be run: data set 'Zoo' is missing" in table
+    assert (tmp_path / "quick" / "dot-table1.csv").read_text().count("\n") == table.count("\n| ") - 1
+    document = (tmp_path / "quick" / "reproduction.md").read_text()
+    assert table in document
+    assert "| `dot/table3` |" in document
+
+
+def test_a_folder_without_the_file(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("ORDHC_DATA", str(tmp_path))
+    assert "data set 'Zoo' is missing: no zoo100.csv in ORDHC_DATA." in command("table1", "--list")
+
+
+def test_a_quick_figure(command, tmp_path):
+    said = command("figure2", "--quick", "--output", tmp_path)
+    assert (
+        "| (a) | p ~ log n | PCA very slightly smaller |" in (tmp_path / "quick/dot-figure2.md").read_text()
+    )
+    points = (tmp_path / "quick" / "dot-figure2-points.csv").read_text().splitlines()
+    # 8 lines of 2 points, 2 simulations, 2 numbers.
+    assert len(points) == 1 + 8 * 2 * 2 * 2
+    if importlib.util.find_spec("matplotlib"):
+        assert (tmp_path / "quick" / "images" / "dot-figure2.png").stat().st_size > 10_000
+    else:
+        assert "no figure without matplotlib" in said
+
+
+def test_no_figure_without_matplotlib(command, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    said = command("figure2", "--quick", "--output", tmp_path)
+    assert "dot/figure2: no figure without matplotlib" in " ".join(said.split())
+
+
+def test_a_run_goes_on_where_it_was(command, tmp_path, monkeypatch):
+    command("dot/table4", "--quick", "--only", "simulated, ties", "--output", tmp_path)
+    from reproduce import dot_products
+
+    cached = sorted((tmp_path / "quick" / "cache").rglob("*.json"))
+    assert len(cached) == 4
+    before = {path: path.read_text() for path in cached}
+    calls = []
+    tau = dot_products.tau
+    monkeypatch.setattr(dot_products, "tau", lambda *given: calls.append(given) or tau(*given))
+    lost, other = cached[:2]
+    lost.unlink()
+    other.write_text(json.dumps({**json.loads(before[other]), "settings": {}}))
+    command("dot/table4", "--quick", "--only", "simulated, ties", "--output", tmp_path)
+    assert len(calls) == 2
+    assert {path: path.read_text() for path in cached} == before
+
+
+def test_unknown_names(command):
+    assert "there are dot/table1" in command("table9", code=2)
+
+
+@pytest.mark.filterwarnings("ignore::ordhc.OrdhcWarning")
+def test_methods_are_those_of_scipy(command):
+    from reproduce import dot_errors, dot_products
+
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    Y, _ = dot_errors.draw(np.random.default_rng(1), 50, 30)
+    for method, linkage, metric in [
+        (dot_products.COSINE, "average", "cosine"),
+        (dot_products.WARD, "ward", "euclidean"),
+        (dot_products.COMPLETE, "complete", "euclidean"),
+        (dot_products.SINGLE_COSINE, "single", "cosine"),
+        (dot_products.MANHATTAN, "average", "cityblock"),
+    ]:
+        peer = ordhc.as_dendrogram(hierarchy.linkage(Y, linkage, metric))
+        assert ordhc.metrics.robinson_foulds(dot_products.METHODS[method](Y), peer) == 0, method
+
+
+def test_split_ties(command):
+    scipy = pytest.importorskip("scipy.stats")
+    from reproduce import dot_errors, dot_products
+
+    Y, leaves = dot_errors.draw(np.random.default_rng(2), 40, 60)
+    tree = ordhc.cluster(Y, method="dot-al")
+    tree = ordhc.Dendrogram(tree.merges, np.arange(1.0, 40))
+    found = dot_products.split_tau(tree, leaves, seed=3)
+    between = dot_errors.affinities(np.array(dot_errors.LEAVES))
+    noise = np.random.default_rng([3, 1]).normal(scale=1e-9, size=between.shape)
+    split = between + noise + noise.T
+    ranks = np.array([[tree.lca_size(i, j) if i != j else 0 for j in range(40)] for i in range(40)])
+    for i in range(40):
+        truth = -split[leaves[i] - 1, leaves - 1]
+        truth[i] = -100
+        assert found[i] == pytest.approx(scipy.kendalltau(ranks[i], truth).correlation, abs=1e-12)
+
+
+def test_true_affinities(command):
+    from reproduce import dot_errors
+
+    found = dot_errors.affinities(np.array([1, 2, 4, 5]))
+    assert found.tolist() == [[8, 3, 1, 1], [3, 5, 1, 1], [1, 1, 2.5, 2], [1, 1, 2, 9]]
