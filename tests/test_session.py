@@ -37,7 +37,7 @@ def random_tree(n, seed=0):
 
 def test_a_session_is_reopened_at_any_moment(tmp_path):
     for kind in ({}, {"schedule": "rounds"}, {"parallel": 3}, {"method": "quick"}, {"repeat": 3}):
-        path = tmp_path / f"{'-'.join(map(str, kind.values()))}.ordhc"
+        path = tmp_path / f"{'-'.join(kind)}.ordhc"
         steps = 0
         while True:
             with ordhc.Session(path, NAMES, **kind) as session:
@@ -93,10 +93,10 @@ def test_taking_back_and_importing(tmp_path_factory, data):
             session.add_answers(rows, ORACLE(rows), who="old")
             count += 1
         elif what == "reopen":
-            state = (session.tree(), session.n_placed, dict(session.ask(None)))
+            state = (dict(session.ask(None)), session.tree(), session.n_placed)
             session.close()
             session = ordhc.Session(path)
-            assert (session.tree(), session.n_placed, dict(session.ask(None))) == state
+            assert (dict(session.ask(None)), session.tree(), session.n_placed) == state
         assert session.n_answered == count
     while session.undo() is not None:
         pass
@@ -118,7 +118,7 @@ def test_import_is_a_warm_start(tmp_path):
         assert same(warm.tree(), TRUTH)
         assert warm.answers()[2] == ["ann"] * len(answers)
         for bad, text in [
-            (([[0, 1, 1]], [0]), "row 0: .* are not three leaves"),
+            (([[0, 1, 1]], [0]), "row 0: .* are not three"),
             (([[0, 1, 9]], [0]), "row 0"),
             (([[0, 1, 2]], [7]), "row 0: the answer is 7"),
             (([[0, 1]], [0]), r"not \(m, 3\)"),
@@ -223,7 +223,7 @@ for _ in range(100):
         acknowledged = kept
         rows, answers, _ = session.answers()
         assert (oracle(rows) == answers).all()
-assert acknowledged > 500
+assert acknowledged > 100
 with ordhc.Session(path) as session:
     while not session.done:
         questions = session.ask(None)
@@ -311,7 +311,7 @@ def test_simulations(tmp_path, monkeypatch):
     kept = interview("s.ordhc", "--oracle", "t.nwk", "--budget", "50", input="")
     assert "50 answers" in kept.output
     for arguments, text in [
-        ([], "give a SESSION file"),
+        (["--who", "ann"], "give a SESSION file"),
         (["x.ordhc"], "a new one needs --items"),
         (["x.ordhc", "--noise", "0.5"], "--noise needs --oracle"),
         (["--oracle", "t.nwk", "--items", "t.nwk"], "has its own names"),

@@ -174,6 +174,9 @@ class Session:
         replay: list[tuple[int, int, int]] = []
         for seq, kind, question, a, b, c, answer, who in self._db.execute(query, (self._seq,)):
             self._seq = seq
+            if kind in ("asked", "answer"):
+                # With the answers up to here.
+                self._freshen()
             if kind == "asked":
                 replay.append((question, 0, 0))
             elif kind == "answer":
@@ -324,9 +327,7 @@ class Session:
         """
         table, given = np.asarray(rows), np.asarray(answers)
         if table.ndim != 2 or table.shape[1] != 3 or given.shape != (len(table),):
-            raise InputError(
-                f"{given.shape} answers to questions of shape {table.shape}; (m,) to (m, 3) is needed"
-            )
+            raise InputError(f"answers of shape {given.shape} to questions of {table.shape}, not (m, 3)")
         for at, (row, answer) in enumerate(zip(table.tolist(), given.tolist(), strict=True)):
             if len(set(row)) != 3 or not all(0 <= leaf < self._n_leaves for leaf in row):
                 raise InputError(
