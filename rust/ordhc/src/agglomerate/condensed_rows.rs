@@ -1,9 +1,8 @@
 //! The condensed matrix, every merge written at once.
 
-use super::chain::{Caution, Outcome};
 use super::matrix::{Matrix, mirror};
 use super::rows::{SquareRows, check_row, similarity};
-use super::{Linkage, Nearest};
+use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::memory::Buffer;
@@ -23,17 +22,25 @@ pub(crate) struct CondensedRows<'u, U: Update> {
     clusters: Vec<usize>,
     /// By cluster: the slot.
     slots: Vec<usize>,
+    tolerance: Tolerance,
 }
 
 /// Rounds go on while they merge at least one of this many clusters.
 const WORTHWHILE: usize = 24;
 
 impl<'u, U: Update> CondensedRows<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
+    pub(crate) fn new(
+        update: &'u U,
+        matrix: &Matrix<'_>,
+        squared: bool,
+        tolerance: Tolerance,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", condensed_len(n))?;
         matrix.write_condensed(squared, &mut values, monitor)?;
-        Ok(Self { update, values, sizes: vec![1.0; n], clusters: (0..n).collect(), slots: (0..n).collect() })
+        let clusters: Vec<usize> = (0..n).collect();
+        Ok(Self { update, values, sizes: vec![1.0; n], slots: clusters.clone(), clusters, tolerance })
     }
 
     /// How few clusters there must be for [`CondensedRows::into_square`].
@@ -43,20 +50,11 @@ impl<'u, U: Update> CondensedRows<'u, U> {
 
     /// Merges all reciprocal nearest pairs, round by round, until few enough clusters are left for a
     /// square or the rounds find few pairs.
-    pub(crate) fn rounds(
-        &mut self,
-        merges: &mut Vec<RawMerge>,
-        caution: Option<Caution>,
-        monitor: &Monitor,
-    ) -> Result<Outcome> {
+    pub(crate) fn rounds(&mut self, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let until = Self::square_fits(self.slots.len());
         while self.clusters.len() > until {
             let nearest = self.all_nearest();
             monitor.advance(0)?;
-            let doubts = |caution: Caution| nearest.iter().any(|near| caution.doubts(near.similarity, near.runner_up));
-            if caution.is_some_and(doubts) {
-                return Ok(Outcome::Doubtful);
-            }
             let k = self.clusters.len();
             let reciprocal = |&i: &usize| nearest[i].cluster > i && nearest[nearest[i].cluster].cluster == i;
             let pairs: Vec<usize> = (0..k).filter(reciprocal).collect();
@@ -71,54 +69,49 @@ impl<'u, U: Update> CondensedRows<'u, U> {
                 monitor.advance(k as u64)?;
             }
             self.pack(&alive, &folds, monitor)?;
-            if pairs.len() < k / WORTHWHILE {
+            if pairs.is_empty() || pairs.len() < k / WORTHWHILE {
                 break;
             }
         }
-        Ok(Outcome::Finished)
+        Ok(())
     }
 
     /// The nearest slot of every slot, in one pass over the matrix.
     fn all_nearest(&self) -> Vec<Nearest> {
-        let k = self.clusters.len();
+        let (k, tolerance) = (self.clusters.len(), self.tolerance);
         let found = parallel::map(triangle_ranges(k), |rows| {
             let mut best = vec![f64::NEG_INFINITY; k];
-            let mut next = vec![f64::NEG_INFINITY; k];
             let mut place = vec![u64::MAX; k];
             for i in rows {
                 let start = row_start(k, i).wrapping_add(i + 1);
                 let row = &self.values[start..start + (k - i - 1)];
                 let n_i = self.sizes[i];
-                let columns = best[i + 1..].iter_mut().zip(&mut next[i + 1..]).zip(&mut place[i + 1..]);
-                for (((best, next), place), (&x, &n_k)) in columns.zip(row.iter().zip(&self.sizes[i + 1..])) {
+                let columns = best[i + 1..].iter_mut().zip(&mut place[i + 1..]);
+                for ((best, place), (&x, &n_k)) in columns.zip(row.iter().zip(&self.sizes[i + 1..])) {
                     let s = similarity::<U>(x, n_i, n_k);
-                    let lesser = if s < *best { s } else { *best };
-                    *next = if lesser > *next { lesser } else { *next };
-                    *place = if s > *best { i as u64 } else { *place };
-                    *best = if s > *best { s } else { *best };
+                    let better = s > tolerance.ceiling(*best);
+                    *place = if better { i as u64 } else { *place };
+                    *best = if better { s } else { *best };
                 }
                 // Columns before i have come first, so that they win ties.
-                let (top, second) = super::rows::two_largest::<U>(row, &self.sizes[i + 1..], n_i);
-                next[i] = next[i].max(if top > best[i] { best[i].max(second) } else { top });
-                if top > best[i] {
-                    let pairs = row.iter().zip(&self.sizes[i + 1..]);
-                    let at = pairs.map(|(&x, &n_k)| similarity::<U>(x, n_i, n_k)).position(|s| s == top);
-                    place[i] = at.map_or(u64::MAX, |at| (i + 1 + at) as u64);
-                    best[i] = top;
+                let top = super::rows::largest::<U>(row, &self.sizes[i + 1..], n_i);
+                if top > tolerance.ceiling(best[i]) {
+                    let floor = tolerance.floor(top);
+                    let mut pairs = row.iter().zip(&self.sizes[i + 1..]);
+                    if let Some(at) = pairs.position(|(&x, &n_k)| similarity::<U>(x, n_i, n_k) >= floor) {
+                        place[i] = (i + 1 + at) as u64;
+                        best[i] = similarity::<U>(row[at], n_i, self.sizes[i + 1 + at]);
+                    }
                 }
             }
-            (best, next, place)
+            (best, place)
         });
-        let mut all =
-            vec![Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, runner_up: f64::NEG_INFINITY }; k];
-        for (best, next, place) in found {
+        let mut all = vec![Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY }; k];
+        for (best, place) in found {
             for (slot, near) in all.iter_mut().enumerate() {
-                let (s, cluster) = (best[slot], place[slot] as usize);
-                if s > near.similarity || (s == near.similarity && cluster < near.cluster) {
-                    let runner_up = near.similarity.max(next[slot]);
-                    *near = Nearest { cluster, similarity: s, runner_up };
-                } else {
-                    near.runner_up = near.runner_up.max(s);
+                // Later parts hold later rows, or columns after all of those.
+                if best[slot] > tolerance.ceiling(near.similarity) {
+                    *near = Nearest { cluster: place[slot] as usize, similarity: best[slot] };
                 }
             }
         }
@@ -190,7 +183,7 @@ impl<'u, U: Update> CondensedRows<'u, U> {
         if active.len() < alive.len() {
             self.pack(&alive, &[], monitor)?;
         }
-        let Self { update, mut values, sizes, clusters, slots } = self;
+        let Self { update, mut values, sizes, clusters, slots, tolerance } = self;
         let (n, k) = (slots.len(), clusters.len());
         debug_assert!(k <= Self::square_fits(n));
         monitor.advance(0)?;
@@ -202,13 +195,17 @@ impl<'u, U: Update> CondensedRows<'u, U> {
         }
         values.truncate(k * k);
         mirror(&mut values, k, monitor)?;
-        Ok(SquareRows::from_parts(update, values, sizes, clusters, n))
+        Ok(SquareRows::from_parts(update, values, sizes, clusters, n, tolerance))
     }
 }
 
 impl<U: Update> Linkage for CondensedRows<'_, U> {
     fn n_leaves(&self) -> usize {
         self.slots.len()
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.tolerance
     }
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {

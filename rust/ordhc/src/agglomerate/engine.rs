@@ -1,12 +1,12 @@
 //! From a matrix and a linkage to the dendrogram: which engine does it.
 
-use super::chain::{Caution, Chain, Outcome};
+use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
 use super::matrix::Matrix;
 use super::naive::PlainMatrix;
 use super::row_update::{RowMerge, RowUpdate};
 use super::rows::SquareRows;
-use super::{Linkage, naive, nearest_pair};
+use super::{Linkage, Tolerance, naive, nearest_pair};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
@@ -138,7 +138,7 @@ pub fn agglomerate_with_rows(
 
 /// From this number of leaves on, the chain starts on a condensed matrix to save memory.
 const CONDENSED_FROM: usize = 1500;
-/// Differences below this share of the values may be rounding (thousands of roundings, in fact).
+/// Differences up to this share of the values may be rounding (thousands of roundings, in fact).
 const ROUNDING: f64 = 1e-13;
 
 /// The merges within initial clusters and those after them, both by the same engine.
@@ -155,7 +155,7 @@ fn staged<L: Linkage>(
         within.extend(among(linkage, cluster.clone(), &mut active, monitor)?);
     }
     if monotone {
-        within = RawMerge::sort(linkage.n_leaves(), within);
+        within = RawMerge::sort(linkage.n_leaves(), within, linkage.tolerance());
     }
     let after = among(linkage, active.clone(), &mut active, monitor)?;
     Ok(if initial.is_some() { with_initial(within, after) } else { after })
@@ -197,16 +197,17 @@ impl Job<'_> {
         let squared = self.rule.is_squared();
         let n = self.matrix.n_leaves();
         let reducible = self.rule.is_reducible();
+        let tolerance = self.tolerance::<U>();
         let merges = match self.engine {
             Engine::Naive => {
-                let mut rows = PlainMatrix::new(update, self.matrix, squared, self.monitor)?;
+                let mut rows = PlainMatrix::new(update, self.matrix, squared, tolerance, self.monitor)?;
                 staged(&mut rows, self.initial, reducible, naive::merges_among, self.monitor)?
             }
-            Engine::Auto | Engine::Chain if reducible => match self.chain(update)? {
-                Some(merges) => merges,
-                None => self.nearest_pairs(update)?,
-            },
-            _ => self.nearest_pairs(update)?,
+            Engine::Auto | Engine::Chain if reducible && update.commutes() => self.chain(update, tolerance)?,
+            _ => {
+                let mut rows = SquareRows::new(update, self.matrix, squared, tolerance, self.monitor)?;
+                staged(&mut rows, self.initial, reducible, nearest_pair::merges_among, self.monitor)?
+            }
         };
         let mut tree = Dendrogram::in_order(n, merges)?;
         if reducible {
@@ -220,61 +221,57 @@ impl Job<'_> {
         })
     }
 
-    fn nearest_pairs<U: Update>(&self, update: &U) -> Result<Vec<RawMerge>> {
-        let mut rows = SquareRows::new(update, self.matrix, self.rule.is_squared(), self.monitor)?;
-        staged(&mut rows, self.initial, self.rule.is_reducible(), nearest_pair::merges_among, self.monitor)
+    /// When similarities of clusters count as equal.
+    fn tolerance<U: Update>(&self) -> Tolerance {
+        if U::EXACT || !self.rule.is_reducible() {
+            return Tolerance::EXACT;
+        }
+        let facts = self.matrix.facts();
+        let squared = self.rule.is_squared() && self.matrix.is_dissimilarity();
+        let largest = if squared { facts.largest * facts.largest } else { facts.largest };
+        // Where values of both signs are added the sum is less exact than its size tells.
+        let cancels = match self.rule {
+            Rule::Coefficients(_) => true,
+            Rule::Ward => !squared,
+            _ => facts.positive && facts.negative,
+        };
+        Tolerance::relative(ROUNDING, if cancels { largest } else { 0.0 })
     }
 
-    /// The chain's merges in order, or nothing if ties leave a doubt.
-    fn chain<U: Update>(&self, update: &U) -> Result<Option<Vec<RawMerge>>> {
+    /// The merges of reciprocal nearest pairs, in order.
+    fn chain<U: Update>(&self, update: &U, tolerance: Tolerance) -> Result<Vec<RawMerge>> {
         let n = self.matrix.n_leaves();
         let squared = self.rule.is_squared();
-        let facts = self.matrix.facts();
-        let mixed = facts.positive && facts.negative;
-        let scale = if mixed { facts.largest } else { 0.0 };
-        let caution = Caution { relative: ROUNDING, scale };
-        let during = (!update.ties_commute()).then_some(caution);
         self.monitor.start((n * n / 2) as u64);
-        let mut merges = Vec::with_capacity(n);
-        let mut within = Vec::new();
-        let (chain, outcome) = if let Some(initial) = self.initial {
-            let mut rows = SquareRows::new(update, self.matrix, squared, self.monitor)?;
+        let sort = |merges| RawMerge::sort(n, merges, tolerance);
+        if let Some(initial) = self.initial {
+            let mut rows = SquareRows::new(update, self.matrix, squared, tolerance, self.monitor)?;
             let mut active = (0..n).collect();
+            let mut within = Vec::new();
             for cluster in initial.clusters() {
                 let members = cluster.clone();
                 within.extend(nearest_pair::merges_among(&mut rows, members, &mut active, self.monitor)?);
             }
-            within = RawMerge::sort(n, within);
             let mut chain = Chain::after(n, within.clone());
-            let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
-            (chain, outcome)
-        } else if n < self.condensed_from {
-            let mut chain = Chain::after(n, merges);
-            let mut rows = SquareRows::new(update, self.matrix, squared, self.monitor)?;
-            let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
-            (chain, outcome)
-        } else {
-            let mut rows = CondensedRows::new(update, self.matrix, squared, self.monitor)?;
-            if rows.rounds(&mut merges, during, self.monitor)? == Outcome::Doubtful {
-                return Ok(None);
-            }
-            let mut chain = Chain::after(n, merges);
-            // The rounds usually get here; where they find few pairs the chain goes on.
-            let until = CondensedRows::<U>::square_fits(n);
-            if chain.run(&mut rows, until, during, self.monitor)? == Outcome::Doubtful {
-                return Ok(None);
-            }
-            let mut rows = rows.into_square(chain.active(), self.monitor)?;
-            let outcome = chain.run(&mut rows, 1, during, self.monitor)?;
-            (chain, outcome)
-        };
-        if outcome == Outcome::Doubtful {
-            return Ok(None);
+            chain.run(&mut rows, 1, self.monitor)?;
+            let after = chain.into_merges().split_off(within.len());
+            return Ok(with_initial(sort(within), sort(after)));
         }
-        let merges = RawMerge::sort(n, chain.into_merges().split_off(within.len()));
-        let doubtful = |pair: &[RawMerge]| caution.doubts(pair[0].similarity, pair[1].similarity);
-        let in_doubt = during.is_some() && merges.windows(2).any(doubtful);
-        Ok((!in_doubt).then(|| if within.is_empty() { merges } else { with_initial(within, merges) }))
+        let mut merges = Vec::with_capacity(n);
+        if n < self.condensed_from {
+            let mut chain = Chain::after(n, merges);
+            let mut rows = SquareRows::new(update, self.matrix, squared, tolerance, self.monitor)?;
+            chain.run(&mut rows, 1, self.monitor)?;
+            return Ok(sort(chain.into_merges()));
+        }
+        let mut rows = CondensedRows::new(update, self.matrix, squared, tolerance, self.monitor)?;
+        rows.rounds(&mut merges, self.monitor)?;
+        let mut chain = Chain::after(n, merges);
+        // The rounds usually get here; where they find few pairs the chain goes on.
+        chain.run(&mut rows, CondensedRows::<U>::square_fits(n), self.monitor)?;
+        let mut rows = rows.into_square(chain.active(), self.monitor)?;
+        chain.run(&mut rows, 1, self.monitor)?;
+        Ok(sort(chain.into_merges()))
     }
 }
 
@@ -292,6 +289,8 @@ mod tests {
         let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| Rule::from_name(name).unwrap()).collect();
         rules.push(Rule::Coefficients(formulas("(1 - b) / 2", "b")));
         rules.push(Rule::Coefficients(formulas("n_i / (n_i + n_j)", "0").reducible(true)));
+        let single = LanceWilliams::new("0.5", "0", "-0.5", &[]).unwrap();
+        rules.push(Rule::Coefficients(single.reducible(true)));
         rules
     }
 
@@ -363,6 +362,32 @@ mod tests {
             prop_assume!(!values.is_empty());
             assert_engines_agree(&values, false, true);
         }
+
+        #[test]
+        fn engines_agree_on_tenths(
+            values in condensed((0..4i32).prop_map(|x| f64::from(x) * 0.1), 60), dissimilarity: bool
+        ) {
+            prop_assume!(!values.is_empty());
+            assert_engines_agree(&values, dissimilarity, true);
+        }
+
+        #[test]
+        fn engines_agree_on_duplicated_rows(
+            few in condensed((1..9i32).prop_map(|x| f64::from(x) / 7.0), 9),
+            copies in prop::collection::vec(0..8usize, 2..60),
+            dissimilarity: bool,
+        ) {
+            // Leaves of the same kind are as close as any, so that blocks are constant.
+            let kinds = crate::similarity::leaves_of_condensed(few.len()).unwrap();
+            let pair = |a: usize, b: usize| match (a % kinds, b % kinds) {
+                (a, b) if a == b => if dissimilarity { 0.1 } else { 1.3 },
+                (a, b) => few[crate::similarity::pair_index(kinds, a.min(b), a.max(b))],
+            };
+            let n = copies.len();
+            let values: Vec<f64> =
+                (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pair(copies[i], copies[j])).collect();
+            assert_engines_agree(&values, dissimilarity, true);
+        }
     }
 
     #[test]
@@ -376,6 +401,11 @@ mod tests {
         assert_engines_agree(&values, true, true);
         let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();
         assert_engines_agree(&whole, false, true);
+        let tenths: Vec<f64> = values.iter().map(|x| (x * 9.0).floor() * 0.1).collect();
+        assert_engines_agree(&tenths, false, true);
+        for constant in [0.1, 1.0, -0.7] {
+            assert_engines_agree(&vec![constant; condensed_len(60)], false, true);
+        }
     }
 
     #[test]
