@@ -15,14 +15,19 @@
 mod chain;
 mod condensed_rows;
 mod engine;
+mod lent;
 mod matrix;
 mod naive;
 mod nearest_pair;
+mod rounds;
 mod row_update;
 mod rows;
+mod search;
+mod single;
+mod store;
 mod tolerance;
 
-pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_with_rows};
+pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_in_place, agglomerate_with_rows};
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
