@@ -10,31 +10,10 @@ use crate::tree::RawMerge;
 /// It can be continued on another [`Linkage`] that holds the same clusters.
 pub(crate) struct Chain {
     active: Vec<usize>,
-    stack: Vec<usize>,
+    /// Clusters, each with the similarity to the one before.
+    stack: Vec<(usize, f64)>,
+    on_stack: Vec<bool>,
     merges: Vec<RawMerge>,
-}
-
-/// When the order of merges could matter, because a cluster has two nearest ones within rounding.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Caution {
-    /// Relative size of a difference that rounding could have made.
-    pub(crate) relative: f64,
-    /// What it is relative to, at least.
-    pub(crate) scale: f64,
-}
-
-impl Caution {
-    pub(crate) fn doubts(&self, best: f64, next: f64) -> bool {
-        best - next <= self.relative * self.scale.max(best.abs()).max(next.abs().min(f64::MAX))
-            && next > f64::NEG_INFINITY
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Finished,
-    /// Ties: another engine must decide.
-    Doubtful,
 }
 
 impl Chain {
@@ -42,7 +21,12 @@ impl Chain {
     pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
         let mut there = vec![true; n_leaves];
         merges.iter().for_each(|merge| there[merge.j] = false);
-        Self { active: (0..n_leaves).filter(|&k| there[k]).collect(), stack: Vec::new(), merges }
+        Self {
+            active: (0..n_leaves).filter(|&k| there[k]).collect(),
+            stack: Vec::new(),
+            on_stack: vec![false; n_leaves],
+            merges,
+        }
     }
 
     pub(crate) fn active(&self) -> &[usize] {
@@ -53,38 +37,36 @@ impl Chain {
         self.merges
     }
 
-    /// Merges until `until` clusters are left, or until `caution` (if there is one) has doubts.
-    pub(crate) fn run(
-        &mut self,
-        linkage: &mut impl Linkage,
-        until: usize,
-        caution: Option<Caution>,
-        monitor: &Monitor,
-    ) -> Result<Outcome> {
+    fn push(&mut self, cluster: usize, similarity: f64) {
+        self.stack.push((cluster, similarity));
+        self.on_stack[cluster] = true;
+    }
+
+    /// Merges until `until` clusters are left.
+    ///
+    /// Of equally near clusters the one with the smallest leaf is the nearest. A chain cannot run in a
+    /// circle then, unless equal within rounding is not transitive: a circle ends where it closes.
+    pub(crate) fn run(&mut self, linkage: &mut impl Linkage, until: usize, monitor: &Monitor) -> Result<()> {
         while self.active.len() > until.max(1) {
-            let top = match self.stack.last() {
-                Some(&top) => top,
-                None => {
-                    self.stack.push(self.active[0]);
-                    self.active[0]
-                }
-            };
-            let nearest = linkage.nearest(top, &self.active)?;
-            if caution.is_some_and(|caution| caution.doubts(nearest.similarity, nearest.runner_up)) {
-                return Ok(Outcome::Doubtful);
+            if self.stack.is_empty() {
+                self.push(self.active[0], f64::NEG_INFINITY);
             }
-            if self.stack.len() < 2 || self.stack[self.stack.len() - 2] != nearest.cluster {
-                self.stack.push(nearest.cluster);
+            let &(top, before) = &self.stack[self.stack.len() - 1];
+            let nearest = linkage.nearest(top, &self.active)?;
+            if !self.on_stack[nearest.cluster] {
+                self.push(nearest.cluster, nearest.similarity);
                 continue;
             }
-            let (i, j) = (top.min(nearest.cluster), top.max(nearest.cluster));
+            let (last, similarity) = (self.stack[self.stack.len() - 2].0, before);
+            let (i, j) = (top.min(last), top.max(last));
             self.stack.truncate(self.stack.len() - 2);
+            (self.on_stack[i], self.on_stack[j]) = (false, false);
             linkage.merge(i, j, &self.active)?;
-            self.merges.push(RawMerge { i, j, similarity: nearest.similarity });
+            self.merges.push(RawMerge { i, j, similarity });
             let gone = self.active.partition_point(|&k| k < j);
             self.active.remove(gone);
             monitor.advance(self.active.len() as u64)?;
         }
-        Ok(Outcome::Finished)
+        Ok(())
     }
 }

@@ -1,128 +1,192 @@
 //! The condensed matrix, every merge written at once.
 
-use super::chain::{Caution, Outcome};
 use super::matrix::{Matrix, mirror};
+use super::rounds::{Condensed, Given, Pairs, Round, Triangle, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
-use super::{Linkage, Nearest};
+use super::store::Store;
+use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
-use crate::memory::Buffer;
 use crate::monitor::Monitor;
-use crate::parallel;
-use crate::similarity::{condensed_len, row_start, triangle_ranges};
+use crate::similarity::{condensed_len, row_start};
 use crate::tree::RawMerge;
 
 /// Half the memory of [`SquareRows`], for as long as a square of the clusters would not fit into it.
 ///
-/// Reciprocal nearest pairs are merged in rounds: one pass over the matrix finds them all.
-pub(crate) struct CondensedRows<'u, U: Update> {
-    update: &'u U,
-    values: Buffer,
+/// Reciprocal nearest pairs are merged in rounds, each of them one pass from one triangle to the next.
+pub(crate) struct CondensedRows<'a, U: Update> {
+    update: &'a U,
+    values: Store<'a>,
+    /// Where the triangle of the slots stands in `values`.
+    start: usize,
     /// By slot: the size and the cluster.
     sizes: Vec<f64>,
     clusters: Vec<usize>,
     /// By cluster: the slot.
     slots: Vec<usize>,
+    tolerance: Tolerance,
 }
 
 /// Rounds go on while they merge at least one of this many clusters.
 const WORTHWHILE: usize = 24;
 
-impl<'u, U: Update> CondensedRows<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
+fn worthwhile(pairs: &Pairs, k: usize) -> bool {
+    pairs.len() > 0 && pairs.len() >= k / WORTHWHILE
+}
+
+impl<'a, U: Update> CondensedRows<'a, U> {
+    /// `values` begin with the condensed similarities of `n` leaves; there may be room after them.
+    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
+        let clusters: Vec<usize> = (0..n).collect();
+        Self { update, values, start: 0, sizes: vec![1.0; n], slots: clusters.clone(), clusters, tolerance }
+    }
+
+    /// Does the first round on the input as it is, which is copied only if there are few pairs to merge;
+    /// then all the others.
+    pub(crate) fn after_rounds(
+        update: &'a U,
+        matrix: &Matrix<'_>,
+        squared: bool,
+        tolerance: Tolerance,
+        merges: &mut Vec<RawMerge>,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         let n = matrix.n_leaves();
-        let mut values = Buffer::zeros("the working matrix", condensed_len(n))?;
-        matrix.write_condensed(squared, &mut values, monitor)?;
-        Ok(Self { update, values, sizes: vec![1.0; n], clusters: (0..n).collect(), slots: (0..n).collect() })
+        let values = Store::zeros(condensed_len(n))?;
+        let mut this = Self::from_similarities(update, values, n, tolerance);
+        let nearest = all_nearest::<U>(&Given { matrix, squared }, &this.sizes, tolerance, monitor)?;
+        let pairs = Pairs::reciprocal(&nearest);
+        if worthwhile(&pairs, n) {
+            let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
+            let len = condensed_len(pairs.n_left());
+            let mut values = std::mem::take(&mut this.values);
+            let from = Given { matrix, squared };
+            let nearest = this.round(from, &pairs, &new_sizes, &mut values[..len], monitor)?;
+            this.values = values;
+            this.keep(&pairs, new_sizes);
+            this.rounds(Some(nearest), merges, monitor)?;
+        } else {
+            matrix.write_condensed(squared, &mut this.values, monitor)?;
+        }
+        Ok(this)
     }
 
     /// How few clusters there must be for [`CondensedRows::into_square`].
-    pub(crate) fn square_fits(n_leaves: usize) -> usize {
-        condensed_len(n_leaves).isqrt()
+    pub(crate) fn square_fits(&self) -> usize {
+        self.values.len().isqrt()
     }
 
-    /// Merges all reciprocal nearest pairs, round by round, until few enough clusters are left for a
-    /// square or the rounds find few pairs.
+    /// Merges all reciprocal nearest pairs, round by round, until one cluster is left or the rounds find
+    /// few pairs.
     pub(crate) fn rounds(
         &mut self,
+        mut known: Option<Vec<Nearest>>,
         merges: &mut Vec<RawMerge>,
-        caution: Option<Caution>,
         monitor: &Monitor,
-    ) -> Result<Outcome> {
-        let until = Self::square_fits(self.slots.len());
-        while self.clusters.len() > until {
-            let nearest = self.all_nearest();
-            monitor.advance(0)?;
-            let doubts = |caution: Caution| nearest.iter().any(|near| caution.doubts(near.similarity, near.runner_up));
-            if caution.is_some_and(doubts) {
-                return Ok(Outcome::Doubtful);
-            }
+    ) -> Result<()> {
+        loop {
             let k = self.clusters.len();
-            let reciprocal = |&i: &usize| nearest[i].cluster > i && nearest[nearest[i].cluster].cluster == i;
-            let pairs: Vec<usize> = (0..k).filter(reciprocal).collect();
-            let mut alive = vec![true; k];
-            let mut folds = Vec::with_capacity(pairs.len());
-            for &i in &pairs {
-                let j = nearest[i].cluster;
-                folds.push((i, j, self.merge_after(i, j)));
-                alive[j] = false;
-                let similarity = nearest[i].similarity;
-                merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
-                monitor.advance(k as u64)?;
+            if k < 2 {
+                return Ok(());
             }
-            self.pack(&alive, &folds, monitor)?;
-            if pairs.len() < k / WORTHWHILE {
-                break;
+            let nearest = match known.take() {
+                Some(nearest) => nearest,
+                None => {
+                    let triangle = Condensed { values: &self.values[self.start..], k };
+                    all_nearest::<U>(&triangle, &self.sizes, self.tolerance, monitor)?
+                }
+            };
+            let pairs = Pairs::reciprocal(&nearest);
+            if !worthwhile(&pairs, k) {
+                return Ok(());
             }
+            let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
+            let (len, new_len) = (condensed_len(k), condensed_len(pairs.n_left()));
+            let end = self.start + len;
+            let mut values = std::mem::take(&mut self.values);
+            let total = values.len();
+            // To the other end, where there is room.
+            let result = if self.start >= new_len {
+                let (out, from) = values.split_at_mut(self.start);
+                let from = Condensed { values: &from[..len], k };
+                let nearest = self.round(from, &pairs, &new_sizes, &mut out[..new_len], monitor);
+                self.start = 0;
+                nearest.map(Some)
+            } else if total - end >= new_len {
+                let (from, out) = values.split_at_mut(total - new_len);
+                let from = Condensed { values: &from[self.start..end], k };
+                let nearest = self.round(from, &pairs, &new_sizes, out, monitor);
+                self.start = total - new_len;
+                nearest.map(Some)
+            } else {
+                self.values = values;
+                self.settle();
+                self.merge_in_place(&pairs, monitor)?;
+                values = std::mem::take(&mut self.values);
+                Ok(None)
+            };
+            self.values = values;
+            known = result?;
+            self.keep(&pairs, new_sizes);
         }
-        Ok(Outcome::Finished)
     }
 
-    /// The nearest slot of every slot, in one pass over the matrix.
-    fn all_nearest(&self) -> Vec<Nearest> {
-        let k = self.clusters.len();
-        let found = parallel::map(triangle_ranges(k), |rows| {
-            let mut best = vec![f64::NEG_INFINITY; k];
-            let mut next = vec![f64::NEG_INFINITY; k];
-            let mut place = vec![u64::MAX; k];
-            for i in rows {
-                let start = row_start(k, i).wrapping_add(i + 1);
-                let row = &self.values[start..start + (k - i - 1)];
-                let n_i = self.sizes[i];
-                let columns = best[i + 1..].iter_mut().zip(&mut next[i + 1..]).zip(&mut place[i + 1..]);
-                for (((best, next), place), (&x, &n_k)) in columns.zip(row.iter().zip(&self.sizes[i + 1..])) {
-                    let s = similarity::<U>(x, n_i, n_k);
-                    let lesser = if s < *best { s } else { *best };
-                    *next = if lesser > *next { lesser } else { *next };
-                    *place = if s > *best { i as u64 } else { *place };
-                    *best = if s > *best { s } else { *best };
-                }
-                // Columns before i have come first, so that they win ties.
-                let (top, second) = super::rows::two_largest::<U>(row, &self.sizes[i + 1..], n_i);
-                next[i] = next[i].max(if top > best[i] { best[i].max(second) } else { top });
-                if top > best[i] {
-                    let pairs = row.iter().zip(&self.sizes[i + 1..]);
-                    let at = pairs.map(|(&x, &n_k)| similarity::<U>(x, n_i, n_k)).position(|s| s == top);
-                    place[i] = at.map_or(u64::MAX, |at| (i + 1 + at) as u64);
-                    best[i] = top;
-                }
-            }
-            (best, next, place)
-        });
-        let mut all =
-            vec![Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, runner_up: f64::NEG_INFINITY }; k];
-        for (best, next, place) in found {
-            for (slot, near) in all.iter_mut().enumerate() {
-                let (s, cluster) = (best[slot], place[slot] as usize);
-                if s > near.similarity || (s == near.similarity && cluster < near.cluster) {
-                    let runner_up = near.similarity.max(next[slot]);
-                    *near = Nearest { cluster, similarity: s, runner_up };
-                } else {
-                    near.runner_up = near.runner_up.max(s);
-                }
-            }
+    /// Notes the merges, and gives the sizes after them.
+    fn log(
+        &self,
+        pairs: &Pairs,
+        nearest: &[Nearest],
+        merges: &mut Vec<RawMerge>,
+        monitor: &Monitor,
+    ) -> Result<Vec<f64>> {
+        for (i, j) in pairs.iter() {
+            let similarity = nearest[i].similarity;
+            merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
+            monitor.advance(self.clusters.len() as u64)?;
         }
-        all
+        Ok(pairs.sizes(&self.sizes))
+    }
+
+    fn round(
+        &self,
+        from: impl Triangle,
+        pairs: &Pairs,
+        new_sizes: &[f64],
+        out: &mut [f64],
+        monitor: &Monitor,
+    ) -> Result<Vec<Nearest>> {
+        let Self { update, sizes, clusters, tolerance, .. } = self;
+        let round = Round { update: *update, from, pairs, sizes, new_sizes, clusters, tolerance: *tolerance };
+        round.run(out, monitor)
+    }
+
+    fn keep(&mut self, pairs: &Pairs, new_sizes: Vec<f64>) {
+        self.clusters = pairs.left().map(|slot| self.clusters[slot]).collect();
+        self.sizes = new_sizes;
+        for (slot, &cluster) in self.clusters.iter().enumerate() {
+            self.slots[cluster] = slot;
+        }
+    }
+
+    /// Moves the triangle to the beginning.
+    fn settle(&mut self) {
+        let len = condensed_len(self.clusters.len());
+        self.values.copy_within(self.start..self.start + len, 0);
+        self.start = 0;
+    }
+
+    /// The same as a round, where there is no room for another triangle.
+    fn merge_in_place(&mut self, pairs: &Pairs, monitor: &Monitor) -> Result<()> {
+        let sizes = self.sizes.clone();
+        let mut folds = Vec::with_capacity(pairs.len());
+        for (i, j) in pairs.iter() {
+            folds.push((i, j, self.merge_after(i, j)));
+            monitor.advance(0)?;
+        }
+        let kept: Vec<usize> = pairs.left().collect();
+        self.pack(&kept, &folds, monitor)?;
+        self.sizes = sizes;
+        Ok(())
     }
 
     /// Merges slot `j` into slot `i < j` for all third slots after `i`, and returns what the third
@@ -147,11 +211,10 @@ impl<'u, U: Update> CondensedRows<'u, U> {
         merge
     }
 
-    /// Drops the slots that are gone, and lets every row catch up with the merges `folds` of slots
+    /// Drops all slots but `kept`, and lets every row catch up with the merges `folds` of slots
     /// after its own: within the row, in order. Its own merge came first, so its size is final.
-    fn pack(&mut self, alive: &[bool], folds: &[(usize, usize, U::Merge)], monitor: &Monitor) -> Result<()> {
-        let k = alive.len();
-        let kept: Vec<usize> = (0..k).filter(|&slot| alive[slot]).collect();
+    fn pack(&mut self, kept: &[usize], folds: &[(usize, usize, U::Merge)], monitor: &Monitor) -> Result<()> {
+        let k = self.clusters.len();
         let values = &mut *self.values;
         let mut to = 0;
         for (at, &i) in kept.iter().enumerate() {
@@ -172,27 +235,21 @@ impl<'u, U: Update> CondensedRows<'u, U> {
                 to += 1;
             }
         }
-        for (new, &old) in kept.iter().enumerate() {
-            self.sizes[new] = self.sizes[old];
-            self.clusters[new] = self.clusters[old];
-            self.slots[self.clusters[new]] = new;
-        }
-        self.sizes.truncate(kept.len());
-        self.clusters.truncate(kept.len());
         Ok(())
     }
 
     /// Turns into square rows over the active clusters, in the same memory.
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'u, U>> {
-        let mut alive = vec![false; self.clusters.len()];
-        active.iter().for_each(|&cluster| alive[self.slots[cluster]] = true);
+    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U>> {
+        self.settle();
         monitor.advance(0)?;
-        if active.len() < alive.len() {
-            self.pack(&alive, &[], monitor)?;
+        let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
+        if kept.len() < self.clusters.len() {
+            self.pack(&kept, &[], monitor)?;
         }
-        let Self { update, mut values, sizes, clusters, slots } = self;
-        let (n, k) = (slots.len(), clusters.len());
-        debug_assert!(k <= Self::square_fits(n));
+        let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
+        let k = kept.len();
+        debug_assert!(k <= self.square_fits());
+        let Self { update, mut values, slots, tolerance, .. } = self;
         monitor.advance(0)?;
         // From the last row to the first, every value moves up.
         for row in (0..k).rev() {
@@ -202,7 +259,7 @@ impl<'u, U: Update> CondensedRows<'u, U> {
         }
         values.truncate(k * k);
         mirror(&mut values, k, monitor)?;
-        Ok(SquareRows::from_parts(update, values, sizes, clusters, n))
+        Ok(SquareRows::from_parts(update, values, sizes, active.to_vec(), slots.len(), tolerance))
     }
 }
 
@@ -211,19 +268,27 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         self.slots.len()
     }
 
+    fn tolerance(&self) -> Tolerance {
+        self.tolerance
+    }
+
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
         let k = self.clusters.len();
         let i = self.slots[i];
         let n_i = self.sizes[i];
+        let values = &self.values[self.start..];
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
             let at = row_start(k, other.min(i)).wrapping_add(other.max(i));
-            *value = similarity::<U>(self.values[at], n_i, self.sizes[other]);
+            *value = similarity::<U>(values[at], n_i, self.sizes[other]);
         }
         Ok(())
     }
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
+        if self.start > 0 {
+            self.settle();
+        }
         let k = self.clusters.len();
         let (i, j) = (self.slots[i], self.slots[j]);
         let merge = self.merge_after(i, j);

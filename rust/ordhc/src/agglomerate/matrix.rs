@@ -1,10 +1,12 @@
 //! The matrix that agglomeration starts from, in whatever form the caller has it.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::condensed_len;
+use crate::similarity::{condensed_len, row_start};
 
 /// The numbers of a matrix.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +47,16 @@ pub(crate) struct Facts {
     pub(crate) whole: bool,
     pub(crate) positive: bool,
     pub(crate) negative: bool,
-    symmetric: bool,
+    pub(super) symmetric: bool,
+}
+
+/// All about a matrix but its values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct About {
+    pub(super) layout: Layout,
+    pub(crate) n: usize,
+    pub(crate) dissimilarity: bool,
+    pub(crate) facts: Facts,
 }
 
 /// Relative difference up to which two halves count as symmetric; their mean is used.
@@ -147,6 +158,17 @@ impl<'a> Matrix<'a> {
         self.facts
     }
 
+    pub(crate) fn about(&self) -> About {
+        let Self { layout, n, dissimilarity, facts, .. } = *self;
+        About { layout, n, dissimilarity, facts }
+    }
+
+    /// The same matrix again.
+    pub(crate) fn again(values: &'a [f64], about: About) -> Self {
+        let About { layout, n, dissimilarity, facts } = about;
+        Self { values: Values::F64(values), layout, n, dissimilarity, facts }
+    }
+
     /// Whether both halves are the same, or there is only one.
     pub(crate) fn is_symmetric(&self) -> bool {
         self.facts.symmetric
@@ -206,6 +228,68 @@ impl<'a> Matrix<'a> {
         })
         .into_iter()
         .collect()
+    }
+
+    /// The similarities of a leaf with some others, ascending.
+    pub(crate) fn gather(&self, leaf: usize, others: &[u32], out: &mut [f64]) {
+        let n = self.n;
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        with_values!(self.values, slice => match self.layout {
+            Layout::Condensed => {
+                let (before, after) = others.split_at(others.partition_point(|&other| (other as usize) < leaf));
+                let (out_before, out_after) = out.split_at_mut(before.len());
+                for (value, &other) in out_before.iter_mut().zip(before) {
+                    *value = sign * slice[row_start(n, other as usize).wrapping_add(leaf)].float();
+                }
+                let row = &slice[condensed_len(n) - condensed_len(n - leaf)..];
+                for (value, &other) in out_after.iter_mut().zip(after) {
+                    // With itself a leaf has no similarity: whatever comes out is not used.
+                    let at = (other as usize).saturating_sub(leaf + 1);
+                    *value = sign * row.get(at).map_or(0.0, |x| x.float());
+                }
+            }
+            Layout::Square => {
+                let row = &slice[leaf * n..(leaf + 1) * n];
+                for (value, &other) in out.iter_mut().zip(others) {
+                    let other = other as usize;
+                    let x = row[other].float();
+                    let x = if self.facts.symmetric { x } else { 0.5 * x + 0.5 * slice[other * n + leaf].float() };
+                    *value = sign * x;
+                }
+            }
+        });
+    }
+
+    /// The similarity of two leaves.
+    pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
+        let mut out = [0.0];
+        self.gather(a as usize, &[b], &mut out);
+        out[0]
+    }
+
+    /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
+    pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
+        let n = self.n;
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        let squared = squared && self.dissimilarity;
+        let turn = |x: f64| if squared { -x * x } else { sign * x };
+        with_values!(self.values, slice => match self.layout {
+            Layout::Condensed => {
+                for (value, i) in out.iter_mut().zip(others) {
+                    *value = turn(slice[row_start(n, i).wrapping_add(j)].float());
+                }
+            }
+            Layout::Square if self.facts.symmetric => {
+                for (value, x) in out.iter_mut().zip(&slice[j * n..][others]) {
+                    *value = turn(x.float());
+                }
+            }
+            Layout::Square => {
+                for (value, i) in out.iter_mut().zip(others) {
+                    *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                }
+            }
+        });
     }
 
     /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
@@ -314,11 +398,7 @@ fn not_finite(place: String, value: f64) -> Error {
 }
 
 /// One range of block rows against the blocks of columns up to the diagonal.
-fn scan_square<T: Number>(
-    values: &[T],
-    n: usize,
-    blocks: std::ops::Range<usize>,
-) -> (Seen, bool, Option<(usize, usize)>) {
+fn scan_square<T: Number>(values: &[T], n: usize, blocks: Range<usize>) -> (Seen, bool, Option<(usize, usize)>) {
     let mut seen = Seen::default();
     let mut symmetric = true;
     let mut bad = None;

@@ -4,8 +4,10 @@
 //! equals the one with the lexicographically smallest (smallest leaf of one, smallest leaf of the
 //! other).
 //!
-//! * `chain`: nearest-neighbour chain for reducible linkages, O(n^2) time always. Where ties (or
-//!   near-ties within rounding) could make the order of merges matter it hands over to
+//! Where similarities of clusters are rounded, those within a [`Tolerance`] count as equal.
+//!
+//! * `chain`: reciprocal nearest pairs, for reducible linkages; O(n^2) time always. They are merged in
+//!   another order than by similarity and sorted in the end.
 //! * `nearest pair`: every cluster's nearest is cached; any linkage, O(n^2) time in ordinary cases.
 //! * `naive`: looks at all pairs before every merge; O(n^3), the twin that the others are tested
 //!   against.
@@ -13,17 +15,24 @@
 mod chain;
 mod condensed_rows;
 mod engine;
+mod lent;
 mod matrix;
 mod naive;
 mod nearest_pair;
+mod rounds;
 mod row_update;
 mod rows;
+mod search;
+mod single;
+mod store;
+mod tolerance;
 
-pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_with_rows};
+pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_in_place, agglomerate_with_rows};
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use row_update::{RowMerge, RowUpdate};
+pub use tolerance::Tolerance;
 
 use crate::error::Result;
 
@@ -34,8 +43,6 @@ pub struct Nearest {
     pub cluster: usize,
     /// Its similarity.
     pub similarity: f64,
-    /// The largest similarity among all others, minus infinity if there are none.
-    pub runner_up: f64,
 }
 
 /// What the similarity of two clusters means, for the engines that merge the most similar pair.
@@ -86,7 +93,12 @@ pub trait Linkage {
     /// Whatever keeps the linkage from merging.
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()>;
 
-    /// The nearest of the active clusters to `i`.
+    /// When similarities count as equal. By default, when they are.
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::EXACT
+    }
+
+    /// The nearest of the active clusters to `i`; of equal ones, the one with the smallest leaf.
     ///
     /// # Errors
     /// As [`Linkage::similarities`].
@@ -100,18 +112,15 @@ fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[us
     let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
     let mut values = vec![0.0; others.len()];
     linkage.similarities(i, &others, &mut values)?;
-    Ok(nearest_of(&others, &values))
+    Ok(nearest_of(&others, &values, linkage.tolerance()))
 }
 
-/// The largest of `values`, the first one if there are several.
-fn nearest_of(others: &[usize], values: &[f64]) -> Nearest {
-    let mut nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, runner_up: f64::NEG_INFINITY };
-    for (&cluster, &similarity) in others.iter().zip(values) {
-        if similarity > nearest.similarity {
-            nearest = Nearest { cluster, similarity, runner_up: nearest.similarity };
-        } else if similarity > nearest.runner_up {
-            nearest.runner_up = similarity;
-        }
+/// The first of `values` that equals the largest one.
+fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
+    let largest = values.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
+    let floor = tolerance.floor(largest);
+    match values.iter().position(|&value| value >= floor && value > f64::NEG_INFINITY) {
+        Some(at) => Nearest { cluster: others[at], similarity: values[at] },
+        None => Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY },
     }
-    nearest
 }

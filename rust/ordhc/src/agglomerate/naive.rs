@@ -1,7 +1,7 @@
 //! The naive engine: look at every pair before every merge. The other engines are tested against it.
 
 use super::matrix::Matrix;
-use super::{Linkage, nearest_of};
+use super::{Linkage, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
 use crate::memory::Buffer;
@@ -34,20 +34,24 @@ pub(crate) fn merges_among(
     if members.len() == active.len() {
         monitor.start(members.len().saturating_sub(1) as u64);
     }
+    let mut values = vec![0.0; members.len()];
     while members.len() > 1 {
-        let mut best = RawMerge { i: usize::MAX, j: usize::MAX, similarity: f64::NEG_INFINITY };
+        let mut largest = Vec::with_capacity(members.len());
         for (at, &i) in members.iter().enumerate() {
-            let later = &members[at + 1..];
-            let mut values = vec![0.0; later.len()];
-            linkage.similarities(i, later, &mut values)?;
-            let nearest = nearest_of(later, &values);
-            if nearest.similarity > best.similarity {
-                best = RawMerge { i, j: nearest.cluster, similarity: nearest.similarity };
-            }
+            linkage.similarities(i, &members[at + 1..], &mut values[at + 1..members.len()])?;
+            largest
+                .push(values[at + 1..members.len()].iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a }));
         }
-        if best.j == usize::MAX {
+        let tolerance = linkage.tolerance();
+        let floor = tolerance.floor(largest.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        let first = largest.iter().position(|&x| x >= floor && x > f64::NEG_INFINITY);
+        let Some(at) = first else {
             return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
-        }
+        };
+        let (later, values) = (&members[at + 1..], &mut values[at + 1..members.len()]);
+        linkage.similarities(members[at], later, values)?;
+        let first = values.iter().position(|&x| x >= floor).unwrap_or(0);
+        let best = RawMerge { i: members[at], j: later[first], similarity: values[first] };
         linkage.merge(best.i, best.j, active)?;
         merges.push(best);
         active.retain(|&k| k != best.j);
@@ -62,20 +66,31 @@ pub(crate) struct PlainMatrix<'u, U: Update> {
     update: &'u U,
     values: Buffer,
     sizes: Vec<f64>,
+    tolerance: Tolerance,
 }
 
 impl<'u, U: Update> PlainMatrix<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
+    pub(crate) fn new(
+        update: &'u U,
+        matrix: &Matrix<'_>,
+        squared: bool,
+        tolerance: Tolerance,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(squared, &mut values, monitor)?;
-        Ok(Self { update, values, sizes: vec![1.0; n] })
+        Ok(Self { update, values, sizes: vec![1.0; n], tolerance })
     }
 }
 
 impl<U: Update> Linkage for PlainMatrix<'_, U> {
     fn n_leaves(&self) -> usize {
         self.sizes.len()
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.tolerance
     }
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {

@@ -50,6 +50,7 @@ pub(crate) fn merges_among(
     }
     let mut merges = Vec::with_capacity(members.len().saturating_sub(1));
     let mut values = vec![0.0; members.len()];
+    let tolerance = linkage.tolerance();
     while members.len() > 1 {
         let (i, j, similarity) = largest(linkage, &members, all, &mut cache, monitor)?;
         linkage.merge(i, j, active)?;
@@ -64,18 +65,21 @@ pub(crate) fn merges_among(
         for (&k, &similarity) in others.iter().zip(&*values) {
             let cached = &mut cache[k];
             let fresh = Cached { cluster: i, similarity, stale: false };
-            if similarity > cached.similarity {
+            if similarity > tolerance.ceiling(cached.similarity) {
                 *cached = fresh;
             } else if !cached.stale {
+                let equal = similarity >= tolerance.floor(cached.similarity);
                 if cached.cluster == i || cached.cluster == j {
                     // The old nearest is gone. An equally near cluster i has the smallest name left.
-                    *cached = if similarity == cached.similarity { fresh } else { Cached { stale: true, ..*cached } };
-                } else if similarity == cached.similarity && i < cached.cluster {
+                    *cached = if equal { fresh } else { Cached { stale: true, ..*cached } };
+                } else if equal && i < cached.cluster {
                     *cached = fresh;
                 }
+            } else {
+                cached.similarity = cached.similarity.max(similarity);
             }
         }
-        let nearest = nearest_of(&others, values);
+        let nearest = nearest_of(&others, values, tolerance);
         cache[i] = Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false };
         monitor.advance(members.len() as u64)?;
     }
@@ -97,20 +101,24 @@ fn largest(
 ) -> Result<(usize, usize, f64)> {
     loop {
         let best = active.iter().fold(f64::NEG_INFINITY, |best, &k| best.max(cache[k].similarity));
-        let mut pair = (usize::MAX, usize::MAX);
+        let floor = linkage.tolerance().floor(best);
+        let (mut pair, mut similarity) = ((usize::MAX, usize::MAX), best);
         let mut stale = None;
         for &k in active {
             let cached = cache[k];
-            if cached.similarity == best {
+            if cached.similarity >= floor {
                 if cached.stale {
                     stale = Some(k);
                     break;
                 }
-                pair = pair.min((k.min(cached.cluster), k.max(cached.cluster)));
+                let this = (k.min(cached.cluster), k.max(cached.cluster));
+                if this < pair {
+                    (pair, similarity) = (this, cached.similarity);
+                }
             }
         }
         match stale {
-            None => return Ok((pair.0, pair.1, best)),
+            None => return Ok((pair.0, pair.1, similarity)),
             Some(k) => {
                 cache[k] = nearest(linkage, k, active, all)?;
                 monitor.advance(0)?;

@@ -1,10 +1,10 @@
 //! The similarities of the clusters there are, kept up to date while clusters merge.
 
 use super::matrix::Matrix;
-use super::{Linkage, Nearest};
+use super::store::Store;
+use super::{Linkage, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
-use crate::memory::Buffer;
 use crate::monitor::Monitor;
 
 /// A value kept for a pair, as a similarity.
@@ -18,9 +18,9 @@ pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
 /// All other rows learn of a merge when they are read next: merges are logged, and a row replays
 /// what it has missed, within its own (cached, contiguous) memory. Merged-away columns hold minus
 /// infinity. When a third of the clusters has gone the matrix is packed.
-pub(crate) struct SquareRows<'u, U: Update> {
-    update: &'u U,
-    values: Buffer,
+pub(crate) struct SquareRows<'a, U: Update> {
+    update: &'a U,
+    values: Store<'a>,
     stride: usize,
     /// By position: the size, the cluster, how much of the log its row has seen.
     sizes: Vec<f64>,
@@ -31,6 +31,7 @@ pub(crate) struct SquareRows<'u, U: Update> {
     /// By cluster: the position.
     positions: Vec<usize>,
     log: Vec<Logged<U::Merge>>,
+    tolerance: Tolerance,
 }
 
 struct Logged<M> {
@@ -42,16 +43,34 @@ struct Logged<M> {
 /// Matrices below this many rows are not packed.
 const PACK_FROM: usize = 64;
 
-impl<'u, U: Update> SquareRows<'u, U> {
-    pub(crate) fn new(update: &'u U, matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
+impl<'a, U: Update> SquareRows<'a, U> {
+    pub(crate) fn new(
+        update: &'a U,
+        matrix: &Matrix<'_>,
+        squared: bool,
+        tolerance: Tolerance,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         let n = matrix.n_leaves();
-        let mut values = Buffer::zeros("the working matrix", n * n)?;
+        let mut values = Store::zeros(n * n)?;
         matrix.write_square(squared, &mut values, monitor)?;
-        Ok(Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n))
+        Ok(Self::from_similarities(update, values, n, tolerance))
+    }
+
+    /// `values` are the square similarities of `n` leaves.
+    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
+        Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n, tolerance)
     }
 
     /// `values` is a square over `clusters`; `n` is the number of leaves.
-    pub(super) fn from_parts(update: &'u U, values: Buffer, sizes: Vec<f64>, clusters: Vec<usize>, n: usize) -> Self {
+    pub(super) fn from_parts(
+        update: &'a U,
+        values: Store<'a>,
+        sizes: Vec<f64>,
+        clusters: Vec<usize>,
+        n: usize,
+        tolerance: Tolerance,
+    ) -> Self {
         let stride = clusters.len();
         let mut positions = vec![usize::MAX; n];
         for (position, &cluster) in clusters.iter().enumerate() {
@@ -68,6 +87,7 @@ impl<'u, U: Update> SquareRows<'u, U> {
             n_alive: stride,
             positions,
             log: Vec::new(),
+            tolerance,
         }
     }
 
@@ -115,6 +135,10 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         self.positions.len()
     }
 
+    fn tolerance(&self) -> Tolerance {
+        self.tolerance
+    }
+
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
         let position = self.positions[i];
         self.bring_up_to_date(position);
@@ -160,41 +184,43 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         self.bring_up_to_date(position);
         let row = &self.values[self.row_range(position)];
         let n_i = self.sizes[position];
-        let (best, runner_up) = two_largest::<U>(row, &self.sizes, n_i);
-        let at = row.iter().zip(&self.sizes).position(|(&x, &n_k)| similarity::<U>(x, n_i, n_k) == best);
-        let cluster = at.map_or(usize::MAX, |at| self.clusters[at]);
-        Ok(Nearest { cluster, similarity: best, runner_up })
+        let floor = self.tolerance.floor(largest::<U>(row, &self.sizes, n_i));
+        let at = first_at_least::<U>(row, &self.sizes, n_i, floor);
+        Ok(match at {
+            Some(at) if floor > f64::NEG_INFINITY => {
+                Nearest { cluster: self.clusters[at], similarity: similarity::<U>(row[at], n_i, self.sizes[at]) }
+            }
+            _ => Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY },
+        })
     }
 }
 
-/// The largest similarity of a row and the largest among the rest, in independent lanes.
-pub(super) fn two_largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> (f64, f64) {
+/// The largest similarity of a row, in independent lanes.
+pub(super) fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
-    let mut next = [f64::NEG_INFINITY; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
     let (counts, rest_counts) = sizes.as_chunks::<LANES>();
     for (values, counts) in rows.iter().zip(counts) {
         for lane in 0..LANES {
             let x = similarity::<U>(values[lane], n_i, counts[lane]);
-            let lesser = if x < best[lane] { x } else { best[lane] };
-            next[lane] = if lesser > next[lane] { lesser } else { next[lane] };
             best[lane] = if x > best[lane] { x } else { best[lane] };
         }
     }
-    let mut nearest = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-    let mut offer = |x: f64| {
-        if x > nearest.0 {
-            nearest = (x, nearest.0);
-        } else if x > nearest.1 {
-            nearest.1 = x;
-        }
+    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value, n_i, n_k));
+    best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
+}
+
+/// The first place of a similarity of at least `floor`.
+pub(super) fn first_at_least<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, floor: f64) -> Option<usize> {
+    const LANES: usize = 16;
+    let mut chunks = row.chunks(LANES).zip(sizes.chunks(LANES));
+    let reaches = |(values, counts): (&[f64], &[f64])| {
+        values.iter().zip(counts).fold(false, |any, (&x, &n_k)| any | (similarity::<U>(x, n_i, n_k) >= floor))
     };
-    best.into_iter().chain(next).for_each(&mut offer);
-    for (&value, &n_k) in rest.iter().zip(rest_counts) {
-        offer(similarity::<U>(value, n_i, n_k));
-    }
-    nearest
+    let start = LANES * chunks.position(reaches)?;
+    let mut rest = row[start..].iter().zip(&sizes[start..]);
+    rest.position(|(&x, &n_k)| similarity::<U>(x, n_i, n_k) >= floor).map(|at| start + at)
 }
 
 /// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.

@@ -117,4 +117,11 @@ impl Update for LanceWilliams {
             if self.uses_n_k { self.terms(&merge.merging, n_k) } else { merge.terms };
         alpha_i * x_i + alpha_j * x_j + constant - gamma * (x_i - x_j).abs()
     }
+
+    /// Negative gammas can, like single linkage, keep the larger of two different similarities.
+    fn commutes(&self) -> bool {
+        let mut values = vec![f64::NAN; N_K + 1];
+        values.extend(&self.parameters);
+        self.reducible && self.gamma.evaluate(&values) >= 0.0
+    }
 }

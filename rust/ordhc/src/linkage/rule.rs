@@ -90,17 +90,19 @@ pub(crate) trait Update: Sync {
     /// Whether a fold of finite values may give NaN or infinity.
     const MAY_FAIL: bool = false;
 
+    /// Whether nothing is rounded, so that ties are exact.
+    const EXACT: bool = false;
+
     /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 
     /// The value of the merged cluster and a third of size `n_k`.
     fn fold(&self, merge: &Self::Merge, x_i: f64, x_j: f64, n_k: f64) -> f64;
 
-    /// Whether reciprocal nearest pairs may be merged in any order *with ties*: nothing is rounded,
-    /// and a merged cluster never stands before both of its parts in the order of ties.
-    fn ties_commute(&self) -> bool {
-        false
-    }
+    /// Whether reciprocal nearest pairs may be merged in any order, with ties, too: merging never brings
+    /// the merged cluster closer to a third than both parts were, and as close as the closer part only if
+    /// both were as close.
+    fn commutes(&self) -> bool;
 }
 
 /// The two clusters of a merge.
@@ -122,21 +124,26 @@ pub(crate) struct Median;
 
 impl Update for Single {
     type Merge = ();
+    const EXACT: bool = true;
     fn merge(&self, _: Merging) {}
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         if x_i >= x_j { x_i } else { x_j }
     }
+    fn commutes(&self) -> bool {
+        false
+    }
 }
 
 impl Update for Complete {
     type Merge = ();
+    const EXACT: bool = true;
     fn merge(&self, _: Merging) {}
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         if x_i <= x_j { x_i } else { x_j }
     }
-    fn ties_commute(&self) -> bool {
+    fn commutes(&self) -> bool {
         true
     }
 }
@@ -144,26 +151,40 @@ impl Update for Complete {
 /// Keeps sums. They are exact for whole numbers, so that equal averages stay equal.
 impl Update for AverageOfWhole {
     type Merge = ();
+    const EXACT: bool = true;
     const SUMS: bool = true;
     fn merge(&self, _: Merging) {}
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         x_i + x_j
     }
-    fn ties_commute(&self) -> bool {
+    fn commutes(&self) -> bool {
         true
     }
 }
 
+/// How much of a mean is due to the smaller cluster, at most a half: so that a value that is much smaller
+/// than the other is not lost in rounding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    share: f64,
+    of_i: bool,
+}
+
 /// Keeps means, in a form that leaves equal values equal.
 impl Update for Average {
-    type Merge = f64;
-    fn merge(&self, m: Merging) -> f64 {
-        m.n_j / (m.n_i + m.n_j)
+    type Merge = Share;
+    fn merge(&self, m: Merging) -> Share {
+        let share = m.n_i.min(m.n_j) / (m.n_i + m.n_j);
+        Share { share, of_i: m.n_i < m.n_j }
     }
     #[inline(always)]
-    fn fold(&self, share: &f64, x_i: f64, x_j: f64, _: f64) -> f64 {
-        x_i + (x_j - x_i) * share
+    fn fold(&self, m: &Share, x_i: f64, x_j: f64, _: f64) -> f64 {
+        let (most, less) = if m.of_i { (x_j, x_i) } else { (x_i, x_j) };
+        most + (less - most) * m.share
+    }
+    fn commutes(&self) -> bool {
+        true
     }
 }
 
@@ -173,6 +194,9 @@ impl Update for Weighted {
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         0.5 * x_i + 0.5 * x_j
+    }
+    fn commutes(&self) -> bool {
+        true
     }
 }
 
@@ -184,6 +208,9 @@ impl Update for Ward {
     #[inline(always)]
     fn fold(&self, m: &Merging, x_i: f64, x_j: f64, n_k: f64) -> f64 {
         ((m.n_i + n_k) * x_i + (m.n_j + n_k) * x_j - n_k * m.x_ij) / (m.n_i + m.n_j + n_k)
+    }
+    fn commutes(&self) -> bool {
+        true
     }
 }
 
@@ -197,6 +224,9 @@ impl Update for Centroid {
     fn fold(&self, &[a, b, c]: &[f64; 3], x_i: f64, x_j: f64, _: f64) -> f64 {
         a * x_i + b * x_j - c
     }
+    fn commutes(&self) -> bool {
+        false
+    }
 }
 
 impl Update for Median {
@@ -207,5 +237,8 @@ impl Update for Median {
     #[inline(always)]
     fn fold(&self, quarter: &f64, x_i: f64, x_j: f64, _: f64) -> f64 {
         0.5 * x_i + 0.5 * x_j - quarter
+    }
+    fn commutes(&self) -> bool {
+        false
     }
 }

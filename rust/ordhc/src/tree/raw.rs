@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::agglomerate::Tolerance;
+
 /// The merge of the clusters whose smallest leaves are `i < j`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RawMerge {
@@ -15,24 +17,9 @@ impl RawMerge {
     /// Puts merges, parts before wholes, into the order in which the naive engine makes them:
     /// always the most similar of those whose parts are there, ties by `(i, j)`.
     ///
-    /// A whole that rounding has put above one of its parts is lowered to that part.
-    pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>) -> Vec<RawMerge> {
-        /// The order of merging: the largest similarity, then the smallest pair.
-        #[derive(PartialEq)]
-        struct Ready(RawMerge, usize);
-        impl Eq for Ready {}
-        impl Ord for Ready {
-            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                let by_pair = Reverse((self.0.i, self.0.j)).cmp(&Reverse((other.0.i, other.0.j)));
-                self.0.similarity.total_cmp(&other.0.similarity).then(by_pair)
-            }
-        }
-        impl PartialOrd for Ready {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                Some(self.cmp(other))
-            }
-        }
-
+    /// Sorted, merges belong to one tie as long as each equals the next within `tolerance`. A whole that
+    /// rounding has put above one of its parts is lowered to that part.
+    pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance) -> Vec<RawMerge> {
         const LEAF: usize = usize::MAX;
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];
@@ -48,11 +35,18 @@ impl RawMerge {
             }
             made_by[i] = at;
         }
-        let ready = |at: usize| Ready(merges[at], at);
-        let mut heap: BinaryHeap<Ready> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();
+        let mut by_similarity: Vec<usize> = (0..merges.len()).collect();
+        by_similarity.sort_unstable_by(|&a, &b| merges[b].similarity.total_cmp(&merges[a].similarity));
+        let mut tie = vec![0; merges.len()];
+        for pair in by_similarity.windows(2) {
+            let parted = merges[pair[1]].similarity < tolerance.floor(merges[pair[0]].similarity);
+            tie[pair[1]] = tie[pair[0]] + usize::from(parted);
+        }
+        let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
+        let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();
         let mut sorted = Vec::with_capacity(merges.len());
-        while let Some(Ready(merge, at)) = heap.pop() {
-            sorted.push(merge);
+        while let Some(Reverse((_, _, _, at))) = heap.pop() {
+            sorted.push(merges[at]);
             if let Some(whole) = whole_of[at] {
                 waits_for[whole] -= 1;
                 if waits_for[whole] == 0 {

@@ -3,6 +3,7 @@
 use super::clusters::Clusters;
 use super::dense_rows::Vectors;
 use super::rounds;
+use crate::agglomerate::Tolerance;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
@@ -60,7 +61,7 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
     let mut merges = match initial.filter(|initial| initial.n_clusters() < n) {
         None => {
             monitor.start(rounds::work(n));
-            RawMerge::sort(n, rounds::merge_all(load(&mut (0..n))?, monitor)?.0)
+            RawMerge::sort(n, rounds::merge_all(load(&mut (0..n))?, monitor)?.0, Tolerance::EXACT)
         }
         Some(initial) => {
             let k = initial.n_clusters();
@@ -75,7 +76,8 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
                 start.set(at, leaves[0] as u32, leaves.len() as f64, whole.row(0).iter().copied());
             }
             let after = rounds::merge_all(start, monitor)?.0;
-            with_initial(RawMerge::sort(n, within), RawMerge::sort(n, after))
+            let sort = |merges| RawMerge::sort(n, merges, Tolerance::EXACT);
+            with_initial(sort(within), sort(after))
         }
     };
     for merge in &mut merges {

@@ -1,0 +1,77 @@
+//! The nearest of every row of a triangle, found while its rows pass by.
+
+use super::rows::{first_at_least, largest, similarity};
+use super::{Nearest, Tolerance};
+use crate::linkage::Update;
+
+/// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
+pub(super) struct Search {
+    tolerance: Tolerance,
+    /// By slot: what a similarity must exceed to be nearer than the nearest so far.
+    bar: Vec<f64>,
+    nearest: Vec<Nearest>,
+}
+
+const LANES: usize = 16;
+
+impl Search {
+    pub(super) fn new(k: usize, tolerance: Tolerance) -> Self {
+        let nobody = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
+        Self { tolerance, bar: vec![f64::NEG_INFINITY; k], nearest: vec![nobody; k] }
+    }
+
+    /// Looks at `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
+    pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
+        let n_i = sizes[i];
+        let sizes = &sizes[i + 1..];
+        let tolerance = self.tolerance;
+        let offer = |bar: &mut f64, nearest: &mut Nearest, s: f64| {
+            if s > *bar {
+                *bar = tolerance.ceiling(s);
+                *nearest = Nearest { cluster: i, similarity: s };
+            }
+        };
+        let (rows, row_rest) = row.as_chunks::<LANES>();
+        let (counts, count_rest) = sizes.as_chunks::<LANES>();
+        let (bars, bar_rest) = self.bar[i + 1..].as_chunks_mut::<LANES>();
+        let (nears, near_rest) = self.nearest[i + 1..].as_chunks_mut::<LANES>();
+        for (((values, counts), bars), nears) in rows.iter().zip(counts).zip(bars).zip(nears) {
+            let mut higher = false;
+            for lane in 0..LANES {
+                higher |= similarity::<U>(values[lane], n_i, counts[lane]) > bars[lane];
+            }
+            if higher {
+                for lane in 0..LANES {
+                    offer(&mut bars[lane], &mut nears[lane], similarity::<U>(values[lane], n_i, counts[lane]));
+                }
+            }
+        }
+        for (((&x, &n_k), bar), near) in row_rest.iter().zip(count_rest).zip(bar_rest).zip(near_rest) {
+            offer(bar, near, similarity::<U>(x, n_i, n_k));
+        }
+        // Slots before i have come first, so that they win ties.
+        let top = largest::<U>(row, sizes, n_i);
+        if top > self.bar[i]
+            && let Some(at) = first_at_least::<U>(row, sizes, n_i, tolerance.floor(top))
+        {
+            let s = similarity::<U>(row[at], n_i, sizes[at]);
+            self.bar[i] = tolerance.ceiling(s);
+            self.nearest[i] = Nearest { cluster: i + 1 + at, similarity: s };
+        }
+    }
+
+    /// What several searches have found, each of them in some of the rows.
+    pub(super) fn join(searches: Vec<Self>) -> Vec<Nearest> {
+        let joined = searches.into_iter().reduce(|mut all, other| {
+            for slot in 0..all.bar.len() {
+                let (a, b) = (all.nearest[slot], other.nearest[slot]);
+                let equal = a.similarity <= other.bar[slot] && b.similarity <= all.bar[slot];
+                if b.similarity > all.bar[slot] || (equal && b.cluster < a.cluster) {
+                    (all.nearest[slot], all.bar[slot]) = (b, other.bar[slot]);
+                }
+            }
+            all
+        });
+        joined.map_or_else(Vec::new, |all| all.nearest)
+    }
+}

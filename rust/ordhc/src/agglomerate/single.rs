@@ -1,0 +1,218 @@
+//! Single linkage: a maximum spanning tree grown on the input as it is (Prim 1957), and the order in
+//! which its edges merge clusters.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Tolerance;
+use super::matrix::Matrix;
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::RawMerge;
+
+/// The merges of single linkage, in order, in O(n) memory beside the matrix.
+pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    let n = matrix.n_leaves();
+    monitor.start((n * n) as u64);
+    let mut edges = spanning_tree(matrix, monitor)?;
+    edges.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity));
+    let mut clusters = Clusters::new(n);
+    let mut merges = Vec::with_capacity(edges.len());
+    // Zeros of both signs are equal.
+    for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
+        clusters.join(level, matrix, &mut merges, monitor)?;
+    }
+    Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
+}
+
+/// Leaves that are not in the tree yet are packed when a quarter of them has gone.
+const PACK: usize = 4;
+
+/// The edges of a maximum spanning tree, in the order in which it grows.
+fn spanning_tree(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    let n = matrix.n_leaves();
+    // By place: a leaf, its largest similarity with the tree, and with which leaf. What has joined the
+    // tree since the last packing has infinity: nothing is larger.
+    let mut leaves: Vec<u32> = (1..n as u32).collect();
+    let mut best = vec![f64::NEG_INFINITY; leaves.len()];
+    let mut with = vec![0u32; leaves.len()];
+    let mut row = vec![0.0; leaves.len()];
+    let mut edges = Vec::with_capacity(leaves.len());
+    let (mut last, mut gone) = (0, 0);
+    while edges.len() + 1 < n {
+        matrix.gather(last as usize, &leaves, &mut row);
+        let largest = raise(&mut best, &mut with, &row, last);
+        let at = best.iter().position(|&x| x == largest).unwrap_or(0);
+        let (a, b) = (with[at] as usize, leaves[at] as usize);
+        edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: largest });
+        last = leaves[at];
+        best[at] = f64::INFINITY;
+        gone += 1;
+        if PACK * gone > leaves.len() {
+            let kept: Vec<usize> = (0..leaves.len()).filter(|&at| best[at] < f64::INFINITY).collect();
+            for (to, &from) in kept.iter().enumerate() {
+                (leaves[to], best[to], with[to]) = (leaves[from], best[from], with[from]);
+            }
+            leaves.truncate(kept.len());
+            best.truncate(kept.len());
+            with.truncate(kept.len());
+            row.truncate(kept.len());
+            gone = 0;
+        }
+        monitor.advance((n - edges.len()) as u64)?;
+    }
+    Ok(edges)
+}
+
+/// Takes over what is larger in `row`, and returns the largest of `best` below infinity.
+fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
+    const LANES: usize = 16;
+    let mut largest = [f64::NEG_INFINITY; LANES];
+    let (bests, best_rest) = best.as_chunks_mut::<LANES>();
+    let (rows, row_rest) = row.as_chunks::<LANES>();
+    let (withs, with_rest) = with.as_chunks_mut::<LANES>();
+    for ((best, row), with) in bests.iter_mut().zip(rows).zip(withs) {
+        let mut any = false;
+        for lane in 0..LANES {
+            any |= row[lane] > best[lane];
+        }
+        if any {
+            for lane in 0..LANES {
+                if row[lane] > best[lane] {
+                    (best[lane], with[lane]) = (row[lane], last);
+                }
+            }
+        }
+        for lane in 0..LANES {
+            let x = if best[lane] < f64::INFINITY { best[lane] } else { f64::NEG_INFINITY };
+            largest[lane] = if x > largest[lane] { x } else { largest[lane] };
+        }
+    }
+    for ((best, &x), with) in best_rest.iter_mut().zip(row_rest).zip(with_rest) {
+        if x > *best {
+            (*best, *with) = (x, last);
+        }
+        if *best < f64::INFINITY && *best > largest[0] {
+            largest[0] = *best;
+        }
+    }
+    largest.into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Clusters named by their smallest leaves, with their members.
+struct Clusters {
+    parent: Vec<u32>,
+    members: Vec<Vec<u32>>,
+}
+
+impl Clusters {
+    fn new(n: usize) -> Self {
+        Self { parent: (0..n as u32).collect(), members: (0..n as u32).map(|leaf| vec![leaf]).collect() }
+    }
+
+    fn of(&mut self, leaf: usize) -> usize {
+        let mut at = leaf;
+        while self.parent[at] as usize != at {
+            self.parent[at] = self.parent[self.parent[at] as usize];
+            at = self.parent[at] as usize;
+        }
+        at
+    }
+
+    fn merge(&mut self, i: usize, j: usize) {
+        self.parent[j] = i as u32;
+        let gone = std::mem::take(&mut self.members[j]);
+        if gone.len() <= self.members[i].len() {
+            self.members[i].extend(gone);
+        } else {
+            let kept = std::mem::replace(&mut self.members[i], gone);
+            self.members[i].extend(kept);
+        }
+    }
+
+    /// Merges what edges of one similarity join.
+    fn join(
+        &mut self,
+        level: &[RawMerge],
+        matrix: &Matrix<'_>,
+        merges: &mut Vec<RawMerge>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let similarity = level[0].similarity;
+        if let [edge] = level {
+            let (a, b) = (self.of(edge.i), self.of(edge.j));
+            let (i, j) = (a.min(b), a.max(b));
+            self.merge(i, j);
+            merges.push(RawMerge { i, j, similarity });
+            return Ok(());
+        }
+        // Connected groups of clusters, by a union-find over the clusters that the edges touch.
+        let ends: Vec<[usize; 2]> = level.iter().map(|edge| [self.of(edge.i), self.of(edge.j)]).collect();
+        let mut touched: Vec<usize> = ends.iter().flatten().copied().collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let place = |cluster: usize| touched.partition_point(|&other| other < cluster);
+        let mut root: Vec<usize> = (0..touched.len()).collect();
+        fn find(root: &mut [usize], mut at: usize) -> usize {
+            while root[at] != at {
+                root[at] = root[root[at]];
+                at = root[at];
+            }
+            at
+        }
+        for [a, b] in ends {
+            let (a, b) = (find(&mut root, place(a)), find(&mut root, place(b)));
+            root[a.max(b)] = a.min(b);
+        }
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); touched.len()];
+        for at in 0..touched.len() {
+            groups[find(&mut root, at)].push(touched[at]);
+        }
+        for group in groups.into_iter().filter(|group| !group.is_empty()) {
+            self.grow(&group, similarity, matrix, merges, monitor)?;
+        }
+        Ok(())
+    }
+
+    /// Merges a connected group of clusters, ascending: the first one takes, again and again, the first
+    /// one that has a pair of leaves with it at exactly this similarity.
+    fn grow(
+        &mut self,
+        group: &[usize],
+        similarity: f64,
+        matrix: &Matrix<'_>,
+        merges: &mut Vec<RawMerge>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let first = group[0];
+        let mut apart = group[1..].to_vec();
+        let mut adjacent = BinaryHeap::new();
+        let mut new = first;
+        loop {
+            let mut at = 0;
+            // Each pair of leaves is looked at once in the whole tree: it is in one group only, and
+            // there only when the one is new and the other apart.
+            while at < apart.len() {
+                let other = apart[at];
+                let tied = |&a: &u32| self.members[other].iter().any(|&b| matrix.similarity(a, b) == similarity);
+                if apart.len() == 1 && adjacent.is_empty() || self.members[new].iter().any(tied) {
+                    adjacent.push(Reverse(other));
+                    apart.swap_remove(at);
+                } else {
+                    at += 1;
+                }
+            }
+            monitor.advance(0)?;
+            let Some(Reverse(next)) = adjacent.pop() else { return Ok(()) };
+            merges.push(RawMerge { i: first, j: next, similarity });
+            if new != first {
+                self.merge(first, new);
+            }
+            new = next;
+            if apart.is_empty() && adjacent.is_empty() {
+                self.merge(first, new);
+                return Ok(());
+            }
+        }
+    }
+}
