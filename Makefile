@@ -50,6 +50,7 @@ bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python benches/bench_methods.py
 	$(BIN)/python benches/bench_vectors.py
 	$(BIN)/python benches/bench_metrics.py
+	$(BIN)/python benches/bench_learning.py
 	$(BIN)/python benches/bench_import.py
 	cargo bench --package ordhc
 

@@ -1,0 +1,110 @@
+"""Learning by asking: python benches/bench_learning.py [--large] [group ...].
+
+Groups are questions, speed and session; by default all. --large adds n = 10,000 to the questions and
+n = 1,000,000 to the speed.
+"""
+
+import math
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import ordhc
+from measure import table
+from ordhc import _ordhc, oracles
+
+LARGE = "--large" in sys.argv
+SHAPES = ("uniform", "yule", "balanced", "caterpillar")
+KINDS = {
+    "quick": {"method": "quick"},
+    "insertion": {},
+    "insertion, exact": {"exact": True},
+    "insertion, parallel=100": {"parallel": 100},
+    "balanced": {"schedule": "balanced"},
+    "rounds": {"schedule": "rounds"},
+}
+
+
+def random_tree(shape, n, seed):
+    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+
+
+def information_bound(n):
+    """The logarithm to base 3 of the number of binary trees, (2n - 3)!!."""
+    return (math.lgamma(2 * n - 1) - math.lgamma(n) - (n - 1) * math.log(2)) / math.log(3)
+
+
+def questions():
+    rows = []
+    for n in (100, 1000, 10_000) if LARGE else (100, 1000):
+        for shape in SHAPES:
+            truth = random_tree(shape, n, 1)
+            for name, kind in KINDS.items():
+                if name == "insertion, exact" and n > 1000:
+                    continue
+                learner = ordhc.Learner(n, seed=1, **kind)
+                tree = ordhc.learn(truth, learner=learner)
+                assert ordhc.metrics.robinson_foulds(tree, truth) == 0
+                asked = learner.n_answered
+                ratios = (f"{asked / (n * math.log2(n)):.3f}", f"{asked / information_bound(n):.2f}")
+                rows.append((f"{n:,}", shape, name, *ratios, f"{learner.n_rounds:,}"))
+    print("Questions to the true tree, one run each\n")
+    table(("n", "tree", "learner", "/ (n log2 n)", "/ bound", "rounds"), rows)
+
+
+def speed():
+    rows = []
+    for n in (10_000, 100_000, *((1_000_000,) if LARGE else ())):
+        for shape in SHAPES:
+            truth = random_tree(shape, n, 1)
+            for name, kind in (("balanced", {"schedule": "balanced"}), ("rounds", {"schedule": "rounds"})):
+                learner = ordhc.Learner(n, **kind)
+                start = time.perf_counter()
+                ordhc.learn(truth, learner=learner)
+                seconds = time.perf_counter() - start
+                each = f"{learner.n_answered / seconds / 1e6:.1f}"
+                rows.append((f"{n:,}", shape, name, f"{seconds:.2f}", each, f"{learner.n_rounds:,}"))
+    print("`learn` with an oracle that is called in batches, once each; insertion itself is measured by")
+    print("`cargo run --release --example questions`\n")
+    table(("n", "tree", "schedule", "s", "million answers/s", "rounds"), rows)
+
+
+def session():
+    truth = random_tree("uniform", 10_000, 1)
+    oracle = oracles.from_tree(truth)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for batch in (1, 10, 100, 1000):
+            path = Path(folder) / f"{batch}.ordhc"
+            wanted = min(100_000, 1000 * batch)
+            with ordhc.Session(path, n_leaves=10_000, schedule="rounds") as kept:
+                start = time.perf_counter()
+                told = 0
+                while told < wanted:
+                    asked = kept.ask(batch)
+                    kept.tell(asked.ids, oracle(asked.rows))
+                    told += len(asked)
+                seconds = time.perf_counter() - start
+            start = time.perf_counter()
+            with ordhc.Session(path) as kept:
+                assert kept.n_answered == told
+            opened = time.perf_counter() - start
+            rows.append((f"{batch:,}", f"{told:,}", f"{told / seconds:,.0f}", f"{opened:.2f}"))
+    print("A session with one writer, each batch on the disk before the next\n")
+    table(("batch", "answers", "answers/s", "s to reopen"), rows)
+
+
+GROUPS = {"questions": questions, "speed": speed, "session": session}
+
+
+def main():
+    for name in [text for text in sys.argv[1:] if text in GROUPS] or GROUPS:
+        GROUPS[name]()
+
+
+if __name__ == "__main__":
+    np.seterr(all="raise")
+    main()
