@@ -265,7 +265,7 @@ def list_plugins() -> list[Registered]:
     --------
     >>> import ordhc
     >>> [row.name for row in ordhc.list_plugins() if row.plugin == "ordhc" and row.kind == "oracle"]
-    ['tree', 'similarity']
+    ['tree', 'similarity', 'vectors', 'recorded', 'person']
     """
     return list(_load().rows)
 
