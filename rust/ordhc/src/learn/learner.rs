@@ -3,17 +3,22 @@
 use crate::error::Result;
 use crate::tree::Dendrogram;
 
-/// A question: which of three leaves is the odd one out?
+/// A question: which of three leaves is the odd one out? Or of four leaves `(i, j, k, l)`: are `i` and `j`
+/// more similar than `k` and `l`?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
+pub struct Question<const K: usize = 3> {
     /// Its number, by which it is answered; questions are numbered from 0 as they are asked.
     pub id: u64,
     /// Three different leaves. The answer is the place of the odd one out (0, 1 or 2; the other two are
     /// closer to each other than to it), or -1 if no two are closer.
-    pub leaves: [u32; 3],
+    ///
+    /// Or two different pairs of different leaves. The answer is 1 if the first pair is more similar, -1 if
+    /// it is less similar, 0 if they are equally similar or nobody can say.
+    pub leaves: [u32; K],
 }
 
-/// Learns a tree by asking. It is told answers; it does not know who gives them.
+/// Learns a tree by asking, with questions of `K` leaves. It is told answers; it does not know who gives
+/// them.
 ///
 /// Everything depends on the settings, the seed and the answers only. Answers take effect when no
 /// question is open any more or when more questions are asked for, in the order of their ids: so the order
@@ -36,15 +41,15 @@ pub struct Question {
 /// assert_eq!(learner.tree()?.to_newick_topology(), "((0,1),(2,3));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub trait Learner: Send {
+pub trait Learner<const K: usize = 3>: Send {
     /// At most `limit` new questions that may be answered now, in any order. None: wait for answers to open
     /// questions, or all is [`done`](Self::done).
-    fn ask(&mut self, limit: usize) -> Vec<Question>;
+    fn ask(&mut self, limit: usize) -> Vec<Question<K>>;
 
     /// The questions that were asked and are not answered, by id.
-    fn open(&self) -> Vec<Question>;
+    fn open(&self) -> Vec<Question<K>>;
 
-    /// The answer to an open question: 0, 1, 2, or -1.
+    /// The answer to an open question: 0, 1, 2, or -1; of four leaves 1, -1 or 0.
     ///
     /// # Errors
     /// An id that was never asked or is answered already, or another answer; nothing changes then.
@@ -52,7 +57,7 @@ pub trait Learner: Send {
 
     /// The best tree so far over all leaves; those without a place yet are joined last, at the root.
     /// Nodes of more than two children are merges of equal height. Heights are dissimilarities: the
-    /// number of levels below.
+    /// number of levels below, or what the method says.
     ///
     /// # Errors
     /// Not enough memory.

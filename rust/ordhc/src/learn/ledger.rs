@@ -7,25 +7,25 @@ use crate::error::{Error, Result};
 
 /// Numbers questions, remembers what each is for (`T`), and collects their answers.
 #[derive(Debug, Clone)]
-pub(crate) struct Ledger<T> {
+pub(crate) struct Ledger<T, const K: usize = 3> {
     /// The number of the first question of `open`.
     first: u64,
     /// From the oldest open question on; none for those that are answered.
-    open: VecDeque<Option<([u32; 3], T)>>,
+    open: VecDeque<Option<([u32; K], T)>>,
     n_open: usize,
     told: Vec<(u64, T, i8)>,
     n_rounds: u64,
 }
 
-impl<T> Default for Ledger<T> {
+impl<T, const K: usize> Default for Ledger<T, K> {
     fn default() -> Self {
         Self { first: 0, open: VecDeque::new(), n_open: 0, told: Vec::new(), n_rounds: 0 }
     }
 }
 
-impl<T> Ledger<T> {
+impl<T, const K: usize> Ledger<T, K> {
     /// Hands out questions, at most `limit`, from what `next` gives.
-    pub(crate) fn ask(&mut self, limit: usize, mut next: impl FnMut() -> Option<([u32; 3], T)>) -> Vec<Question> {
+    pub(crate) fn ask(&mut self, limit: usize, mut next: impl FnMut() -> Option<([u32; K], T)>) -> Vec<Question<K>> {
         let mut questions = Vec::new();
         let is_round = self.n_open == 0;
         while questions.len() < limit
@@ -41,8 +41,9 @@ impl<T> Ledger<T> {
 
     /// Takes an answer.
     pub(crate) fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
-        if !(-1..=2).contains(&answer) {
-            return Err(Error::Argument(format!("question {id}: the answer {answer} is not 0, 1, 2 or -1")));
+        let (largest, known) = if K == 4 { (1, "1, -1 or 0") } else { (2, "0, 1, 2 or -1") };
+        if !(-1..=largest).contains(&answer) {
+            return Err(Error::Argument(format!("question {id}: the answer {answer} is not {known}")));
         }
         if id >= self.n_asked() {
             return Err(Error::Argument(format!(
@@ -76,9 +77,9 @@ impl<T> Ledger<T> {
     }
 
     /// The open questions, by id.
-    pub(crate) fn open(&self) -> Vec<Question> {
+    pub(crate) fn open(&self) -> Vec<Question<K>> {
         let entries = (self.first..).zip(&self.open);
-        let question = |(id, entry): (u64, &Option<([u32; 3], T)>)| Some(Question { id, leaves: entry.as_ref()?.0 });
+        let question = |(id, entry): (u64, &Option<([u32; K], T)>)| Some(Question { id, leaves: entry.as_ref()?.0 });
         entries.filter_map(question).collect()
     }
 

@@ -7,10 +7,12 @@ mod insertion;
 mod learner;
 mod ledger;
 mod method;
+mod quadruplets;
 mod quick;
 mod run;
 mod work;
 
 pub use learner::{Learner, Question};
 pub use method::Method;
+pub use quadruplets::{Landmarks, QuadrupletMethod, References};
 pub use run::{Limits, learn_with};

@@ -39,9 +39,9 @@ impl Default for Limits {
 /// assert_eq!(learner.tree()?.to_newick_topology(), "(4,(3,(2,(0,1))));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn learn_with(
-    learner: &mut dyn Learner,
-    mut oracle: impl FnMut(&[Question]) -> Result<Vec<i8>>,
+pub fn learn_with<const K: usize>(
+    learner: &mut dyn Learner<K>,
+    mut oracle: impl FnMut(&[Question<K>]) -> Result<Vec<i8>>,
     limits: Limits,
     monitor: &Monitor,
 ) -> Result<()> {

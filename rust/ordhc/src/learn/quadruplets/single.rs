@@ -1,0 +1,273 @@
+//! Single linkage by Prim's algorithm.
+
+use std::collections::VecDeque;
+
+use super::asking::{Comparing, Verdict};
+use super::joins::dendrogram_of_joins;
+use super::sorting::{Sorting, cost};
+use super::{Pair, pair};
+use crate::error::Result;
+use crate::tree::Dendrogram;
+
+/// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1): the spanning tree of the most
+/// similar pairs by Prim's algorithm, then its pairs are sorted.
+///
+/// Every leaf outside has its best pair with a leaf inside. A leaf that comes in challenges them all:
+/// (n - 1)(n - 2) / 2 questions. As many, less about n, are necessary: a pair that is not in the spanning
+/// tree must have lost a comparison. The best of the best pairs is found by a tournament whose matches
+/// are kept: only those are played again that a better pair has lost, or the leaf that came in has won.
+#[derive(Debug, Clone)]
+pub(super) struct Single {
+    n: usize,
+    /// By leaf: how many came in before, or [`NONE`].
+    places: Vec<u32>,
+    /// By leaf outside: the leaf inside of its best pair.
+    best: Vec<u32>,
+    newest: u32,
+    /// The spanning tree, and of each pair how many are known to be more similar, one more than the other.
+    pairs: Vec<Pair>,
+    levels: Vec<u32>,
+    /// The tournament: the children of match m are 2m and 2m + 1, leaf v stands at n + v.
+    winners: Vec<u32>,
+    /// By depth: matches with another winner, or a winner with a better pair, than the match above knows.
+    changed: Vec<Vec<u32>>,
+    is_changed: Vec<bool>,
+    depth: usize,
+    ready: VecDeque<Task>,
+    waiting: usize,
+    n_challenges: f64,
+    n_matches: f64,
+    sorting: Option<Sorting>,
+}
+
+/// What a question is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Task {
+    /// The newest leaf inside against the best pair of a leaf.
+    Challenge(u32),
+    /// A match of the tournament.
+    Match(u32),
+    /// A merge of the sort.
+    Sort(u32),
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Single {
+    /// For at least one leaf.
+    pub(super) fn new(n: usize) -> Self {
+        let mut winners = vec![NONE; n];
+        winners.extend(0..n as u32);
+        winners[n] = NONE;
+        let mut places = vec![NONE; n];
+        places[0] = 0;
+        let depths = 1 + (2 * n).ilog2() as usize;
+        let mut new = Self {
+            n,
+            places,
+            best: vec![0; n],
+            newest: 0,
+            pairs: Vec::new(),
+            levels: Vec::new(),
+            winners,
+            changed: vec![Vec::new(); depths],
+            is_changed: vec![false; 2 * n],
+            depth: depths,
+            ready: VecDeque::new(),
+            waiting: 0,
+            n_challenges: 0.0,
+            n_matches: 0.0,
+            sorting: None,
+        };
+        (n as u32..2 * n as u32).for_each(|at| new.change(at));
+        new.proceed();
+        new
+    }
+
+    fn change(&mut self, at: u32) {
+        if !std::mem::replace(&mut self.is_changed[at as usize], true) {
+            self.changed[at.ilog2() as usize].push(at);
+        }
+    }
+
+    /// All that was asked is answered.
+    fn proceed(&mut self) {
+        while self.waiting == 0 && self.sorting.is_none() {
+            if self.depth == 0 {
+                self.come_in(self.winners[1]);
+                continue;
+            }
+            // Matches of the level above know nothing of what changed here.
+            self.depth -= 1;
+            if self.depth == 0 {
+                for at in std::mem::take(&mut self.changed[0]) {
+                    self.is_changed[at as usize] = false;
+                }
+                continue;
+            }
+            let mut above: Vec<u32> = self.changed[self.depth].iter().map(|at| at / 2).collect();
+            above.sort_unstable();
+            above.dedup();
+            above.into_iter().for_each(|at| self.look(at));
+            if self.waiting == 0 {
+                self.settle();
+            }
+        }
+    }
+
+    /// The changes of a level have been looked at.
+    fn settle(&mut self) {
+        for at in std::mem::take(&mut self.changed[self.depth]) {
+            self.is_changed[at as usize] = false;
+        }
+    }
+
+    /// What a match is now that its children changed.
+    fn look(&mut self, at: u32) {
+        let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
+        let winner = self.winners[at as usize];
+        let is_known = winner != NONE && self.places[winner as usize] == NONE;
+        if left == NONE || right == NONE {
+            self.winners[at as usize] = left.min(right);
+        } else if is_known && !self.is_changed[(self.side(at, winner) ^ 1) as usize] {
+            // The winner's side is better still.
+            self.winners[at as usize] = self.winners[self.side(at, winner) as usize];
+        } else {
+            self.ready.push_back(Task::Match(at));
+            self.waiting += 1;
+            return;
+        }
+        self.change(at);
+    }
+
+    /// The child of a match under which a leaf is.
+    fn side(&self, at: u32, leaf: u32) -> u32 {
+        let mut side = self.n as u32 + leaf;
+        while side / 2 > at {
+            side /= 2;
+        }
+        side
+    }
+
+    /// A leaf comes in.
+    fn come_in(&mut self, leaf: u32) {
+        if leaf != NONE {
+            let partner = self.best[leaf as usize];
+            let place = self.places[partner as usize] as usize;
+            // All that came in after the partner won against this pair.
+            let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
+            self.pairs.push(pair(partner, leaf));
+            self.levels.push(level);
+            self.places[leaf as usize] = self.pairs.len() as u32;
+        }
+        if self.pairs.len() + 1 == self.n {
+            self.sorting = Some(Sorting::new(self.by_level()));
+            return;
+        }
+        self.newest = leaf;
+        self.winners[self.n + leaf as usize] = NONE;
+        self.change(self.n as u32 + leaf);
+        self.depth = self.changed.len();
+        let outside = (0..self.n as u32).filter(|&leaf| self.places[leaf as usize] == NONE);
+        self.ready.extend(outside.map(Task::Challenge));
+        self.waiting = self.ready.len();
+    }
+
+    fn by_level(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.pairs.len() as u32).collect();
+        order.sort_by_key(|&at| self.levels[at as usize]);
+        order
+    }
+
+    fn best_pair(&self, leaf: u32) -> Pair {
+        pair(leaf, self.best[leaf as usize])
+    }
+}
+
+impl Comparing for Single {
+    type Purpose = Task;
+
+    fn next(&mut self) -> Option<([Pair; 2], Task)> {
+        if let Some(sorting) = &mut self.sorting {
+            let (at, items) = sorting.next()?;
+            return Some((items.map(|item| self.pairs[item as usize]), Task::Sort(at)));
+        }
+        let task = self.ready.pop_front()?;
+        let pairs = match task {
+            Task::Challenge(leaf) => [pair(leaf, self.newest), self.best_pair(leaf)],
+            Task::Match(at) | Task::Sort(at) => {
+                [2 * at, 2 * at + 1].map(|child| self.best_pair(self.winners[child as usize]))
+            }
+        };
+        Some((pairs, task))
+    }
+
+    fn take(&mut self, task: Task, verdict: Verdict) {
+        match task {
+            Task::Sort(at) => {
+                if let Some(sorting) = &mut self.sorting {
+                    sorting.take(at, verdict.is_first);
+                }
+                return;
+            }
+            Task::Challenge(leaf) => {
+                self.n_challenges += 1.0;
+                if verdict.is_first {
+                    self.best[leaf as usize] = self.newest;
+                    self.change(self.n as u32 + leaf);
+                }
+            }
+            Task::Match(at) => {
+                self.n_matches += f64::from(u8::from(self.n_challenges > 0.0));
+                let side = 2 * at + u32::from(!verdict.is_first);
+                let winner = self.winners[side as usize];
+                if self.winners[at as usize] != winner || self.is_changed[side as usize] {
+                    self.winners[at as usize] = winner;
+                    self.change(at);
+                }
+            }
+        }
+        self.waiting -= 1;
+        if self.waiting == 0 {
+            if matches!(task, Task::Match(_)) {
+                self.settle();
+            }
+            self.proceed();
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.sorting.as_ref().is_some_and(Sorting::done)
+    }
+
+    fn tree(&self) -> Result<Dendrogram> {
+        let pair = |at: u32| self.pairs[at as usize];
+        match &self.sorting {
+            None => {
+                let level = |at: u32| f64::from(self.levels[at as usize]);
+                dendrogram_of_joins(self.n, self.by_level().into_iter().map(|at| (pair(at), level(at))))
+            }
+            Some(sorting) => {
+                let ranks = (1u32..).map(f64::from);
+                dendrogram_of_joins(self.n, sorting.order().into_iter().map(pair).zip(ranks))
+            }
+        }
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    fn placed(&self) -> usize {
+        1 + self.pairs.len()
+    }
+
+    fn remaining(&self) -> f64 {
+        if let Some(sorting) = &self.sorting {
+            return sorting.remaining();
+        }
+        let (n, outside) = (self.n as f64, (self.n - self.placed()) as f64);
+        let matches = (self.n_matches + 0.1 * n) / (self.n_challenges + n);
+        self.waiting as f64 + outside * (outside - 1.0) / 2.0 * (1.0 + matches) + cost(self.n - 1)
+    }
+}
