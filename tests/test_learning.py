@@ -156,7 +156,7 @@ def test_bad_tells(repeat):
         ([questions.ids[0]], [3], "answer 0 is 3, outside -1..2"),
         ([0, 1], [0], r"shape \(1,\) for ids of shape \(2,\)"),
         ([0.5], [0], "no numbers of questions"),
-        ([0], [0.5], "no places of the odd one out"),
+        ([0], [0.5], "no whole numbers from -1 to 2"),
     ]:
         with pytest.raises(ordhc.InputError, match=text):
             learner.tell(ids, answers)
@@ -171,11 +171,11 @@ def test_bad_tells(repeat):
     ("options", "text"),
     [
         ({"n_leaves": 0}, "n_leaves = 0"),
-        ({"method": "fast"}, "unknown method 'fast'; there are insertion, quick"),
+        ({"method": "fast"}, "unknown method 'fast'; there are insertion, quick, robust"),
         ({"schedule": "x"}, "unknown schedule 'x'"),
-        ({"method": "quick", "schedule": "rounds"}, "is one of insertion"),
+        ({"method": "quick", "schedule": "rounds"}, "is one of insertion and robust, not of quick"),
         ({"parallel": 0}, "parallel = 0"),
-        ({"exact": True, "parallel": 2}, "exact is for insertion, one leaf"),
+        ({"exact": True, "parallel": 2}, "exact is for insertion without wrong answers"),
         ({"repeat": 2}, "repeat = 2 is even"),
         ({"budget": -1}, "budget = -1"),
         ({"seed": -1}, "seed = -1"),
@@ -208,7 +208,7 @@ def test_oracles_agree(n, seed):
     assert np.array_equal(oracles.from_vectors(X, "dot")(rows), oracles.from_similarity(X @ X.T)(rows))
     triplets = oracles.recording(oracles.from_similarity(-D))
     triplets(rows)
-    assert np.array_equal(oracles.recorded(triplets.triplets())(rows), of_vectors)
+    assert np.array_equal(oracles.recorded(triplets.comparisons())(rows), of_vectors)
     tree = ordhc.linkage(-D)
     heights = -np.array([[tree.lca_size(i, j) if i != j else 0 for j in range(n)] for i in range(n)])
     assert np.array_equal(oracles.from_tree(tree)(rows), oracles.from_similarity(heights)(rows))
@@ -260,7 +260,7 @@ def test_wrappers():
     tree = ordhc.learn(kept, 16, schedule="balanced")
     assert same(tree, truth)
     assert kept.n_questions == len(kept.rows) == len(kept.answers) > kept.n_batches
-    assert ordhc.metrics.satisfied(tree, kept.triplets(16)).agreed == 1
+    assert ordhc.metrics.satisfied(tree, kept.comparisons(16)).agreed == 1
     helpers = [oracles.counting(truth) for _ in range(3)]
     assert same(ordhc.learn(helpers, 16, schedule="rounds"), truth)
     assert all(helper.n_questions > 0 for helper in helpers)

@@ -18,7 +18,7 @@ from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
-from ordhc.learning import Learner, Questions, learn
+from ordhc.learning import Learner, Questions, estimate_p, learn
 from ordhc.registry import list_plugins
 from ordhc.resampling import Bootstrap, bootstrap
 from ordhc.trees import as_dendrogram
@@ -46,6 +46,7 @@ __all__ = [
     "as_dendrogram",
     "bootstrap",
     "cluster",
+    "estimate_p",
     "learn",
     "linkage",
     "list_plugins",

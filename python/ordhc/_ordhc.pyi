@@ -17,6 +17,7 @@ __all__ = [
     "planted",
     "Learner",
     "TreeOracle",
+    "estimate_p",
     "random_tree",
     "Linkage",
     "agglomerate",
@@ -239,12 +240,37 @@ def aari_of_trees(
 
 @final
 class Learner:
-    def __new__(cls, method: str, n_leaves: int, parallel: int, seed: int) -> Learner: ...
+    def __new__(
+        cls,
+        method: str,
+        n_leaves: int,
+        parallel: int,
+        seed: int,
+        *,
+        p: float,
+        delta: float,
+        assume: str,
+        noise: str,
+        schedule: str,
+    ) -> Learner: ...
+    @staticmethod
+    def of_quadruplets(
+        method: str,
+        n_leaves: int,
+        seed: int,
+        *,
+        n_landmarks: int | None,
+        q: float | None,
+        n_references: int | None,
+        budget: int | None,
+    ) -> Learner: ...
     def ask(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
     def open(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
     def tell(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str] | None: ...
     def replay(self, events: NDArray[np.int64]) -> None: ...
     def tree(self) -> Dendrogram: ...
+    @property
+    def width(self) -> int: ...
     @property
     def done(self) -> bool: ...
     @property
@@ -267,6 +293,7 @@ class TreeOracle:
     def __new__(cls, tree: Dendrogram) -> TreeOracle: ...
     def answer(self, questions: NDArray[np.int32]) -> NDArray[np.int8]: ...
 
+def estimate_p(answers: list[list[int]], delta: float) -> tuple[float, float]: ...
 def random_tree(shape: str, n_leaves: int, seed: int) -> Dendrogram: ...
 
 # --- generators ------------------------------------------------------------------------------

@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _ordhc
-from ordhc.comparisons import Triplets, _checked_names, _whole
+from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
-__all__ = ["Learner", "Questions", "learn"]
+__all__ = ["Learner", "Questions", "estimate_p", "learn"]
 
 Progress = Callable[[float], None]
 
 #: The learners by `method` and `schedule`, as the engine calls them.
 _SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
-METHODS = ("insertion", "quick")
+NOISY = ("robust", "robust-paper", "majority")
+OF_PAIRS = ("single", "complete", "4k-active")
+METHODS = ("insertion", "quick", *NOISY, *OF_PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,9 @@ class Questions:
     ids
         (m,) their numbers, by which they are answered.
     rows
-        (m, 3) leaves. The answer is the place of the odd one out (0, 1 or 2), or -1 if no two are closer.
+        (m, 3) leaves: the answer is the place of the odd one out (0, 1 or 2), or -1 if no two are closer.
+        Or (m, 4), two pairs: the answer is 1 if the first pair is more similar, -1 if the second one is,
+        0 if neither.
     """
 
     ids: NDArray[np.int64]
@@ -40,12 +44,12 @@ class Questions:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __iter__(self) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
 
 
 class Learner:
-    """Learns a tree by asking which of three leaves is the odd one out.
+    """Learns a tree by asking which of three leaves is the odd one out, or which of two pairs is closer.
 
     It does no input and output and calls nobody: `ask` gives questions, `tell` takes answers, `tree` is
     the best tree so far. It depends on its settings, the seed and the answers only.
@@ -58,16 +62,39 @@ class Learner:
         "insertion" places one leaf after the other, by binary search; "quick" divides leaves by pivots
         and merges the parts (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4 and 1-2). Both find exactly the
         tree that the answers come from, of any shape and degree.
+
+        For answers that are right with probability `p` only: "robust", a posterior search with fresh
+        verification; "robust-paper", the algorithm of the paper's section 5, a reference that asks a
+        hundred times as much; "majority", which repeats every question. Of a binary tree and independent
+        answers, whatever the wrong ones are, the tree is wrong with probability at most `delta`. With
+        `p` < 1 "insertion" is "robust".
+
+        Of two pairs ask "single" and "complete", which find the single and complete linkage of
+        similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
+        equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
+    p
+        How likely an answer is right, more than 1/2. `estimate_p` tells it from repeated questions.
+    delta
+        How likely the tree may be wrong.
+    assume
+        Of "robust": "adversarial", wrong answers may be anything; "uniform" asks two thirds as much, but
+        keeps `delta` only where both wrong answers are equally likely.
+    noise
+        Of "robust": "independent", or "persistent" if the same question always gets the same answer, as
+        from a language model: no question is asked twice, and no probability is promised.
     schedule
-        Of "insertion": "questions" asks the fewest questions, one leaf after the other; "balanced" and
-        "rounds" place a sample first, and then all others side by side: few and fewest rounds, somewhat
-        more questions.
+        Of "insertion" and "robust": "questions" asks the fewest questions, one leaf after the other;
+        "balanced" and "rounds" place many leaves side by side: few and fewest rounds, somewhat more
+        questions.
     parallel
         Of the schedule "questions": how many leaves are searched side by side.
     exact
         Of the schedule "questions": choose pivots as the paper does, never more than log2(2i - 3)
         questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the largest entropy,
         which need fewer questions on average.
+    n_landmarks, q, n_references
+        Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
+        ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
     repeat
         Ask every question so many times, an odd number, and take the majority; a tie is "none".
     budget
@@ -95,9 +122,16 @@ class Learner:
         n_leaves: int | Sequence[str],
         method: str = "insertion",
         *,
+        p: float = 1.0,
+        delta: float = 0.05,
+        assume: str = "adversarial",
+        noise: str = "independent",
         schedule: str = "questions",
         parallel: int = 1,
         exact: bool = False,
+        n_landmarks: int | None = None,
+        q: float | None = None,
+        n_references: int | None = None,
         repeat: int = 1,
         budget: int | None = None,
         limit: int | None = None,
@@ -109,13 +143,43 @@ class Learner:
             raise InputError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
         if schedule not in _SCHEDULES:
             raise InputError(f"unknown schedule {schedule!r}; there are {', '.join(_SCHEDULES)}")
-        if method == "quick" and schedule != "questions":
-            raise InputError(f"the schedule {schedule!r} is one of insertion")
+        if not 0.5 < p <= 1:
+            raise InputError(f"p = {p} must be more than 1/2 and at most 1")
+        if not 0 < delta < 1:
+            raise InputError(f"delta = {delta} must be between 0 and 1, both excluded")
+        for name, value, known in (
+            ("assume", assume, ("adversarial", "uniform")),
+            ("noise", noise, ("independent", "persistent")),
+        ):
+            if value not in known:
+                raise InputError(f"{name} is {value!r}, not {' or '.join(map(repr, known))}")
+        if method == "insertion" and p < 1:
+            method = "robust"
+        if schedule != "questions" and method not in ("insertion", "robust"):
+            raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
         parallel = _whole("parallel", parallel, at_least=1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
-            raise InputError("exact is for insertion, one leaf after the other")
-        kind = "exact" if exact else "quick" if method == "quick" else _SCHEDULES[schedule]
-        self._learner = _ordhc.Learner(kind, n, parallel, _whole("seed", seed, at_least=0))
+            raise InputError("exact is for insertion without wrong answers, one leaf after the other")
+        seed = _whole("seed", seed, at_least=0)
+        if method in OF_PAIRS:
+            if p < 1:
+                raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
+            self._learner = _ordhc.Learner.of_quadruplets(
+                method,
+                n,
+                seed,
+                n_landmarks=None if n_landmarks is None else _whole("n_landmarks", n_landmarks, at_least=1),
+                q=q,
+                n_references=None
+                if n_references is None
+                else _whole("n_references", n_references, at_least=1),
+                budget=None if budget is None else max(_whole("budget", budget, at_least=0), 1),
+            )
+        else:
+            kind = "exact" if exact else _SCHEDULES[schedule] if method == "insertion" else method
+            self._learner = _ordhc.Learner(
+                kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
+            )
         self._names = names
         self._repeat = _whole("repeat", repeat, at_least=1)
         if self._repeat % 2 == 0:
@@ -137,7 +201,7 @@ class Learner:
         """
         room = self._room(limit)
         if room <= 0:
-            return Questions(np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
+            return self._questions([])
         was_open = self.n_open > 0
         if self._repeat == 1:
             found = Questions(*self._learner.ask(room))
@@ -164,8 +228,12 @@ class Learner:
                 self._waiting.extend((first + at, list(row)) for at in range(self._repeat))
         taken = self._waiting[:room]
         del self._waiting[: len(taken)]
-        ids = np.array([number for number, _ in taken], dtype=np.int64)
-        return Questions(ids, np.array([row for _, row in taken], dtype=np.int32).reshape(-1, 3))
+        return self._questions(taken)
+
+    def _questions(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> Questions:
+        ids = np.array([number for number, _ in pairs], dtype=np.int64)
+        rows = np.array([row for _, row in pairs], dtype=np.int32).reshape(-1, self.width)
+        return Questions(ids, rows)
 
     @property
     def open(self) -> Questions:
@@ -179,8 +247,7 @@ class Learner:
             for at in range(self._repeat)
             if at not in answers and question * self._repeat + at not in waiting
         ]
-        ids = np.array([number for number, _ in rows], dtype=np.int64)
-        return Questions(ids, np.array([row for _, row in rows], dtype=np.int32).reshape(-1, 3))
+        return self._questions(rows)
 
     def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
         """Answer some of the questions, in any order.
@@ -190,7 +257,7 @@ class Learner:
         ids
             (m,) numbers of open questions.
         answers
-            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none.
+            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
 
         Raises
         ------
@@ -206,8 +273,8 @@ class Learner:
         if numbers.dtype.kind not in "iu":
             raise InputError(f"ids of type {numbers.dtype} are no numbers of questions")
         if given.dtype.kind not in "iu":
-            raise InputError(f"answers of type {given.dtype} are no places of the odd one out, -1 to 2")
-        wrong = np.flatnonzero((given < -1) | (given > 2))
+            raise InputError(f"answers of type {given.dtype} are no whole numbers from -1 to {self._largest}")
+        wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = np.ascontiguousarray(numbers[:fine], dtype=np.int64)
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
@@ -222,7 +289,8 @@ class Learner:
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
         if wrong.size:
             raise InputError(
-                f"answer {fine} is {given[fine]}, outside -1..2; the {fine} answers before it are kept"
+                f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
+                f"the {fine} answers before it are kept"
             )
 
     def _tell_votes(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str | None]:
@@ -234,9 +302,11 @@ class Learner:
             votes = self._votes[question][1]
             votes[at] = answer
             if len(votes) == self._repeat:
-                counts = [list(votes.values()).count(choice) for choice in (0, 1, 2, -1)]
-                best = [choice for choice, n in zip((0, 1, 2, -1), counts, strict=True) if n == max(counts)]
-                verdict = best[0] if len(best) == 1 else -1
+                given = list(votes.values())
+                most = max(map(given.count, given))
+                best = {choice for choice in given if given.count(choice) == most}
+                # A tie is "none", or "neither".
+                verdict = best.pop() if len(best) == 1 else -1 if self.width == 3 else 0
                 self._learner.tell(np.array([question]), np.array([verdict], dtype=np.int8))
                 del self._votes[question]
         return len(ids), None
@@ -267,6 +337,15 @@ class Learner:
     def done(self) -> bool:
         """Whether there is nothing left to ask, or the budget is spent and all is answered."""
         return self._learner.done or (self._n_asked >= self._budget and self.n_open == 0)
+
+    @property
+    def width(self) -> int:
+        """How many leaves a question has: 3, or 4 for two pairs."""
+        return self._learner.width
+
+    @property
+    def _largest(self) -> int:
+        return 2 if self.width == 3 else 1
 
     @property
     def n_leaves(self) -> int:
@@ -334,11 +413,11 @@ def learn(
     Parameters
     ----------
     oracle
-        A callable on (m, 3) leaves that gives (m,) places of the odd one out (0, 1, 2; -1 for none), for
-        whole batches; it may be asynchronous. Ready-made ones are in `ordhc.oracles`. Several in a list
+        A callable on (m, 3) leaves that gives (m,) places of the odd one out (0, 1, 2; -1 for none), or on
+        (m, 4) that gives 1 or -1, for whole batches; it may be asynchronous. Ready-made ones are in `ordhc.oracles`. Several in a list
         answer side by side.
     n_leaves, method, **settings
-        As in `Learner`: schedule, parallel, exact, repeat, limit, seed.
+        As in `Learner`: p, delta, schedule, parallel, exact, repeat, limit, seed, ...
     budget
         Ask so many questions at most and give the best tree so far.
     batch
@@ -418,13 +497,50 @@ def _keep(error: BaseException, learner: Learner) -> None:
         pass
 
 
-def triplets_of(
+def comparisons_of(
     rows: NDArray[Any], answers: NDArray[Any], n_leaves: int, names: Sequence[str] | None
-) -> Triplets:
-    """Answers as triplets: an odd one out is the farther one for both others; "none" says nothing."""
+) -> Triplets | Quadruplets:
+    """Answers as comparisons.
+
+    An odd one out is the farther one for both others: two triplets; "none" says nothing. A pair that is
+    more similar than another is a quadruplet.
+    """
+    if rows.shape[1] == 4:
+        told = answers != 0
+        table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[told]
+        return Quadruplets(table, n_leaves, names)
     told = answers >= 0
     rows, odd = rows[told], answers[told].astype(np.int64)
     at = np.arange(len(rows))
     a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
     table = np.stack([np.stack([a, b, c], axis=1), np.stack([b, a, c], axis=1)], axis=1).reshape(-1, 3)
     return Triplets(table, n_leaves, names)
+
+
+def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float, float]:
+    """How often answers are right, from questions that were asked several times.
+
+    Nobody needs to know the right answers.
+
+    Parameters
+    ----------
+    answers
+        For each question all answers it got: 0, 1, 2 or -1. Few questions, each asked often, tell most.
+    delta
+        How likely the lower bound may be too high.
+
+    Returns
+    -------
+    estimate, lower
+        The share of answers that agree with most others to the same question, and a lower bound of p,
+        which is what to give to a `Learner`.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> estimate, lower = ordhc.estimate_p([[0, 0, 2, 0, 0] * 8, [1, 1, 1, 1, 0] * 8])
+    >>> estimate, 0.6 < lower < 0.8
+    (0.8, True)
+    """
+    lists = [np.asarray(given).astype(np.int64).ravel().tolist() for given in answers]
+    return _ordhc.estimate_p(lists, float(delta))

@@ -326,14 +326,14 @@ class counting:  # noqa: N801
 
 
 class recording(counting):  # noqa: N801
-    """Counts, and keeps all questions and answers: `rows`, `answers`, `triplets()`.
+    """Counts, and keeps all questions and answers: `rows`, `answers`, `comparisons()`.
 
     Examples
     --------
     >>> import ordhc
     >>> oracle = ordhc.oracles.recording(ordhc.oracles.from_tree("((0,1),2);"))
     >>> _ = ordhc.learn(oracle, 3)
-    >>> sorted(oracle.triplets())
+    >>> sorted(oracle.comparisons())
     [(0, 1, 2), (1, 0, 2)]
     """
 
@@ -358,14 +358,16 @@ class recording(counting):  # noqa: N801
         """The answers, (m,)."""
         return np.concatenate([answers for _, answers in self._kept]) if self._kept else np.zeros(0, np.int8)
 
-    def triplets(self, n_leaves: int | None = None, names: Sequence[str] | None = None) -> Triplets:
-        """The answers as triplets, two for each odd one out."""
-        from ordhc.learning import triplets_of
+    def comparisons(
+        self, n_leaves: int | None = None, names: Sequence[str] | None = None
+    ) -> Triplets | Quadruplets:
+        """The answers as triplets, two for each odd one out, or as quadruplets."""
+        from ordhc.learning import comparisons_of
 
         rows = self.rows
         if n_leaves is None:
             n_leaves = len(names) if names is not None else int(rows.max(initial=-1)) + 1
-        return triplets_of(rows, self.answers, n_leaves, names)
+        return comparisons_of(rows, self.answers, n_leaves, names)
 
 
 def workers(oracles: Sequence[Any]) -> Oracle:

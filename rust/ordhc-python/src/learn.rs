@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::generate::{TreeOracle as Oracle, TreeShape};
-use ordhc::learn::{Method, Question};
+use ordhc::learn::{Assume, Landmarks, Method, Noise, QuadrupletMethod, Question, References, Schedule};
 use ordhc::{Error, learn};
 use pyo3::prelude::*;
 
@@ -12,46 +12,131 @@ use crate::arrays::rows;
 use crate::error::to_py;
 use crate::tree::Dendrogram;
 
-/// Question numbers and their (m, 3) leaves.
+/// Question numbers and their (m, 3) or (m, 4) leaves.
 type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
 
 /// A learner of a tree. One call at a time: others wait.
 #[pyclass(frozen, module = "ordhc._ordhc")]
-pub(crate) struct Learner(Mutex<Box<dyn learn::Learner>>);
+pub(crate) struct Learner(Mutex<Either>);
 
-impl Learner {
-    fn with<R>(&self, work: impl FnOnce(&mut dyn learn::Learner) -> R) -> R {
+/// By the number of leaves in a question.
+enum Either {
+    Three(Box<dyn learn::Learner<3>>),
+    Four(Box<dyn learn::Learner<4>>),
+}
+
+/// Runs the same on both.
+macro_rules! with {
+    ($self:expr, $learner:ident => $body:expr) => {
         // A poisoned learner would have panicked, and panics are no answers.
-        let mut learner = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(&mut **learner)
+        match &mut *$self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Either::Three($learner) => $body,
+            Either::Four($learner) => $body,
+        }
+    };
+}
+
+/// Numbers and leaves, one question after the other.
+struct Asked {
+    ids: Vec<i64>,
+    leaves: Vec<i32>,
+    width: usize,
+}
+
+impl<const K: usize> From<Vec<Question<K>>> for Asked {
+    fn from(questions: Vec<Question<K>>) -> Self {
+        let ids = questions.iter().map(|question| question.id as i64).collect();
+        let leaves = questions.iter().flat_map(|question| question.leaves.map(|leaf| leaf as i32)).collect();
+        Self { ids, leaves, width: K }
     }
 }
 
-fn questions<'py>(py: Python<'py>, asked: &[Question]) -> PyResult<Questions<'py>> {
-    let ids = PyArray1::from_iter(py, asked.iter().map(|question| question.id as i64));
-    let leaves = asked.iter().flat_map(|question| question.leaves.map(|leaf| leaf as i32));
-    Ok((ids, PyArray1::from_iter(py, leaves).reshape([asked.len(), 3])?))
+impl Asked {
+    fn into_py(self, py: Python<'_>) -> PyResult<Questions<'_>> {
+        let shape = [self.ids.len(), self.width];
+        let ids = PyArray1::from_vec(py, self.ids);
+        Ok((ids, PyArray1::from_vec(py, self.leaves).reshape(shape)?))
+    }
+}
+
+fn landmarks(count: Option<usize>, probability: Option<f64>) -> PyResult<Option<Landmarks>> {
+    match (count, probability) {
+        (Some(_), Some(_)) => Err(to_py(Error::Argument("give landmarks or their probability q, not both".into()))),
+        (Some(count), None) => Ok(Some(Landmarks::Count(count))),
+        (None, probability) => Ok(probability.map(Landmarks::Probability)),
+    }
 }
 
 #[pymethods]
 impl Learner {
     #[new]
-    fn new(method: &str, n_leaves: usize, parallel: usize, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule))]
+    fn new(
+        method: &str,
+        n_leaves: usize,
+        parallel: usize,
+        seed: u64,
+        p: f64,
+        delta: f64,
+        assume: &str,
+        noise: &str,
+        schedule: &str,
+    ) -> PyResult<Self> {
+        let unknown = |what: &str, value: &str| to_py(Error::Argument(format!("unknown {what} {value:?}")));
+        let assume = match assume {
+            "adversarial" => Assume::Adversarial,
+            "uniform" => Assume::Uniform,
+            _ => return Err(unknown("assume", assume)),
+        };
+        let noise = match noise {
+            "independent" => Noise::Independent,
+            "persistent" => Noise::Persistent,
+            _ => return Err(unknown("noise", noise)),
+        };
+        let schedule = match schedule {
+            "questions" => Schedule::Questions,
+            "balanced" => Schedule::Balanced,
+            "rounds" => Schedule::Rounds,
+            _ => return Err(unknown("schedule", schedule)),
+        };
         let method = match Method::from_name(method).map_err(to_py)? {
             Method::Insertion { .. } => Method::Insertion { parallel },
+            Method::Robust { .. } => Method::Robust { p, delta, assume, noise, parallel, schedule },
+            Method::RobustPaper { .. } => Method::RobustPaper { p, delta },
+            Method::Majority { .. } => Method::Majority { p, delta },
             other => other,
         };
-        Ok(Self(Mutex::new(method.learner(n_leaves, seed).map_err(to_py)?)))
+        Ok(Self(Mutex::new(Either::Three(method.learner(n_leaves, seed).map_err(to_py)?))))
+    }
+
+    /// One that asks about four leaves.
+    #[staticmethod]
+    #[pyo3(signature = (method, n_leaves, seed, *, n_landmarks, q, n_references, budget))]
+    fn of_quadruplets(
+        method: &str,
+        n_leaves: usize,
+        seed: u64,
+        n_landmarks: Option<usize>,
+        q: Option<f64>,
+        n_references: Option<usize>,
+        budget: Option<u64>,
+    ) -> PyResult<Self> {
+        let method = match QuadrupletMethod::from_name(method).map_err(to_py)? {
+            QuadrupletMethod::FourK { .. } => QuadrupletMethod::FourK {
+                landmarks: landmarks(n_landmarks, q)?,
+                references: n_references.map(References::Count).or(budget.map(References::Budget)),
+            },
+            other => other,
+        };
+        Ok(Self(Mutex::new(Either::Four(method.learner(n_leaves, seed).map_err(to_py)?))))
     }
 
     fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
-        let asked = py.detach(|| self.with(|learner| learner.ask(limit)));
-        questions(py, &asked)
+        py.detach(|| with!(self, learner => Asked::from(learner.ask(limit)))).into_py(py)
     }
 
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Questions<'py>> {
-        let open = self.with(|learner| learner.open());
-        questions(py, &open)
+        with!(self, learner => Asked::from(learner.open())).into_py(py)
     }
 
     /// Tells answers one after the other; gives the position of the first that is none, and why.
@@ -65,23 +150,22 @@ impl Learner {
         if ids.len() != answers.len() {
             return Err(to_py(Error::Shape(format!("{} answers to {} questions", answers.len(), ids.len()))));
         }
-        py.detach(|| {
-            self.with(|learner| {
-                for (at, (&id, &answer)) in ids.iter().zip(answers).enumerate() {
-                    if let Err(error) = learner.tell(id as u64, answer) {
-                        return Ok(Some((at, error.to_string())));
-                    }
-                }
-                Ok(None)
+        Ok(py.detach(|| {
+            with!(self, learner => {
+                let pairs = ids.iter().zip(answers).enumerate();
+                let told = |(at, (&id, &answer)): (usize, (&i64, &i8))| {
+                    learner.tell(id as u64, answer).err().map(|error| (at, error.to_string()))
+                };
+                pairs.map(told).find_map(|trouble| trouble)
             })
-        })
+        }))
     }
 
     /// Events as they happened: (asked for so many, 0, 0) or (0, question, answer).
     fn replay(&self, py: Python<'_>, events: PyReadonlyArray2<'_, i64>) -> PyResult<()> {
         let table = rows::<i64, 3>(events.as_slice()?, events.shape())?;
         let replayed = py.detach(|| {
-            self.with(|learner| {
+            with!(self, learner => {
                 table.iter().try_for_each(|&[asked, question, answer]| {
                     if asked > 0 {
                         learner.ask(asked as usize);
@@ -95,47 +179,51 @@ impl Learner {
     }
 
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
-        Ok(py.detach(|| self.with(|learner| learner.tree())).map_err(to_py)?.into())
+        Ok(py.detach(|| with!(self, learner => learner.tree())).map_err(to_py)?.into())
+    }
+
+    /// How many leaves a question has.
+    #[getter]
+    fn width(&self) -> usize {
+        match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Either::Three(_) => 3,
+            Either::Four(_) => 4,
+        }
     }
 
     #[getter]
     fn done(&self) -> bool {
-        self.with(|learner| learner.done())
+        with!(self, learner => learner.done())
     }
 
     #[getter]
     fn n_leaves(&self) -> usize {
-        self.with(|learner| learner.n_leaves())
+        with!(self, learner => learner.n_leaves())
     }
 
     #[getter]
     fn n_placed(&self) -> usize {
-        self.with(|learner| learner.placed())
+        with!(self, learner => learner.placed())
     }
 
     #[getter]
     fn n_asked(&self) -> u64 {
-        self.with(|learner| learner.n_asked())
+        with!(self, learner => learner.n_asked())
     }
 
     #[getter]
     fn n_answered(&self) -> u64 {
-        self.with(|learner| learner.n_answered())
+        with!(self, learner => learner.n_answered())
     }
 
     #[getter]
     fn n_rounds(&self) -> u64 {
-        self.with(|learner| learner.n_rounds())
+        with!(self, learner => learner.n_rounds())
     }
 
     #[getter]
     fn remaining_estimate(&self) -> f64 {
-        self.with(|learner| learner.remaining_estimate())
-    }
-
-    #[staticmethod]
-    fn names() -> Vec<&'static str> {
-        Method::NAMES.to_vec()
+        with!(self, learner => learner.remaining_estimate())
     }
 }
 
@@ -175,6 +263,15 @@ impl TreeOracle {
         });
         Ok(PyArray1::from_vec(py, answers.map_err(to_py)?))
     }
+}
+
+/// How often answers are right, and a lower bound, from the answers to each of some questions.
+#[pyfunction]
+pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f64)> {
+    let narrow = |answers: &Vec<i64>| answers.iter().map(|&x| i8::try_from(x).unwrap_or(i8::MAX)).collect();
+    let narrow: Vec<Vec<i8>> = answers.iter().map(narrow).collect();
+    let found = learn::estimate_p(&narrow, delta).map_err(to_py)?;
+    Ok((found.p, found.lower))
 }
 
 /// A random tree of a shape: "uniform", "yule", "balanced", "caterpillar".

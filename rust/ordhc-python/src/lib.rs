@@ -30,7 +30,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::generate::planted;
     #[pymodule_export]
-    use crate::learn::{Learner, TreeOracle, random_tree};
+    use crate::learn::{Learner, TreeOracle, estimate_p, random_tree};
     #[pymodule_export]
     use crate::linkage::{Linkage, agglomerate};
     #[pymodule_export]
