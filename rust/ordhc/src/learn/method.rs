@@ -9,7 +9,11 @@ use super::buckets::Buckets;
 use super::exact::Exact;
 use super::insertion::Insertion;
 use super::learner::Learner;
+use super::majority::Majority;
+use super::noise::{Assume, Noise, Schedule, check};
+use super::noisy_search::Settings;
 use super::quick::Quick;
+use super::robust::Robust;
 use crate::error::{Error, Result};
 
 /// How to learn a tree from answers without errors.
@@ -36,6 +40,28 @@ pub enum Method {
     Rounds,
     /// Sample and buckets with samples of an eighth: few rounds, and few questions more than insertion.
     Balanced,
+    /// X
+    Robust {
+        /// X
+        p: f64,
+        /// X
+        delta: f64,
+        /// X
+        assume: Assume,
+        /// X
+        noise: Noise,
+        /// X
+        parallel: usize,
+        /// X
+        schedule: Schedule,
+    },
+    /// X
+    Majority {
+        /// X
+        p: f64,
+        /// X
+        delta: f64,
+    },
 }
 
 impl Method {
@@ -92,6 +118,22 @@ impl Method {
             }
             Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order(), parallel))),
             Self::Exact => Box::new(Asking::new(Exact::new(order()))),
+            Self::Robust { p, delta, assume, noise, parallel, schedule } => {
+                check(p, delta)?;
+                if parallel == 0 {
+                    return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
+                }
+                if p == 1.0 {
+                    return Self::Insertion { parallel }.learner(n, seed);
+                }
+                let settings = Settings { p, delta, assume, noise, parallel, schedule };
+                Box::new(Asking::new(Robust::new(order(), settings, seed)))
+            }
+            Self::Majority { p, delta } => {
+                check(p, delta)?;
+                let questions = (3..=n).map(|i| (2.0 * i as f64 - 3.0).log2().floor()).sum();
+                Box::new(Asking::new(Majority::new(Exact::new(order()), questions, p, delta)))
+            }
             Self::Rounds => Box::new(Asking::new(Buckets::new(order(), None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order(), Some(8)))),
         })

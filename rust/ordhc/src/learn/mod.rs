@@ -6,11 +6,16 @@ mod exact;
 mod insertion;
 mod learner;
 mod ledger;
+mod majority;
 mod method;
+mod noise;
+mod noisy_search;
 mod quick;
+mod robust;
 mod run;
 mod work;
 
 pub use learner::{Learner, Question};
 pub use method::Method;
+pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use run::{Limits, learn_with};
