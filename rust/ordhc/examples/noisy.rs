@@ -16,7 +16,8 @@ fn main() -> ordhc::Result<()> {
     let runs: u64 = arguments[2].parse().unwrap();
     let only = arguments.get(3).map_or("", String::as_str);
     let delta = 0.05;
-    let with = |assume, parallel, schedule| Method::Robust { p, delta, assume, noise: Noise::Independent, parallel, schedule };
+    let with =
+        |assume, parallel, schedule| Method::Robust { p, delta, assume, noise: Noise::Independent, parallel, schedule };
     let methods = [
         ("robust", with(Assume::Adversarial, 1, Schedule::Questions), 1),
         ("robust, together", with(Assume::Adversarial, 1, Schedule::Questions), usize::MAX),
@@ -24,6 +25,7 @@ fn main() -> ordhc::Result<()> {
         ("robust, balanced", with(Assume::Adversarial, 1, Schedule::Balanced), usize::MAX),
         ("robust, rounds", with(Assume::Adversarial, 1, Schedule::Rounds), usize::MAX),
         ("uniform", with(Assume::Uniform, 1, Schedule::Questions), 1),
+        ("robust-paper", Method::RobustPaper { p, delta }, usize::MAX),
         ("majority", Method::Majority { p, delta }, usize::MAX),
     ];
     println!("| learner | wrong answers | questions / n | rounds | wrong trees | seconds |");
@@ -37,7 +39,12 @@ fn main() -> ordhc::Result<()> {
                 let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 1000 + seed)?;
                 let start = Instant::now();
                 let mut learner = method.learner(n, seed)?;
-                learn_with(&mut *learner, |batch| oracle.answers(batch), Limits { batch, budget: None }, &Monitor::new())?;
+                learn_with(
+                    &mut *learner,
+                    |batch| oracle.answers(batch),
+                    Limits { batch, budget: None },
+                    &Monitor::new(),
+                )?;
                 seconds += start.elapsed().as_secs_f64();
                 questions += learner.n_answered();
                 rounds += learner.n_rounds();

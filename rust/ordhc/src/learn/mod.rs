@@ -12,7 +12,10 @@ mod noise;
 mod noisy_search;
 mod quick;
 mod robust;
+mod robust_paper;
 mod run;
+mod vertex_query;
+mod weights;
 mod work;
 
 pub use learner::{Learner, Question};

@@ -108,16 +108,24 @@ impl Search {
             _ => true,
         };
         let best = posterior.pivot(tree, |parts| settings.entropy(parts), may);
-        self.pivot = best.filter(|best| settings.noise == Noise::Independent || settings.tells(best.1)).map(|best| best.0);
+        self.pivot =
+            best.filter(|best| settings.noise == Noise::Independent || settings.tells(best.1)).map(|best| best.0);
     }
 
     /// The leaves to ask about two children with.
-    pub(crate) fn leaves(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, children: [u32; 2], random: &mut ChaCha8Rng) -> [u32; 2] {
+    pub(crate) fn leaves(
+        &mut self,
+        tree: &SizedTree,
+        settings: &Settings,
+        pivot: u32,
+        children: [u32; 2],
+        random: &mut ChaCha8Rng,
+    ) -> [u32; 2] {
+        let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
         if settings.noise == Noise::Independent {
-            return children.map(|child| tree.tree().representative(child));
+            return draw();
         }
         let asked = self.asked.entry(pivot).or_default();
-        let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
         let mut pair = draw();
         for _ in 0..20 {
             if !asked.contains(&pair) {
@@ -137,7 +145,7 @@ impl Search {
 
     /// Takes an answer to a question about a pivot.
     pub(crate) fn learn(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, first: u32, outcome: Outcome) {
-        let (right, wrong) = (settings.p, settings.wrong() * *WR);
+        let (right, wrong) = (settings.p, settings.wrong());
         let mut factors = [wrong; 3];
         match outcome {
             Outcome::First => factors[0] = right,
@@ -155,7 +163,8 @@ impl Search {
 pub(crate) struct Attempt {
     pub(crate) place: u32,
     number: u32,
-    threshold: i64,
+    /// What every count must come to.
+    pub(crate) threshold: i64,
     /// At most so many questions are open at a time.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
@@ -174,7 +183,7 @@ pub(crate) struct Test {
 pub(crate) type Check = (u32, usize, Outcome);
 
 impl Attempt {
-    pub(crate) fn new(tree: &SizedTree, place: u32, number: u32, threshold: f64) -> Self {
+    pub(crate) fn new(tree: &SizedTree, place: u32, number: u32) -> Self {
         let mut tests = Vec::with_capacity(2);
         if tree.children(place).is_some() {
             tests.push(Test { pivot: place, expected: Outcome::Outside, count: 0, open: 0 });
@@ -185,7 +194,11 @@ impl Attempt {
             let expected = if is_first { Outcome::First } else { Outcome::Second };
             tests.push(Test { pivot: above, expected, count: 0, open: 0 });
         }
-        Self { place, number, threshold: threshold as i64, at_once: 0, tests }
+        Self { place, number, threshold: 1, at_once: 0, tests }
+    }
+
+    pub(crate) fn n_tests(&self) -> usize {
+        self.tests.len()
     }
 
     pub(crate) fn is_passed(&self) -> bool {
@@ -211,5 +224,3 @@ impl Attempt {
         }
     }
 }
-
-static WR: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| super::robust::env("WR", 1.0));

@@ -39,6 +39,7 @@ pub(crate) struct Robust {
     work: Work,
     /// Answers about leaves without a place.
     under_way: u64,
+    path: Vec<u32>,
 }
 
 /// What an open question is for.
@@ -51,17 +52,17 @@ pub(crate) struct Purpose {
     check: Option<Check>,
 }
 
-/// A place that is so likely is attempted.
-static LIKELY: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("LIKELY", 0.7));
-pub(crate) fn env(name: &str, x: f64) -> f64 { std::env::var(name).map_or(x, |t| t.parse().unwrap()) }
-static ABANDON: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("ABANDON", 0.5));
+/// A place that is so likely is attempted, until it is so unlikely.
+const LIKELY: f64 = 0.6;
+const UNLIKELY: f64 = 0.25;
 
-/// An attempt may take this share of what there is of delta.
-static SHARE: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("SHARE", 0.75));
+/// An attempt may take this share of what there is of delta, for each of its tests: attempts of one test are
+/// half as dear.
+const SHARE: f64 = 0.3;
 
 /// An attempt at a place that is less likely than this has few questions open at a time.
-static SURE: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| env("SURE", 0.95));
-static CAREFUL: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| env("CAREFUL", 6.0) as u32);
+const SURE: f64 = 0.95;
+const CAREFUL: u32 = 6;
 
 impl Robust {
     /// Leaves are inserted in this order; there is at least one, and p < 1.
@@ -88,6 +89,7 @@ impl Robust {
             patience: (100.0 + 50.0 * cost) as u64,
             random,
             under_way: 0,
+            path: Vec::new(),
         };
         new.start();
         new
@@ -142,8 +144,8 @@ impl Robust {
                 return Some(place);
             }
             let weight = search.posterior.weight(tree, place);
-            attempt.at_once = if weight < *SURE { *CAREFUL } else { u32::MAX };
-            if weight >= *ABANDON {
+            attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
+            if weight >= UNLIKELY {
                 return None;
             }
             search.attempt = None;
@@ -156,14 +158,15 @@ impl Robust {
                 return search.pivot.is_none().then_some(place);
             }
             1.0 - weight
-        } else if weight < *LIKELY {
+        } else if weight < LIKELY {
             search.choose(tree, settings);
             return None;
         } else {
-            let threshold = settings.needed(*SHARE * means);
             search.attempts += 1;
-            let mut attempt = Attempt::new(tree, place, search.attempts, threshold);
-            attempt.at_once = if weight < *SURE { *CAREFUL } else { u32::MAX };
+            let mut attempt = Attempt::new(tree, place, search.attempts);
+            let threshold = settings.needed(SHARE * attempt.n_tests() as f64 * means);
+            attempt.threshold = threshold as i64;
+            attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
             search.attempt = Some(attempt);
             settings.failure(threshold)
         };
@@ -180,8 +183,10 @@ impl Robust {
         self.placed += 1;
         self.work.placed(self.placed);
         let new = self.tree.insert(place, search.leaf);
+        self.tree.path(new[0], &mut self.path);
+        self.path.pop();
         for search in self.searches.iter_mut().flatten() {
-            search.posterior.insert(&self.tree, place, new);
+            search.posterior.insert(&self.tree, &self.path, place, new);
             if search.attempt.as_ref().is_some_and(|attempt| attempt.place == place) {
                 search.attempt = None;
                 search.choose(&self.tree, &self.settings);
@@ -201,7 +206,9 @@ impl Strategy for Robust {
                 continue;
             };
             let next = match &mut search.attempt {
-                Some(attempt) if search.open < attempt.at_once => attempt.next().map(|(pivot, check)| (pivot, Some(check))),
+                Some(attempt) if search.open < attempt.at_once => {
+                    attempt.next().map(|(pivot, check)| (pivot, Some(check)))
+                }
                 None if search.open == 0 => search.pivot.map(|pivot| (pivot, None)),
                 _ => None,
             };

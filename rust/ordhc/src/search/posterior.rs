@@ -77,13 +77,11 @@ impl Posterior {
     /// The spot of a node.
     fn find(&mut self, tree: &SizedTree, node: u32) -> u32 {
         let mut path = std::mem::take(&mut self.path);
-        let up = |&node: &u32| Some(tree.tree().parent(node)).filter(|&up| up != NONE);
-        path.clear();
-        path.extend(std::iter::successors(Some(node), up));
-        path.pop();
+        tree.path(node, &mut path);
         let mut at = 0;
-        while let (Some(node), Some([first, second])) = (path.pop(), self.open(tree, at)) {
-            at = if self.spots[first as usize].node == node { first } else { second };
+        for &next in &path[1..] {
+            let Some([first, second]) = self.open(tree, at) else { break };
+            at = if self.spots[first as usize].node == next { first } else { second };
         }
         self.path = path;
         at
@@ -118,20 +116,16 @@ impl Posterior {
     }
 
     /// A leaf was put beside `node`, under the new `parent`: the new places are as likely as that one was.
-    pub(crate) fn insert(&mut self, tree: &SizedTree, node: u32, [parent, leaf]: [u32; 2]) {
-        let mut path = std::mem::take(&mut self.path);
-        let up = |&node: &u32| Some(tree.tree().parent(node)).filter(|&up| up != NONE);
-        path.clear();
-        path.extend(std::iter::successors(Some(parent), up));
-        path[0] = node;
-        path.pop();
+    /// `path` has the nodes above `parent`, from the root down.
+    pub(crate) fn insert(&mut self, tree: &SizedTree, path: &[u32], node: u32, [parent, leaf]: [u32; 2]) {
         let mut at = 0;
-        while self.spots[at as usize].first != NONE
-            && let (Some(node), Some([first, second])) = (path.pop(), self.open(tree, at))
-        {
-            at = if self.spots[first as usize].node == node { first } else { second };
+        for next in path.iter().skip(1).chain((!path.is_empty()).then_some(&node)) {
+            if self.spots[at as usize].first == NONE {
+                break;
+            }
+            let Some([first, second]) = self.open(tree, at) else { break };
+            at = if self.spots[first as usize].node == *next { first } else { second };
         }
-        self.path = path;
         let old = self.spots[at as usize];
         if old.node != node {
             self.spots[at as usize].sum += 2.0 * old.own;
@@ -189,7 +183,8 @@ impl Posterior {
         while let Some(at) = self.stack.pop() {
             let Spot { node, sum, .. } = self.spots[at as usize];
             // Outside a node below this one is more than outside this one.
-            let bound = |sum: f64| if sum > 2.0 / 3.0 { f64::INFINITY } else { value([sum / 2.0, sum / 2.0, 1.0 - sum]) };
+            let bound =
+                |sum: f64| if sum > 2.0 / 3.0 { f64::INFINITY } else { value([sum / 2.0, sum / 2.0, 1.0 - sum]) };
             if best.is_some_and(|best| bound(sum) <= best.1) {
                 continue;
             }
@@ -249,7 +244,10 @@ mod tests {
                     let node = random.random_range(0..tree.tree().len() as u32);
                     let new = tree.insert(node, 1000 + step);
                     weights.resize(tree.tree().len(), weights[node as usize]);
-                    posterior.insert(&tree, node, new);
+                    let mut path = Vec::new();
+                    tree.path(new[0], &mut path);
+                    path.pop();
+                    posterior.insert(&tree, &path, node, new);
                 } else {
                     let (pivot, children) = any_pivot(&tree, &mut random);
                     let first = children[random.random_range(0..2)];

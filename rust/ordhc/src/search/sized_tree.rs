@@ -57,6 +57,14 @@ impl SizedTree {
         at
     }
 
+    /// The nodes from the root down to a node.
+    pub(crate) fn path(&self, node: u32, path: &mut Vec<u32>) {
+        let up = |&node: &u32| Some(self.tree.parent(node)).filter(|&up| up != NONE);
+        path.clear();
+        path.extend(std::iter::successors(Some(node), up));
+        path.reverse();
+    }
+
     /// Puts a new leaf beside a node; returns the nodes of their parent and of the leaf.
     pub(crate) fn insert(&mut self, node: u32, leaf: u32) -> [u32; 2] {
         let new = self.tree.leaf(leaf);
