@@ -9,13 +9,19 @@ use super::buckets::Buckets;
 use super::exact::Exact;
 use super::insertion::Insertion;
 use super::learner::Learner;
+use super::majority::Majority;
+use super::noise::{Assume, Noise, Schedule, check};
+use super::noisy_search::Settings;
 use super::quick::Quick;
+use super::robust::Robust;
+use super::robust_paper::RobustPaper;
 use crate::error::{Error, Result};
 
-/// How to learn a tree from answers without errors.
+/// How to learn a tree.
 ///
-/// Every method finds exactly the tree that the answers come from, whatever its shape and degree; from
-/// answers that contradict each other it finds some tree. Source: Emamjomeh-Zadeh & Kempe, "Adaptive
+/// From answers without errors, the first five find exactly the tree that the answers come from, whatever its
+/// shape and degree; from answers that contradict each other they find some tree. The others are for answers
+/// of which some are wrong. Source: Emamjomeh-Zadeh & Kempe, "Adaptive
 /// hierarchical clustering using ordinal queries" (2018).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -36,13 +42,62 @@ pub enum Method {
     Rounds,
     /// Sample and buckets with samples of an eighth: few rounds, and few questions more than insertion.
     Balanced,
+    /// For answers that are right with a probability of at least `p` only: posterior search with fresh
+    /// verification, one leaf after the other. Builds binary trees; the answer -1 counts as wrong.
+    ///
+    /// If the answers come from a binary tree, each of them is right with a probability of at least `p`
+    /// whatever was answered before, and nothing is assumed about wrong ones, then the tree is wrong
+    /// with a probability of at most `delta`. Proof and measurements: docs/decisions/0003-noisy-search.md.
+    /// A leaf whose answers contradict each other without end goes to its likeliest place.
+    ///
+    /// `p` = 1 is [`Insertion`](Self::Insertion).
+    Robust {
+        /// How likely an answer is right, more than 1/2: at p = 1/2 an adversary can make two trees look
+        /// the same. See [`estimate_p`](super::estimate_p).
+        p: f64,
+        /// How likely the tree may be wrong.
+        delta: f64,
+        /// [`Assume::Uniform`] stops on the posterior alone: two thirds of the questions, but `delta` is then
+        /// kept only for wrong answers that are equally likely, on average over trees drawn uniformly.
+        assume: Assume,
+        /// [`Noise::Persistent`] never asks the same question again; other leaves from the same parts stand
+        /// in for the first ones. It stops on the posterior, or when all is asked that says anything; what
+        /// three leaves alone can tell is as right as one answer, so no probability is promised.
+        noise: Noise,
+        /// How many leaves are searched side by side: as many times fewer rounds, nearly.
+        parallel: usize,
+        /// More leaves side by side as the tree grows.
+        schedule: Schedule,
+    },
+    /// For answers that are right with a probability of at least `p` only: the paper's own algorithm
+    /// (Theorem 5.1), a reference. Takes hundreds to thousands of questions a leaf, and O(n) time for each.
+    ///
+    /// The promise is that of [`Robust`](Self::Robust). Where the paper leaves gaps this is what
+    /// docs/decisions/0003-noisy-search.md says. `p` = 1 is [`Insertion`](Self::Insertion).
+    RobustPaper {
+        /// How likely an answer is right, more than 1/2.
+        p: f64,
+        /// How likely the tree may be wrong.
+        delta: f64,
+    },
+    /// For answers that are right with a probability of at least `p` only: [`Exact`](Self::Exact) with
+    /// every question asked up to k times, where the majority of k answers to n log2 n questions is wrong
+    /// with a probability of at most `delta` in all. A baseline. Binary trees have that promise; trees of
+    /// higher degree are built too, with more questions than it counts.
+    Majority {
+        /// How likely an answer is right, more than 1/2.
+        p: f64,
+        /// How likely the tree may be wrong.
+        delta: f64,
+    },
 }
 
 impl Method {
     /// The names of the methods.
-    pub const NAMES: [&'static str; 5] = ["quick", "insertion", "exact", "rounds", "balanced"];
+    pub const NAMES: [&'static str; 8] =
+        ["quick", "insertion", "exact", "rounds", "balanced", "robust", "robust-paper", "majority"];
 
-    /// The method of a name, insertion one leaf at a time.
+    /// The method of a name: one leaf at a time, `p` = 1 and `delta` = 0.05.
     ///
     /// # Errors
     /// An unknown name.
@@ -53,6 +108,9 @@ impl Method {
             "exact" => Self::Exact,
             "rounds" => Self::Rounds,
             "balanced" => Self::Balanced,
+            "robust" => Self::robust(1.0, 0.05),
+            "robust-paper" => Self::RobustPaper { p: 1.0, delta: 0.05 },
+            "majority" => Self::Majority { p: 1.0, delta: 0.05 },
             _ => {
                 let names = Self::NAMES.join(", ");
                 return Err(Error::Argument(format!("there is no learner {name:?}; there are {names}")));
@@ -60,10 +118,16 @@ impl Method {
         })
     }
 
+    /// [`Robust`](Self::Robust) with the strongest promise: wrong answers may be anything, one leaf at a time.
+    pub fn robust(p: f64, delta: f64) -> Self {
+        let (assume, noise, schedule) = (Assume::Adversarial, Noise::Independent, Schedule::Questions);
+        Self::Robust { p, delta, assume, noise, parallel: 1, schedule }
+    }
+
     /// A learner of a tree over `n` leaves, which are taken in an order drawn with the seed.
     ///
     /// # Errors
-    /// No leaves, or more than 2^31 - 1; `parallel` = 0.
+    /// No leaves, or more than 2^31 - 1; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1).
     ///
     /// ```
     /// use ordhc::learn::{Learner, Method};
@@ -92,6 +156,29 @@ impl Method {
             }
             Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order(), parallel))),
             Self::Exact => Box::new(Asking::new(Exact::new(order()))),
+            Self::Robust { p, delta, assume, noise, parallel, schedule } => {
+                check(p, delta)?;
+                if parallel == 0 {
+                    return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
+                }
+                if p == 1.0 || n < 3 {
+                    return Self::Insertion { parallel }.learner(n, seed);
+                }
+                let settings = Settings { p, delta, assume, noise, parallel, schedule };
+                Box::new(Asking::new(Robust::new(order(), settings, seed)))
+            }
+            Self::RobustPaper { p, delta } => {
+                check(p, delta)?;
+                if p == 1.0 || n < 3 {
+                    return Self::Insertion { parallel: 1 }.learner(n, seed);
+                }
+                Box::new(Asking::new(RobustPaper::new(order(), p, delta)))
+            }
+            Self::Majority { p, delta } => {
+                check(p, delta)?;
+                let questions = (3..=n).map(|i| (2.0 * i as f64 - 3.0).log2().floor()).sum();
+                Box::new(Asking::new(Majority::new(Exact::new(order()), questions, p, delta)))
+            }
             Self::Rounds => Box::new(Asking::new(Buckets::new(order(), None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order(), Some(8)))),
         })

@@ -5,6 +5,8 @@
 pub(crate) struct Work {
     total: f64,
     done: f64,
+    /// Questions a bit as long as there is no evidence.
+    usual: f64,
 }
 
 /// Questions a bit, measured on random trees, and how many bits of evidence it takes to overrule that.
@@ -13,7 +15,12 @@ const EVIDENCE: f64 = 50.0;
 
 impl Work {
     pub(crate) fn new(n: usize) -> Self {
-        Self { total: (3..=n).map(bits).sum(), done: 0.0 }
+        Self { total: (3..=n).map(bits).sum(), done: 0.0, usual: USUAL }
+    }
+
+    /// A leaf is expected to take `cost` questions in the whole tree.
+    pub(crate) fn with_cost(n: usize, cost: f64) -> Self {
+        Self { usual: cost / bits(n.max(3)), ..Self::new(n) }
     }
 
     /// The i-th leaf has its place.
@@ -23,7 +30,7 @@ impl Work {
 
     /// The number of questions left; `under_way` of the answers are about leaves without a place.
     pub(crate) fn remaining(&self, n_answered: u64, under_way: u64) -> f64 {
-        let price = ((n_answered - under_way) as f64 + USUAL * EVIDENCE) / (self.done + EVIDENCE);
+        let price = ((n_answered - under_way) as f64 + self.usual * EVIDENCE) / (self.done + EVIDENCE);
         price * (self.total - self.done) - under_way as f64
     }
 }

@@ -7,14 +7,18 @@
 mod growing_tree;
 mod pivot_tree;
 mod place;
+mod posterior;
 mod region;
+mod sized_tree;
 mod sketch;
 mod walk;
 
 pub(crate) use growing_tree::{GrowingTree, NONE};
 pub(crate) use pivot_tree::PivotTree;
 pub(crate) use place::{Outcome, Place};
+pub(crate) use posterior::Posterior;
 pub(crate) use region::{PivotRule, Region};
+pub(crate) use sized_tree::SizedTree;
 pub(crate) use sketch::Sketch;
 pub(crate) use walk::Walk;
 

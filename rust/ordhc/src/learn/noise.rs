@@ -1,0 +1,166 @@
+//! Answers of which some are wrong.
+
+use crate::error::{Error, Result};
+
+/// What wrong answers are assumed to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Assume {
+    /// Anything: whoever answers wrongly may know everything and choose the worst.
+    #[default]
+    Adversarial,
+    /// Both wrong answers are equally likely.
+    Uniform,
+}
+
+/// What happens when a question is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Noise {
+    /// Each answer is right or wrong on its own.
+    #[default]
+    Independent,
+    /// The same question gets the same answer, as from a language model or a data set.
+    Persistent,
+}
+
+/// How many leaves are searched side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Schedule {
+    /// As many as `parallel` says.
+    #[default]
+    Questions,
+    /// An eighth of those in the tree, at least `parallel`: few rounds.
+    Balanced,
+    /// As many as there are in the tree, at least `parallel`: the fewest rounds, more questions.
+    Rounds,
+}
+
+/// An error unless 1/2 < p <= 1 and 0 < delta < 1.
+pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
+    if !(p > 0.5 && p <= 1.0) {
+        return Err(Error::Argument(format!("p = {p} must be more than 1/2 and at most 1")));
+    }
+    if !(delta > 0.0 && delta < 1.0) {
+        return Err(Error::Argument(format!("delta = {delta} must be between 0 and 1, both excluded")));
+    }
+    Ok(())
+}
+
+/// The probability that at least `k` of `n` independent answers are right.
+pub(crate) fn tail(n: u64, k: u64, p: f64) -> f64 {
+    if k == 0 || p >= 1.0 {
+        return f64::from(k <= n);
+    }
+    if p <= 0.0 {
+        return 0.0;
+    }
+    let mut choose = 0.0;
+    let mut sum = 0.0;
+    for i in 0..=n {
+        if i >= k {
+            sum += (choose + i as f64 * p.ln() + (n - i) as f64 * (1.0 - p).ln()).exp();
+        }
+        choose += ((n - i) as f64).ln() - (i as f64 + 1.0).ln();
+    }
+    sum.min(1.0)
+}
+
+/// The smallest odd number of answers of which most are right with a probability of at least 1 - `wrong`.
+pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
+    // Wrong ones are counted: 1 - wrong would not tell small probabilities apart.
+    let mut most = 1;
+    while tail(most, most.div_ceil(2), 1.0 - p) > wrong {
+        most = 2 * most + 1;
+    }
+    let (mut low, mut high) = (0, most / 2);
+    while low < high {
+        let middle = (low + high) / 2;
+        if tail(2 * middle + 1, middle + 1, 1.0 - p) > wrong { low = middle + 1 } else { high = middle }
+    }
+    2 * high + 1
+}
+
+/// How often answers are right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reliability {
+    /// The estimate: the share of answers that agree with most others to the same question.
+    pub p: f64,
+    /// A lower bound.
+    pub lower: f64,
+}
+
+/// How often answers are right, from questions that were asked several times; nobody needs to know the
+/// right answers.
+///
+/// Assumes that answers are independent and right with the same probability. The lower bound is then
+/// below it with a probability of at least 1 - `delta`, whatever the wrong answers are: it is the bound of
+/// Clopper and Pearson at `delta` / 4^k for k questions, a union over what their right answers may be. Few
+/// questions, each of them asked often, make it tight. Use the bound, not the estimate, as `p` of a
+/// learner; the probabilities of failure add up.
+///
+/// # Errors
+/// No answers; an answer other than 0, 1, 2, -1; `delta` outside (0, 1).
+///
+/// ```
+/// use ordhc::learn::estimate_p;
+///
+/// let answers = [[0, 0, 2, 0, 0, 0, 0, 0, 0, 0].repeat(4), [1, 1, 1, 1, 1, 1, 1, 0, 1, 1].repeat(4)];
+/// let reliability = estimate_p(&answers, 0.05)?;
+/// assert_eq!(reliability.p, 0.9);
+/// assert!(reliability.lower > 0.78 && reliability.lower < 0.82);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<Reliability> {
+    check(1.0, delta)?;
+    let (mut right, mut all, mut questions) = (0, 0, 0);
+    for (at, answers) in answers.iter().map(AsRef::as_ref).enumerate() {
+        let mut counts = [0; 4];
+        for &answer in answers {
+            let Some(count) = counts.get_mut((i16::from(answer) + 1) as usize) else {
+                return Err(Error::Argument(format!("question {at}: the answer {answer} is not 0, 1, 2 or -1")));
+            };
+            *count += 1;
+        }
+        right += counts.iter().max().copied().unwrap_or(0);
+        all += answers.len() as u64;
+        questions += i32::from(!answers.is_empty());
+    }
+    if all == 0 {
+        return Err(Error::Argument("there are no answers to estimate p from".to_string()));
+    }
+    let delta = delta / 4f64.powi(questions);
+    let (mut low, mut high) = (0.0, right as f64 / all as f64);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if tail(all, right, middle) <= delta { low = middle } else { high = middle }
+    }
+    Ok(Reliability { p: right as f64 / all as f64, lower: low })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_and_repeats_are_those_of_tables() {
+        assert!((tail(3, 2, 0.8) - 0.896).abs() < 1e-12);
+        assert!((tail(10, 0, 0.3), tail(4, 4, 1.0), tail(4, 1, 0.0)) == (1.0, 1.0, 0.0));
+        // Lemma 5.3: most of k_p answers are right with a probability of at least sqrt(p).
+        let k_p = [0.9, 0.8, 0.7].map(|p: f64| repeats(p, 1.0 - p.sqrt()));
+        assert_eq!(k_p, [3, 3, 5]);
+        for (p, wrong) in [(0.9, 1e-6), (0.6, 1e-3), (1.0, 1e-9), (0.51, 0.4)] {
+            let k = repeats(p, wrong);
+            assert!(tail(k, k.div_ceil(2), 1.0 - p) <= wrong);
+            assert!(k == 1 || tail(k - 2, (k - 2).div_ceil(2), 1.0 - p) > wrong);
+        }
+    }
+
+    #[test]
+    fn bounds_are_below() {
+        let bound = |answers: &[&[i8]]| estimate_p(answers, 0.05).unwrap().lower;
+        assert!(bound(&[&[2; 60]]) > 0.92 && bound(&[&[2; 60]]) < 0.95);
+        assert!(bound(&[&[0, 1, 2, 0, 1, 2]]) < 0.2);
+        assert!(estimate_p::<&[i8]>(&[&[]], 0.05).unwrap_err().to_string().contains("no answers"));
+        assert!(estimate_p(&[[7]], 0.05).unwrap_err().to_string().contains("the answer 7"));
+        assert!(estimate_p(&[[1]], 1.0).unwrap_err().to_string().contains("delta = 1"));
+    }
+}

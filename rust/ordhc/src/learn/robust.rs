@@ -1,0 +1,266 @@
+//! Insertion when some answers are wrong.
+
+use std::collections::VecDeque;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::asking::Strategy;
+use super::noise::Schedule;
+use super::noisy_search::{Attempt, Check, Search, Settings};
+use super::work::Work;
+use crate::search::{Outcome, SizedTree, Sketch};
+
+/// Posterior search with fresh verification; see [`Method::Robust`](super::Method::Robust).
+///
+/// A search asks the pivot of largest information until one place is likely. An *attempt* then asks the
+/// questions whose answers are known if that is the right place: the pivot beside it must say "outside",
+/// the pivot above it "this side". Each of the two counts its answers since the attempt began, right ones
+/// up and others down, to a threshold. If the place is wrong, one of the two expects a wrong answer, and its
+/// count comes to the threshold a with a probability of at most ((1-p)/p)^a; thresholds are chosen so that
+/// these probabilities add up to at most delta.
+///
+/// Searches side by side have a posterior each. A place that is taken becomes three for all others, and
+/// attempts at it begin again.
+#[derive(Debug, Clone)]
+pub(crate) struct Robust {
+    settings: Settings,
+    order: Vec<u32>,
+    started: usize,
+    placed: usize,
+    tree: SizedTree,
+    searches: Vec<Option<Box<Search>>>,
+    idle: Vec<u32>,
+    ready: VecDeque<u32>,
+    /// What searches that have ended left of delta.
+    spare: f64,
+    patience: u64,
+    random: ChaCha8Rng,
+    work: Work,
+    /// Answers about leaves without a place.
+    under_way: u64,
+    path: Vec<u32>,
+}
+
+/// What an open question is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purpose {
+    slot: u32,
+    pivot: u32,
+    /// The child of the pivot that the first leaf is under, at the time of asking.
+    first: u32,
+    check: Option<Check>,
+}
+
+/// A place that is so likely is attempted, until it is so unlikely.
+const LIKELY: f64 = 0.6;
+const UNLIKELY: f64 = 0.25;
+
+/// An attempt may take this share of what there is of delta, for each of its tests: attempts of one test are
+/// half as dear.
+const SHARE: f64 = 0.3;
+
+/// An attempt at a place that is less likely than this has few questions open at a time.
+const SURE: f64 = 0.95;
+const CAREFUL: u32 = 6;
+
+impl Robust {
+    /// Leaves are inserted in this order; there is at least one, and p < 1.
+    pub(crate) fn new(order: Vec<u32>, settings: Settings, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(2);
+        let mut tree = SizedTree::new(order[0]);
+        let begun = order.len().min(2);
+        if begun == 2 {
+            tree.insert(tree.root(), order[1]);
+        }
+        let cost = settings.cost(order.len());
+        let mut new = Self {
+            work: Work::with_cost(order.len(), cost),
+            settings,
+            order,
+            started: begun,
+            placed: begun,
+            tree,
+            searches: Vec::new(),
+            idle: Vec::new(),
+            ready: VecDeque::new(),
+            spare: 0.0,
+            patience: (100.0 + 50.0 * cost) as u64,
+            random,
+            under_way: 0,
+            path: Vec::new(),
+        };
+        new.start();
+        new
+    }
+
+    fn start(&mut self) {
+        while self.started < self.order.len() {
+            let Settings { delta, parallel, schedule, .. } = self.settings;
+            let at_once = match schedule {
+                Schedule::Questions => parallel,
+                Schedule::Balanced => parallel.max(self.placed / 8),
+                Schedule::Rounds => parallel.max(self.placed),
+            };
+            if self.searches.len() - self.idle.len() >= at_once {
+                return;
+            }
+            let slot = self.idle.pop().unwrap_or_else(|| {
+                self.searches.push(None);
+                self.searches.len() as u32 - 1
+            });
+            let purse = delta / (self.order.len() - 2) as f64;
+            let search = Search::new(self.order[self.started], purse, &self.tree);
+            self.searches[slot as usize] = Some(Box::new(search));
+            self.started += 1;
+            self.decide(slot);
+        }
+    }
+
+    /// All questions of a search are answered: it has found its place, or goes on.
+    fn decide(&mut self, slot: u32) {
+        let Some(mut search) = self.searches[slot as usize].take() else { return };
+        match self.found(&mut search) {
+            Some(place) => self.insert(slot, *search, place),
+            None => {
+                if !std::mem::replace(&mut search.is_ready, true) {
+                    self.ready.push_back(slot);
+                }
+                self.searches[slot as usize] = Some(search);
+            }
+        }
+    }
+
+    /// The place of a search, or none, and it has a pivot or an attempt.
+    fn found(&mut self, search: &mut Search) -> Option<u32> {
+        let Self { tree, settings, .. } = self;
+        if search.answered > self.patience {
+            return Some(search.posterior.heaviest(tree).0);
+        }
+        if let Some(attempt) = &mut search.attempt {
+            let place = attempt.place;
+            if attempt.is_passed() {
+                return Some(place);
+            }
+            let weight = search.posterior.weight(tree, place);
+            attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
+            if weight >= UNLIKELY {
+                return None;
+            }
+            search.attempt = None;
+        }
+        let (place, weight) = search.posterior.heaviest(tree);
+        let means = search.purse + self.spare;
+        let cost = if settings.is_by_posterior() {
+            if 1.0 - weight > means {
+                search.choose(tree, settings);
+                return search.pivot.is_none().then_some(place);
+            }
+            1.0 - weight
+        } else if weight < LIKELY {
+            search.choose(tree, settings);
+            return None;
+        } else {
+            search.attempts += 1;
+            let mut attempt = Attempt::new(tree, place, search.attempts);
+            let threshold = settings.needed(SHARE * attempt.n_tests() as f64 * means);
+            attempt.threshold = threshold as i64;
+            attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
+            search.attempt = Some(attempt);
+            settings.failure(threshold)
+        };
+        let own = cost.min(search.purse);
+        search.purse -= own;
+        self.spare = (self.spare - (cost - own)).max(0.0);
+        search.attempt.is_none().then_some(place)
+    }
+
+    fn insert(&mut self, slot: u32, search: Search, place: u32) {
+        self.idle.push(slot);
+        self.spare += search.purse;
+        self.under_way -= search.answered;
+        self.placed += 1;
+        self.work.placed(self.placed);
+        let new = self.tree.insert(place, search.leaf);
+        self.tree.path(new[0], &mut self.path);
+        self.path.pop();
+        for search in self.searches.iter_mut().flatten() {
+            search.posterior.insert(&self.tree, &self.path, place, new);
+            if search.attempt.as_ref().is_some_and(|attempt| attempt.place == place) {
+                search.attempt = None;
+                search.choose(&self.tree, &self.settings);
+            }
+        }
+    }
+}
+
+impl Strategy for Robust {
+    type Purpose = Purpose;
+
+    fn next(&mut self) -> Option<([u32; 3], Purpose)> {
+        while let Some(&slot) = self.ready.front() {
+            let Self { tree, settings, random, .. } = self;
+            let Some(search) = &mut self.searches[slot as usize] else {
+                self.ready.pop_front();
+                continue;
+            };
+            let next = match &mut search.attempt {
+                Some(attempt) if search.open < attempt.at_once => {
+                    attempt.next().map(|(pivot, check)| (pivot, Some(check)))
+                }
+                None if search.open == 0 => search.pivot.map(|pivot| (pivot, None)),
+                _ => None,
+            };
+            let Some(((pivot, check), children)) = next.and_then(|next| Some((next, tree.children(next.0)?))) else {
+                search.is_ready = false;
+                self.ready.pop_front();
+                continue;
+            };
+            search.open += 1;
+            let [first, second] = search.leaves(tree, settings, pivot, children, random);
+            let purpose = Purpose { slot, pivot, first: children[0], check };
+            return Some(([first, second, search.leaf], purpose));
+        }
+        None
+    }
+
+    fn take(&mut self, purpose: Purpose, answer: i8) {
+        let Purpose { slot, pivot, first, check } = purpose;
+        let Some(search) = &mut self.searches[slot as usize] else { return };
+        let outcome = Outcome::of_answer(answer);
+        search.learn(&self.tree, &self.settings, pivot, first, outcome);
+        search.open -= 1;
+        search.answered += 1;
+        self.under_way += 1;
+        if let (Some(attempt), Some(check)) = (&mut search.attempt, check) {
+            attempt.count(check, outcome);
+        }
+        if search.open == 0 {
+            self.decide(slot);
+            self.start();
+        } else if search.attempt.is_some() && !std::mem::replace(&mut search.is_ready, true) {
+            self.ready.push_back(slot);
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.placed == self.order.len()
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::of(self.tree.tree(), self.tree.root(), self.n_leaves())
+    }
+
+    fn n_leaves(&self) -> usize {
+        self.order.len()
+    }
+
+    fn placed(&self) -> usize {
+        self.placed
+    }
+
+    fn remaining(&self, n_answered: u64) -> f64 {
+        self.work.remaining(n_answered, self.under_way)
+    }
+}

@@ -1,0 +1,73 @@
+//! One question about a vertex, from several about leaves.
+
+use crate::search::{GrowingTree, NONE, Outcome};
+
+/// SimulateVertexQuery (Emamjomeh-Zadeh & Kempe, Algorithm 5): is a leaf's sibling this node, and if not,
+/// in which direction is it? Right with probability p if each answer is (Lemma 5.3).
+///
+/// A leaf or the root takes one question. Another node takes k, and k more about its parent if most answers
+/// say "outside", where most of k answers are right with a probability of at least sqrt(p).
+#[derive(Debug, Clone)]
+pub(crate) struct VertexQuery {
+    node: u32,
+    pivot: u32,
+    k: u64,
+    asked: u64,
+    votes: [u64; 4],
+}
+
+impl VertexQuery {
+    /// About a node of a binary tree of two leaves or more.
+    pub(crate) fn new(tree: &GrowingTree, node: u32, k_p: u64) -> Self {
+        let parent = tree.parent(node);
+        let is_leaf = tree.first(node) == NONE;
+        let k = if is_leaf || parent == NONE { 1 } else { k_p };
+        Self { node, pivot: if is_leaf { parent } else { node }, k, asked: 0, votes: [0; 4] }
+    }
+
+    /// Leaves of the two children of the pivot that is asked now, if an answer is missing that is not asked.
+    pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<[u32; 2]> {
+        if self.asked == self.k {
+            return None;
+        }
+        self.asked += 1;
+        let first = tree.first(self.pivot);
+        Some([first, tree.next(first)].map(|child| tree.representative(child)))
+    }
+
+    /// Takes an answer. Returns the answer about the vertex, if this was the last one: the node itself, or its
+    /// neighbour in the direction of the leaf. Where the paper's answer is arbitrary this is the parent,
+    /// or a child of the root.
+    pub(crate) fn take(&mut self, tree: &GrowingTree, outcome: Outcome) -> Option<u32> {
+        self.votes[outcome as usize] += 1;
+        if self.votes.iter().sum::<u64>() < self.k {
+            return None;
+        }
+        let most = |outcome: Outcome| 2 * self.votes[outcome as usize] > self.k;
+        let first = tree.first(self.pivot);
+        let children = [first, tree.next(first)];
+        let parent = tree.parent(self.node);
+        let child = if most(Outcome::First) {
+            Some(children[0])
+        } else if most(Outcome::Second) {
+            Some(children[1])
+        } else {
+            None
+        };
+        if self.pivot != self.node {
+            // About the parent: is it this side?
+            return Some(if child == Some(self.node) { self.node } else { parent });
+        }
+        if let Some(child) = child {
+            return Some(child);
+        }
+        if parent == NONE {
+            return Some(if most(Outcome::Outside) { self.node } else { first });
+        }
+        if !most(Outcome::Outside) {
+            return Some(parent);
+        }
+        (self.pivot, self.asked, self.votes) = (parent, 0, [0; 4]);
+        None
+    }
+}

@@ -1,0 +1,164 @@
+//! Multiplicative weights: from all nodes to a few.
+
+use crate::search::{GrowingTree, NONE};
+
+/// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and
+/// probabilistic binary search in graphs", STOC 2016, Algorithm 2): after `steps` steps the node that is
+/// searched is marked with a probability of at least 1 - delta.
+#[derive(Debug, Clone)]
+pub(crate) struct Weights {
+    p: f64,
+    steps: u64,
+    /// By node; those that were marked have none.
+    weights: Vec<f64>,
+    marked: Vec<u32>,
+    /// All nodes, parents first; and by node, the weight at and below it.
+    order: Vec<u32>,
+    below: Vec<f64>,
+}
+
+impl Weights {
+    /// All nodes of the tree under `root` are candidates.
+    pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
+        let mut order = vec![root];
+        let mut at = 0;
+        while at < order.len() {
+            order.extend(tree.children(order[at]));
+            at += 1;
+        }
+        let s = order.len() as f64;
+        let capacity = 1.0 + p * p.log2() + (1.0 - p) * (1.0 - p).log2();
+        let lambda = capacity / (2.0 * (p / (1.0 - p)).log2());
+        let steps = (-delta.ln() / (2.0 * lambda * lambda)).max(2.0 * s.log2() / capacity).floor() as u64 + 1;
+        let mut weights = vec![0.0; tree.len()];
+        order.iter().for_each(|&node| weights[node as usize] = 1.0 / s);
+        Self { p, steps, weights, marked: Vec::new(), order, below: vec![0.0; tree.len()] }
+    }
+
+    /// The node to ask about, or none at the end.
+    pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<u32> {
+        while self.steps > 0 {
+            self.steps -= 1;
+            for &node in self.order.iter().rev() {
+                let below: f64 = tree.children(node).map(|child| self.below[child as usize]).sum();
+                self.below[node as usize] = self.weights[node as usize] + below;
+            }
+            let root = self.order[0];
+            let total = self.below[root as usize];
+            if total <= 0.0 {
+                return None;
+            }
+            if total < 1e-100 {
+                self.weights.iter_mut().for_each(|weight| *weight /= total);
+                self.steps += 1;
+                continue;
+            }
+            // Towards the heavier part; a node of half of all weight is the median.
+            let mut median = root;
+            while let Some(next) = tree.children(median).find(|&child| 2.0 * self.below[child as usize] > total) {
+                median = next;
+            }
+            if 2.0 * self.weights[median as usize] < total {
+                return Some(median);
+            }
+            self.weights[median as usize] = 0.0;
+            self.marked.push(median);
+        }
+        None
+    }
+
+    /// The answer about a node: itself, or its neighbour in the direction of the right one.
+    pub(crate) fn take(&mut self, tree: &GrowingTree, node: u32, answer: u32) {
+        // What agrees: one node, all below a child, or all that is not below the node.
+        let top = if answer == tree.parent(node) { node } else { answer };
+        let (inside, outside) =
+            if top == node && answer != node { (1.0 - self.p, self.p) } else { (self.p, 1.0 - self.p) };
+        self.order.iter().for_each(|&node| self.weights[node as usize] *= outside / self.p);
+        let mut stack = vec![top];
+        while let Some(at) = stack.pop() {
+            self.weights[at as usize] *= inside / outside;
+            if answer != node {
+                stack.extend(tree.children(at));
+            }
+        }
+    }
+
+    /// The nodes that were marked.
+    pub(crate) fn marked(&mut self) -> &mut Vec<u32> {
+        &mut self.marked
+    }
+}
+
+/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk
+/// on the marked nodes and their lowest common ancestors, the paths between them contracted.
+#[derive(Debug, Clone)]
+pub(crate) struct TreeWalk {
+    steps: u64,
+    at: u32,
+    count: u64,
+    /// By node: whether it is one of the walk's.
+    is_stop: Vec<bool>,
+    /// By node: the topmost stop at or below it.
+    down: Vec<u32>,
+}
+
+impl TreeWalk {
+    /// On these nodes, at least one.
+    pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
+        let mut is_stop = vec![false; tree.len()];
+        marked.iter().for_each(|&node| is_stop[node as usize] = true);
+        let mut down = vec![NONE; tree.len()];
+        // By node: the longest way down from its topmost stop; and the longest way at all.
+        let mut height = vec![0u64; tree.len()];
+        let mut diameter = 0;
+        let mut order = vec![root];
+        let mut at = 0;
+        while at < order.len() {
+            order.extend(tree.children(order[at]));
+            at += 1;
+        }
+        for &node in order.iter().rev() {
+            let parts: Vec<u32> = tree.children(node).filter(|&child| down[child as usize] != NONE).collect();
+            let mut ways: Vec<u64> = parts.iter().map(|&child| height[child as usize] + 1).collect();
+            ways.sort_unstable_by(|a, b| b.cmp(a));
+            if is_stop[node as usize] || ways.len() > 1 {
+                is_stop[node as usize] = true;
+                down[node as usize] = node;
+                height[node as usize] = ways.first().copied().unwrap_or(0);
+                diameter = diameter.max(ways.iter().take(2).sum());
+            } else if let Some(&child) = parts.first() {
+                down[node as usize] = down[child as usize];
+                height[node as usize] = height[child as usize];
+            }
+        }
+        let edge = 2.0 * p - 1.0;
+        let steps = (2.0 * (diameter as f64 + 1.0) / edge).max(-8.0 * delta.ln() / (edge * edge)).ceil() as u64;
+        Self { steps, at: down[root as usize], count: 0, is_stop, down }
+    }
+
+    /// The node to ask about, or none: the walk ends where it is.
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        self.steps = self.steps.checked_sub(1)?;
+        Some(self.at)
+    }
+
+    /// The answer about the node; one that points where there is no stop does not confirm it either.
+    pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
+        if answer == self.at {
+            self.count += 1;
+        } else if self.count > 0 {
+            self.count -= 1;
+        } else if answer == tree.parent(self.at) {
+            let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
+            let mut above = std::iter::successors(Some(self.at), up).skip(1);
+            self.at = above.find(|&node| self.is_stop[node as usize]).unwrap_or(self.at);
+        } else if self.down[answer as usize] != NONE {
+            self.at = self.down[answer as usize];
+        }
+    }
+
+    /// Where the walk is.
+    pub(crate) fn at(&self) -> u32 {
+        self.at
+    }
+}
