@@ -290,3 +290,116 @@ def test_a_person(monkeypatch, capsys):
 def test_bad_questions(rows, text):
     with pytest.raises(ordhc.InputError, match=text):
         oracles.from_tree("((0,1),2);")(rows)
+
+
+# --- wrong answers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["robust", "robust-paper", "majority"])
+@pytest.mark.parametrize("wrong", ["random", "adversarial"])
+def test_wrong_answers(method, wrong):
+    n = 12 if method == "robust-paper" else 30
+    good = 0
+    for seed in range(10):
+        truth = random_tree("uniform", n, seed)
+        oracle = oracles.noisy(truth, 0.85, wrong=wrong, seed=seed)
+        tree = ordhc.learn(oracle, n, method=method, p=0.85, delta=0.05, seed=seed)
+        good += same(tree, truth)
+    # Ten wrong ones are expected in 200: four in ten are as good as impossible.
+    assert good >= 7
+
+
+@pytest.mark.parametrize("options", [{"parallel": 8}, {"schedule": "balanced"}, {"schedule": "rounds"}])
+def test_wrong_answers_side_by_side(options):
+    truth = random_tree("yule", 60, 1)
+    learner = ordhc.Learner(60, p=0.9, seed=2, **options)
+    one = ordhc.Learner(60, p=0.9, seed=2)
+    for each in (learner, one):
+        ordhc.learn(oracles.noisy(truth, 0.9, seed=3), learner=each)
+    assert learner.n_rounds < one.n_rounds / 3
+    assert ordhc.metrics.triplet_distance(learner.tree(), truth) < 0.1
+    assert "done" in repr(learner)
+
+
+def test_persistent_and_uniform_noise():
+    truth = random_tree("uniform", 40, 1)
+    asked = {}
+
+    def stubborn(rows):
+        fresh = oracles.noisy(truth, 0.9, seed=len(asked))(rows)
+        answers = []
+        for row, answer in zip(rows.tolist(), fresh.tolist(), strict=True):
+            odd = asked.setdefault(tuple(sorted(row)), row[answer])
+            answers.append(row.index(odd))
+        return np.array(answers)
+
+    learner = ordhc.Learner(40, p=0.9, noise="persistent", seed=0)
+    ordhc.learn(stubborn, learner=learner)
+    assert len(asked) == learner.n_asked
+    assert ordhc.metrics.triplet_distance(learner.tree(), truth) < 0.2
+    few, many = (ordhc.Learner(40, p=0.8, assume=kind, seed=0) for kind in ("uniform", "adversarial"))
+    for each in (few, many):
+        ordhc.learn(oracles.noisy(truth, 0.8, seed=3), learner=each)
+    assert few.n_asked < many.n_asked
+
+
+def test_estimates_of_p():
+    estimate, lower = ordhc.estimate_p([[0, 0, 2, 0, 0] * 8, [1, 1, 1, 1, 0] * 8])
+    assert estimate == 0.8
+    assert 0.6 < lower < 0.8
+    for bad, text in [([[5]], "the answer 5"), ([], "no answers|answers")]:
+        with pytest.raises(ordhc.InputError, match=text):
+            ordhc.estimate_p(bad)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"p": 0.5}, "p = 0.5 must be more than 1/2"),
+        ({"p": float("nan")}, "p = nan"),
+        ({"delta": 0}, "delta = 0 must be between 0 and 1"),
+        ({"assume": "x"}, "assume is 'x', not 'adversarial' or 'uniform'"),
+        ({"noise": "x"}, "noise is 'x'"),
+        ({"method": "single", "p": 0.9}, "single has no p"),
+        ({"method": "4k-active", "n_landmarks": 2, "q": 0.5}, "not both"),
+    ],
+)
+def test_bad_noise(options, text):
+    with pytest.raises(ordhc.InputError, match=text):
+        ordhc.Learner(**{"n_leaves": 5, **options})
+
+
+# --- pairs -----------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(n=st.integers(1, 20), seed=st.integers(0, 1000), batch=st.integers(1, 7))
+def test_linkages_from_pairs(n, seed, batch):
+    S = np.random.default_rng(seed).random((n, n))
+    S = S + S.T
+    for method in ("single", "complete"):
+        want = ordhc.linkage(S, method)
+        learner = ordhc.Learner(n, method)
+        tree = ordhc.learn(oracles.from_similarity(S), learner=learner, batch=batch)
+        assert tree.merges.tolist() == want.merges.tolist()
+        assert learner.width == 4
+        assert learner.n_asked <= 2.5 * n * n + n * max(math.log2(max(n, 2)), 1)
+        assert ordhc.learn(oracles.from_similarity(S), n, method, repeat=3).n_leaves == n
+
+
+def test_active_kernels():
+    truth = random_tree("balanced", 32, 0)
+    S = -np.array(
+        [[truth.lca_size(i, j) if i != j else 0 for j in range(32)] for i in range(32)], dtype=float
+    )
+    S += np.random.default_rng(0).normal(size=S.shape, scale=0.01)
+    S = S + S.T
+    learner = ordhc.Learner(32, "4k-active", n_landmarks=8, n_references=20, seed=1)
+    tree = ordhc.learn(oracles.from_similarity(S), learner=learner)
+    assert learner.n_rounds == 1
+    assert learner.n_asked <= 32 * 8 * 20
+    assert tree.kind == "similarity"
+    assert ordhc.metrics.aari(tree, truth, levels=[2, 4]) > 0.5
+    half = ordhc.Learner(32, "4k-active", budget=500)
+    ordhc.learn(oracles.from_similarity(S), learner=half)
+    assert half.n_asked <= 500

@@ -54,7 +54,7 @@ def test_a_session_is_reopened_at_any_moment(tmp_path):
             rows, answers, who = session.answers()
             assert np.array_equal(ORACLE(rows), answers)
             assert who == [None] * steps
-            assert ordhc.metrics.satisfied(TRUTH.with_names(NAMES), session.triplets()).agreed == 1
+            assert ordhc.metrics.satisfied(TRUTH.with_names(NAMES), session.comparisons()).agreed == 1
 
 
 def test_a_reopened_session_goes_on_where_it_was(tmp_path):
@@ -319,3 +319,32 @@ def test_simulations(tmp_path, monkeypatch):
         done = CliRunner().invoke(group, ["learn", *arguments])
         assert done.exit_code != 0
         assert text in done.output or text in str(done.exception)
+
+
+def test_pairs(tmp_path, monkeypatch):
+    S = np.random.default_rng(0).random((7, 7))
+    S = S + S.T
+    oracle = oracles.from_similarity(S)
+    with ordhc.Session(tmp_path / "a", NAMES, method="complete") as session:
+        while not session.done:
+            questions = session.ask(3)
+            session.tell(questions.ids, oracle(questions.rows))
+            if session.n_answered == 6:
+                assert len(session.undo()) == 4
+        want = ordhc.linkage(S, "complete")
+        assert same(session.tree(), want)
+        rows, answers, _ = session.answers()
+        assert isinstance(session.comparisons(), ordhc.Quadruplets)
+    with ordhc.Session(tmp_path / "a") as session:
+        assert same(session.tree(), want)
+    with ordhc.Session(tmp_path / "b", NAMES, method="complete") as warm:
+        warm.add_answers(rows[:, [3, 2, 1, 0]], -answers)
+        assert warm.done
+        assert same(warm.tree(), want)
+        with pytest.raises(ordhc.InputError, match="two different pairs"):
+            warm.add_answers([[0, 1, 1, 0]], [1])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "items.txt").write_text("cat\ndog\ncar\n")
+    done = interview("p.ordhc", "--items", "items.txt", "--method", "single", input="1\n2\n1\n1\n")
+    assert "Which pair is more similar?" in done.output
+    assert "All is known" in done.output

@@ -164,17 +164,12 @@ class Learner:
         if method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
-            self._learner = _ordhc.Learner.of_quadruplets(
-                method,
-                n,
-                seed,
-                n_landmarks=None if n_landmarks is None else _whole("n_landmarks", n_landmarks, at_least=1),
-                q=q,
-                n_references=None
-                if n_references is None
-                else _whole("n_references", n_references, at_least=1),
-                budget=None if budget is None else max(_whole("budget", budget, at_least=0), 1),
-            )
+            counts = {
+                name: None if count is None else _whole(name, count, at_least=1)
+                for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
+            }
+            most = None if budget is None else max(_whole("budget", budget, at_least=0), 1)
+            self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else _SCHEDULES[schedule] if method == "insertion" else method
             self._learner = _ordhc.Learner(
@@ -414,8 +409,8 @@ def learn(
     ----------
     oracle
         A callable on (m, 3) leaves that gives (m,) places of the odd one out (0, 1, 2; -1 for none), or on
-        (m, 4) that gives 1 or -1, for whole batches; it may be asynchronous. Ready-made ones are in `ordhc.oracles`. Several in a list
-        answer side by side.
+        (m, 4) that gives 1 or -1, for whole batches; it may be asynchronous. Ready-made ones are in
+        `ordhc.oracles`. Several in a list answer side by side.
     n_leaves, method, **settings
         As in `Learner`: p, delta, schedule, parallel, exact, repeat, limit, seed, ...
     budget

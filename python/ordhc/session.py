@@ -16,12 +16,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc.comparisons import Triplets, _checked_names, _whole
+from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
-from ordhc.learning import Learner, Questions, triplets_of
+from ordhc.learning import Learner, Questions, comparisons_of
 
 __all__ = ["Session"]
+
+Row = tuple[int, ...]
 
 _FORMAT = 1
 # A question's number stands with an answer; with "asked" how many were asked for at most; with "undo" the
@@ -32,7 +34,7 @@ CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
     question INTEGER,
-    a INTEGER, b INTEGER, c INTEGER,
+    a INTEGER, b INTEGER, c INTEGER, d INTEGER,
     answer INTEGER,
     who TEXT,
     at REAL NOT NULL
@@ -152,7 +154,7 @@ class Session:
         self._stale = False
         self._learner = self._new_learner()
         # By seq: question, leaves, answer, who; of answers that stand.
-        self._answers: dict[int, tuple[int, tuple[int, int, int], int, str | None]] = {}
+        self._answers: dict[int, tuple[int, Row, int, str | None]] = {}
         self._catch_up()
 
     def _new_learner(self) -> Learner:
@@ -170,9 +172,11 @@ class Session:
 
     def _catch_up(self) -> None:
         """Replay what this process hasn't seen."""
-        query = "SELECT seq, kind, question, a, b, c, answer, who FROM events WHERE seq > ? ORDER BY seq"
+        query = "SELECT seq, kind, question, answer, who, a, b, c, d FROM events WHERE seq > ? ORDER BY seq"
         replay: list[tuple[int, int, int]] = []
-        for seq, kind, question, a, b, c, answer, who in self._db.execute(query, (self._seq,)):
+        width = self._learner.width
+        for seq, kind, question, answer, who, *leaves in self._db.execute(query, (self._seq,)):
+            row = tuple(leaves[:width])
             self._seq = seq
             if kind in ("asked", "answer"):
                 # With the answers up to here.
@@ -180,13 +184,13 @@ class Session:
             if kind == "asked":
                 replay.append((question, 0, 0))
             elif kind == "answer":
-                self._answers[seq] = (question, (a, b, c), answer, who)
+                self._answers[seq] = (question, row, answer, who)
                 replay.append((0, question - self._epoch * _EPOCH, answer))
             else:
                 self._replay(replay)
                 replay = []
                 if kind == "import":
-                    self._answers[seq] = (-1, (a, b, c), answer, who)
+                    self._answers[seq] = (-1, row, answer, who)
                 else:
                     self._answers.pop(question, None)
                 self._epoch, self._stale = seq, True
@@ -204,16 +208,16 @@ class Session:
             return
         self._stale = False
         self._learner = learner = self._new_learner()
-        bank: dict[tuple[int, ...], list[tuple[tuple[int, int, int], int]]] = {}
+        bank: dict[tuple[int, ...], list[tuple[Row, int]]] = {}
         for _, row, answer, _ in reversed(self._answers.values()):
-            bank.setdefault(tuple(sorted(row)), []).append((row, answer))
+            bank.setdefault(_key(row), []).append((row, answer))
         questions = learner.ask()
         waiting = list(questions)
         while waiting:
-            known = [(number, row) for number, row in waiting if bank.get(tuple(sorted(row)))]
+            known = [(number, row) for number, row in waiting if bank.get(_key(row))]
             if not known:
                 break
-            places = [_place_in(row, bank[tuple(sorted(row))].pop()) for _, row in known]
+            places = [_place_in(row, bank[_key(row)].pop()) for _, row in known]
             learner.tell([number for number, _ in known], places)
             told = {number for number, _ in known}
             waiting = [pair for pair in waiting if pair[0] not in told] + list(learner.ask())
@@ -246,9 +250,11 @@ class Session:
                 rows = [(number, who, until) for number, _ in found]
                 self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", rows)
         ids = np.array([number for number, _ in found], dtype=np.int64)
-        return Questions(ids, np.array([row for _, row in found], dtype=np.int32).reshape(-1, 3))
+        return Questions(
+            ids, np.array([row for _, row in found], dtype=np.int32).reshape(-1, self._learner.width)
+        )
 
-    def _open(self) -> list[tuple[int, tuple[int, int, int]]]:
+    def _open(self) -> list[tuple[int, Row]]:
         return [(number + self._epoch * _EPOCH, row) for number, row in self._learner.open]
 
     def _append(self, kind: str, *, question: int | None = None, **values: Any) -> int:
@@ -275,7 +281,7 @@ class Session:
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
         if given.dtype.kind not in "iu" and given.size:
-            raise InputError(f"answers of type {given.dtype} are no places of the odd one out, -1 to 2")
+            raise InputError(f"answers of type {given.dtype} are no whole numbers")
         with self._writing():
             self._catch_up()
             before = self._seq
@@ -283,10 +289,11 @@ class Session:
             for number, answer in zip(numbers.tolist(), given.tolist(), strict=True):
                 if number not in rows:
                     raise InputError(f"question {number} is not open")
-                if not -1 <= answer <= 2:
-                    raise InputError(f"the answer to question {number} is {answer}, outside -1..2")
-                a, b, c = rows.pop(number)
-                self._append("answer", question=number, a=a, b=b, c=c, answer=answer, who=who)
+                if not -1 <= answer <= self._learner._largest:
+                    limit = f"-1..{self._learner._largest}"
+                    raise InputError(f"the answer to question {number} is {answer}, outside {limit}")
+                leaves = dict(zip("abcd", rows.pop(number), strict=False))
+                self._append("answer", question=number, answer=answer, who=who, **leaves)
             self._db.executemany("DELETE FROM leases WHERE question = ?", [(n,) for n in numbers.tolist()])
         self._seq = before
         self._catch_up()
@@ -297,7 +304,7 @@ class Session:
         with self._writing():
             self._db.executemany("DELETE FROM leases WHERE question = ?", numbers)
 
-    def undo(self, who: str | None = None) -> tuple[int, int, int] | None:
+    def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
 
         The other answers stay. What was asked because of it may be asked anew.
@@ -326,20 +333,27 @@ class Session:
             (m,) the place of the odd one out, or -1.
         """
         table, given = np.asarray(rows), np.asarray(answers)
-        if table.ndim != 2 or table.shape[1] != 3 or given.shape != (len(table),):
-            raise InputError(f"answers of shape {given.shape} to questions of {table.shape}, not (m, 3)")
+        width, largest = self._learner.width, self._learner._largest
+        if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
+            raise InputError(
+                f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})"
+            )
         for at, (row, answer) in enumerate(zip(table.tolist(), given.tolist(), strict=True)):
-            if len(set(row)) != 3 or not all(0 <= leaf < self._n_leaves for leaf in row):
-                raise InputError(
-                    f"row {at}: {row} are not three different leaves of 0..={self._n_leaves - 1}"
-                )
-            if answer not in (-1, 0, 1, 2):
-                raise InputError(f"row {at}: the answer is {answer}, outside -1..2")
+            pairs = [row] if width == 3 else [row[:2], row[2:]]
+            apart = all(len(set(pair)) == len(pair) for pair in pairs) and len(
+                {*map(frozenset, pairs)}
+            ) == len(pairs)
+            if not apart or not all(0 <= leaf < self._n_leaves for leaf in row):
+                what = "three different leaves" if width == 3 else "two different pairs of leaves"
+                raise InputError(f"row {at}: {row} are not {what} of 0..={self._n_leaves - 1}")
+            if not -1 <= answer <= largest or answer != int(answer):
+                raise InputError(f"row {at}: the answer is {answer}, outside -1..{largest}")
         with self._writing():
             self._catch_up()
             before = self._seq
-            for (a, b, c), answer in zip(table.tolist(), given.tolist(), strict=True):
-                self._append("import", a=a, b=b, c=c, answer=answer, who=who)
+            for row, answer in zip(table.tolist(), given.tolist(), strict=True):
+                leaves = dict(zip("abcd", row, strict=False))
+                self._append("import", answer=int(answer), who=who, **leaves)
             self._db.execute("DELETE FROM leases")
         self._seq = before
         self._catch_up()
@@ -365,6 +379,11 @@ class Session:
     def names(self) -> tuple[str, ...] | None:
         """The names of the leaves, or None."""
         return self._names
+
+    @property
+    def width(self) -> int:
+        """How many leaves a question has: 3, or 4 for two pairs."""
+        return self._learner.width
 
     @property
     def n_leaves(self) -> int:
@@ -395,16 +414,16 @@ class Session:
         return dict(self._settings)
 
     def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
-        """All answers that stand: (m, 3) leaves, (m,) places of the odd one out, and who answered."""
+        """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
         self._catch_up()
         kept = list(self._answers.values())
-        rows = np.array([row for _, row, _, _ in kept], dtype=np.int32).reshape(-1, 3)
+        rows = np.array([row for _, row, _, _ in kept], dtype=np.int32).reshape(-1, self._learner.width)
         return rows, np.array([answer for _, _, answer, _ in kept], dtype=np.int8), [who for *_, who in kept]
 
-    def triplets(self) -> Triplets:
-        """All answers as triplets, two for each odd one out."""
+    def comparisons(self) -> Triplets | Quadruplets:
+        """All answers as triplets, two for each odd one out, or as quadruplets."""
         rows, answers, _ = self.answers()
-        return triplets_of(rows, answers, self._n_leaves, self._names)
+        return comparisons_of(rows, answers, self._n_leaves, self._names)
 
     def close(self) -> None:
         """Close the file; everything is kept."""
@@ -421,7 +440,17 @@ class Session:
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
 
 
-def _place_in(row: Sequence[int], kept: tuple[tuple[int, int, int], int]) -> int:
-    """A kept answer as the place in a row of the same leaves."""
+def _key(row: Sequence[int]) -> Row:
+    """The same for the same question, however it is put."""
+    if len(row) == 3:
+        return tuple(sorted(row))
+    first, second = sorted(row[:2]), sorted(row[2:])
+    return (*min(first, second), *max(first, second))
+
+
+def _place_in(row: Sequence[int], kept: tuple[Row, int]) -> int:
+    """A kept answer as the answer to a question put in another way."""
     leaves, answer = kept
+    if len(row) == 4:
+        return answer if sorted(row[:2]) == sorted(leaves[:2]) else -answer
     return -1 if answer < 0 else list(row).index(leaves[answer])

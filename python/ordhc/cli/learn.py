@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 @click.option("--items", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`.")
 @click.option("--oracle", metavar="TREE", help="Instead of a person: answer as this tree has it.")
 @click.option("--noise", type=float, metavar="P", help="With --oracle: right with probability P only.")
-@click.option("--method", help="insertion (the default) or quick.")
+@click.option("--method", help="insertion (the default), quick, robust, single, complete, ...")
+@click.option("--p", type=float, help="How likely answers are right; below 1 the method is robust.")
+@click.option("--delta", type=float, help="With --p: how likely the tree may be wrong.")
 @click.option("--schedule", help="questions (the fewest, the default), balanced, or rounds (the fewest).")
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
@@ -49,7 +51,7 @@ def learn(
     Examples:
       ordhc learn animals.ordhc --items animals.txt
       ordhc learn animals.ordhc -o tree.nwk --export answers.csv
-      ordhc learn --oracle tree.nwk --noise 0.8 --repeat 9
+      ordhc learn --oracle tree.nwk --noise 0.8
     """
     from ordhc.cli.cluster import check_outputs
     from ordhc.errors import InputError
@@ -80,7 +82,7 @@ def learn(
             else:
                 _answer_all(kept, oracle, noise, given.get("seed", 0), quiet)
             if export is not None:
-                write_comparisons(kept.triplets(), export)
+                write_comparisons(kept.comparisons(), export)
             found = {
                 "tree": kept.tree(),
                 "n_answers": kept.n_answered,
@@ -135,6 +137,9 @@ def _simulate(path: str, noise: float | None, given: dict[str, Any], quiet: bool
     oracle = oracles.from_tree(truth)
     if noise is not None:
         oracle = oracles.noisy(oracle, noise, seed=given.get("seed", 0))
+        if noise > 0.5 and not {"p", "repeat"} & set(given):
+            # Unless told otherwise the learner knows how often the answers are right.
+            given = {**given, "p": noise}
     learner = Learner(truth.names or truth.n_leaves, **given)
     with progress_bar("asking", quiet=quiet) as progress:
         tree = verb(oracle, learner=learner, progress=progress)
@@ -181,7 +186,11 @@ def _interview(session: "Session", who: str | None) -> None:
     console = Console(stderr=True)
     names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
     console.print(f"[bold]{session.n_leaves:,} items, {session.n_answered:,} answers so far.[/bold]")
-    console.print("Which one is the odd one out? [bold]1[/bold], [bold]2[/bold], [bold]3[/bold], or")
+    pairs = session.width == 4
+    if pairs:
+        console.print("Which pair is more similar? [bold]1[/bold], [bold]2[/bold], or")
+    else:
+        console.print("Which one is the odd one out? [bold]1[/bold], [bold]2[/bold], [bold]3[/bold], or")
     console.print("[bold]0[/bold] none, [bold]s[/bold] skip, [bold]u[/bold] undo, [bold]q[/bold] quit.")
     skipped: set[int] = set()
     while not session.done:
@@ -196,11 +205,15 @@ def _interview(session: "Session", who: str | None) -> None:
         left = session.remaining_estimate
         share = session.n_answered / max(session.n_answered + left, 1)
         console.print(f"\n[dim]{share:.0%} done, about {left:,.0f} questions left[/dim]")
-        for at, leaf in enumerate(row, 1):
-            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(names[leaf])}")
+        texts = [names[leaf] for leaf in row]
+        if pairs:
+            texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
+        for at, text in enumerate(texts, 1):
+            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(text)}")
         try:
-            choices = ["1", "2", "3", "0", "s", "u", "q"]
-            given = Prompt.ask("odd one out", choices=choices, show_choices=False, console=console)
+            choices = ["1", "2", *([] if pairs else ["3"]), "0", "s", "u", "q"]
+            what = "more similar" if pairs else "odd one out"
+            given = Prompt.ask(what, choices=choices, show_choices=False, console=console)
         except (EOFError, KeyboardInterrupt):
             given = "q"
         if given == "q":
@@ -215,5 +228,6 @@ def _interview(session: "Session", who: str | None) -> None:
         elif given == "s":
             skipped.add(number)
         else:
-            session.tell([number], [int(given) - 1], who=who)
+            answer = {"1": 1, "2": -1, "0": 0}[given] if pairs else int(given) - 1
+            session.tell([number], [answer], who=who)
     console.print("\n[bold]All is known.[/bold]")
