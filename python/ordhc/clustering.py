@@ -198,8 +198,16 @@ class Plan:
             tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
         else:
             linkage = dict(self.linkage_settings)
+            # A plugin might keep what it gives.
+            fresh = own is not None or registry.is_builtin(self.similarity)
             tree = verbs._merged(
-                self.linkage, pairs, linkage, initial, half(0.5), dissimilarity=less_is_closer
+                self.linkage,
+                pairs,
+                linkage,
+                initial,
+                half(0.5),
+                dissimilarity=less_is_closer,
+                overwrite=fresh and pairs.dtype == np.float64,
             )
         return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
 
