@@ -1,6 +1,8 @@
 """Linkages beside SciPy, beside the naive engine, and on bad input."""
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -153,6 +155,54 @@ def test_input_is_left_alone():
     for name in ALL:
         ordhc.linkage(S, name)
     np.testing.assert_array_equal(S, before)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("n", [1, 2, 3, 40, 600])
+def test_a_matrix_can_be_handed_over(name, n):
+    y = pdist(np.random.default_rng(n).normal(size=(n, 4)))
+    for S, initial in itertools.product(
+        (y, squareform(y) if n > 1 else np.zeros((1, 1))), (None, np.arange(n) // 2)
+    ):
+        for dissimilarity in (True, False):
+            how = {"dissimilarity": dissimilarity, "initial_clusters": initial}
+            expected = ordhc.linkage(S, name, **how)
+            found = ordhc.linkage(S.copy(), name, overwrite=True, **how)
+            np.testing.assert_array_equal(found.merges, expected.merges)
+            np.testing.assert_allclose(found.heights, expected.heights, rtol=1e-12)
+
+
+def test_what_cannot_be_handed_over_is_explained():
+    S = squareform(distinct(3, 9))
+    read_only = S.copy()
+    read_only.flags.writeable = False
+    for wrong in (S.tolist(), S.astype(np.float32), np.asfortranarray(S)[:, ::2], read_only):
+        with pytest.raises(ordhc.InputError, match="overwrite=True needs a writable"):
+            ordhc.linkage(wrong, overwrite=True)
+
+
+THREADS = """
+import hashlib
+import numpy as np
+import ordhc
+n = 2500
+digest = hashlib.sha256()
+m = n * (n - 1) // 2
+for values in (np.random.default_rng(1).random(m), np.random.default_rng(2).integers(0, 99, m) * 0.1):
+    for name in ("average", "complete", "ward", "single"):
+        digest.update(ordhc.linkage(values, name, dissimilarity=True).to_scipy().tobytes())
+    digest.update(ordhc.linkage(values, overwrite=True).to_scipy().tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_trees_do_not_depend_on_the_number_of_threads(monkeypatch):
+    digests = set()
+    for threads in ("1", "3"):
+        monkeypatch.setenv("ORDHC_NUM_THREADS", threads)
+        done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
+        digests.add(done.stdout)
+    assert len(digests) == 1
 
 
 def test_inversions_of_centroids_are_kept():

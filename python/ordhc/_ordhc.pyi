@@ -160,6 +160,7 @@ def agglomerate(
     engine: str,
     initial: NDArray[np.int64] | None,
     progress: _Progress,
+    overwrite: bool = False,
 ) -> Dendrogram: ...
 
 # --- the tree --------------------------------------------------------------------------------

@@ -22,8 +22,6 @@ Progress = Callable[[float], None]
 
 #: Ways to average linkage of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
-#: Up to so many bytes dot products are square, which is faster to make, else condensed.
-_SQUARE = 512 << 20
 
 #: The papers' names of methods: similarity (None where the linkage needs none) and linkage.
 METHODS: Mapping[str, tuple[str | None, str]] = {
@@ -186,7 +184,6 @@ class Plan:
         else:
             rows, scale = verbs.factored(self.similarity, data, half(0), settings)
             own = scale * vectors.squared_norms(rows)
-            n = len(own)
             if (
                 self._needs_no_matrix
                 and engine != "matrix"
@@ -194,16 +191,24 @@ class Plan:
             ):
                 tree = vectors.mean_dot_linkage(rows, scale, initial, half(0.5), what=self.similarity.name)
                 return tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
-            layout = "square" if rows.dtype.itemsize * n * n <= _SQUARE else "condensed"
-            dtype = rows.dtype.name
-            pairs = vectors.products(rows, scale, layout, dtype, half(0), what=self.similarity.name)
+            # What the engine works in, so that there is one matrix only.
+            what = self.similarity.name
+            pairs = vectors.products(rows, scale, "condensed", "float64", half(0), what=what)
         less_is_closer = self.similarity.dissimilarity
-        if not pairs.size or len(pairs) == 1 == pairs.ndim - 1:
+        if not len(pairs):
             tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
         else:
             linkage = dict(self.linkage_settings)
+            # A plugin might keep what it gives.
+            fresh = own is not None or registry.is_builtin(self.similarity)
             tree = verbs._merged(
-                self.linkage, pairs, linkage, initial, half(0.5), dissimilarity=less_is_closer
+                self.linkage,
+                pairs,
+                linkage,
+                initial,
+                half(0.5),
+                dissimilarity=less_is_closer,
+                overwrite=fresh and pairs.dtype == np.float64,
             )
         return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
 

@@ -241,6 +241,11 @@ def get(kind: str, name: str) -> "Spec":
     return spec
 
 
+def is_builtin(spec: "Spec") -> bool:
+    """Whether a spec is ordhc's own."""
+    return _load().specs.get((spec.kind, f"{BUILTIN}:{spec.name}")) is spec
+
+
 def names(kind: str) -> list[str]:
     """The names of a kind that can be used without a prefix."""
     registry = _load()

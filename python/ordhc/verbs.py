@@ -105,6 +105,7 @@ def linkage(
     engine: str = "auto",
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -132,6 +133,11 @@ def linkage(
         least as close as the closest merge after.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
+    overwrite
+        S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
+        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, and the
+        naive engine, still make an (n, n) copy). Without, a working copy of up to S's pairs in float64 is
+        made, for "single" none.
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters
@@ -154,7 +160,9 @@ def linkage(
     -----
     Ties take the pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf
     of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
-    that equal means of counts stay equal.
+    that equal means of counts stay equal. Where similarities are rounded ("average" of other numbers,
+    "weighted", "ward", reducible coefficients) those within 1e-13 of the larger one (of the largest in
+    S, where both signs mix) count as equal.
 
     Examples
     --------
@@ -165,16 +173,28 @@ def linkage(
     """
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
-    values = _matrix(S)
+    values = _handed_over(S) if overwrite else _matrix(S)
     n = len(values) if values.ndim == 2 else _leaves_of_condensed(len(values))
     initial = _labels(initial_clusters, n)
     if tie_seed is None:
-        tree = _merged(spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine)
+        tree = _merged(
+            spec,
+            values,
+            settings,
+            initial,
+            progress,
+            dissimilarity=dissimilarity,
+            engine=engine,
+            overwrite=overwrite,
+        )
         return tree.with_names(names)
     order = np.random.default_rng(tie_seed).permutation(n)
     values = np.ascontiguousarray(_square(values)[np.ix_(order, order)])
     initial = None if initial is None else initial[order]
-    tree = _merged(spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine)
+    own = bool(values.dtype == np.float64)
+    tree = _merged(
+        spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine, overwrite=own
+    )
     return tree.relabel(order).with_names(names)
 
 
@@ -339,15 +359,16 @@ def _merged(
     *,
     dissimilarity: bool = False,
     engine: str = "auto",
+    overwrite: bool = False,
 ) -> Dendrogram:
-    """What a linkage gives for a matrix that the engine reads."""
+    """What a linkage gives for a matrix that the engine reads, or works in."""
 
     def similarities() -> NDArray[np.float64]:
         square = _square(values).astype(np.float64)
         return -square if dissimilarity else square
 
     rule = engine_linkage(spec, settings, similarities)
-    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress)
+    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress, overwrite)
     return Dendrogram._of(tree, None)
 
 
@@ -428,6 +449,18 @@ def _check_unsigned(values: NDArray[Any]) -> None:
     if len(places):
         place = tuple(places[0].tolist())
         raise InputError(f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1")
+
+
+def _handed_over(S: ArrayLike) -> NDArray[np.float64]:
+    """S itself, if it can be worked in."""
+    fine = isinstance(S, np.ndarray) and S.dtype == np.float64 and S.dtype.isnative
+    if not (fine and S.flags.c_contiguous and S.flags.writeable and S.flags.aligned):  # type: ignore[union-attr]
+        found = f"{type(S).__name__} of {S.dtype}" if isinstance(S, np.ndarray) else type(S).__name__
+        raise InputError(
+            f"overwrite=True needs a writable, C-contiguous array of float64, not this {found}: "
+            "np.array(S, dtype=np.float64) makes one"
+        )
+    return _matrix(S)
 
 
 def _leaves_of_condensed(length: int) -> int:

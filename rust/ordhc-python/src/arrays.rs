@@ -1,6 +1,8 @@
 //! NumPy arrays as slices, and new ones.
 
-use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods,
+};
 use ordhc::Error;
 use ordhc::agglomerate::{Layout, Values};
 use pyo3::prelude::*;
@@ -47,13 +49,7 @@ impl<'py> AnyMatrix<'py> {
             Self::I64(array) => array.shape(),
             Self::I32(array) => array.shape(),
         };
-        match shape {
-            [_] => Ok(Layout::Condensed),
-            [rows, columns] if rows == columns => Ok(Layout::Square),
-            _ => Err(to_py(Error::Shape(format!(
-                "an (n, n) matrix or a condensed vector of n(n-1)/2 values is needed, not shape {shape:?}"
-            )))),
-        }
+        layout(shape)
     }
 
     pub(crate) fn values(&self) -> PyResult<Values<'_>> {
@@ -72,6 +68,35 @@ impl<'py> AnyMatrix<'py> {
             Self::I64(array) => array.len(),
             Self::I32(array) => array.len(),
         }
+    }
+}
+
+fn layout(shape: &[usize]) -> PyResult<Layout> {
+    match shape {
+        [_] => Ok(Layout::Condensed),
+        [rows, columns] if rows == columns => Ok(Layout::Square),
+        _ => Err(to_py(Error::Shape(format!(
+            "an (n, n) matrix or a condensed vector of n(n-1)/2 values is needed, not shape {shape:?}"
+        )))),
+    }
+}
+
+/// A matrix that is handed over.
+pub(crate) struct Overwritten<'py>(PyReadwriteArrayDyn<'py, f64>);
+
+impl<'py> Overwritten<'py> {
+    pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let needed = || to_py(Error::Argument("a writable array of float64 is needed to be overwritten".into()));
+        let array = values.cast::<PyArrayDyn<f64>>().map_err(|_| needed())?;
+        Ok(Self(array.try_readwrite().map_err(|_| needed())?))
+    }
+
+    pub(crate) fn layout(&self) -> PyResult<Layout> {
+        layout(self.0.shape())
+    }
+
+    pub(crate) fn values(&mut self) -> PyResult<&mut [f64]> {
+        Ok(self.0.as_slice_mut()?)
     }
 }
 

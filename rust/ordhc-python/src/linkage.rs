@@ -9,7 +9,7 @@ use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::tree::Partition;
 use pyo3::prelude::*;
 
-use crate::arrays::AnyMatrix;
+use crate::arrays::{AnyMatrix, Overwritten};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Dendrogram;
@@ -70,8 +70,12 @@ pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<O
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
 }
 
+/// From this many values on, some tens of milliseconds of work.
+const LONG: usize = 1 << 21;
+
 #[pyfunction]
-#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress))]
+#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn agglomerate(
     py: Python<'_>,
     values: &Bound<'_, PyAny>,
@@ -80,15 +84,27 @@ pub(crate) fn agglomerate(
     engine: &str,
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
+    overwrite: bool,
 ) -> PyResult<Dendrogram> {
     let engine = Engine::from_name(engine).map_err(to_py)?;
     let initial = partition(initial)?;
+    if let (Kind::Rule(rule), true) = (&linkage.get().0, overwrite) {
+        let mut array = Overwritten::of(values)?;
+        let layout = array.layout()?;
+        let values = array.values()?;
+        let long = values.len() > LONG;
+        let tree = callbacks::run(py, long, progress.as_ref(), |monitor| {
+            let matrix = (values, layout, dissimilarity);
+            ordhc::agglomerate::agglomerate_in_place(matrix, rule, engine, initial.as_ref(), monitor)
+        })?;
+        return Ok(Dendrogram::from(tree));
+    }
     let array = AnyMatrix::of(values)?;
     let layout = array.layout()?;
     let values = array.values()?;
     let tree = match &linkage.get().0 {
         Kind::Rule(rule) => {
-            let long = array.len() > 1 << 18;
+            let long = array.len() > LONG;
             callbacks::run(py, long, progress.as_ref(), |monitor| {
                 let matrix = Matrix::new(values, layout, dissimilarity)?;
                 ordhc::agglomerate::agglomerate_from(&matrix, rule, engine, initial.as_ref(), monitor)

@@ -1,6 +1,7 @@
 //! The condensed matrix, every merge written at once.
 
-use super::matrix::{Matrix, mirror};
+use super::matrix::Matrix;
+use super::read::mirror;
 use super::rounds::{Condensed, Given, Pairs, Round, Triangle, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
@@ -27,18 +28,19 @@ pub(crate) struct CondensedRows<'a, U: Update> {
     tolerance: Tolerance,
 }
 
-/// Rounds go on while they merge at least one of this many clusters.
-const WORTHWHILE: usize = 24;
-
-fn worthwhile(pairs: &Pairs, k: usize) -> bool {
-    pairs.len() > 0 && pairs.len() >= k / WORTHWHILE
-}
+/// Rounds go on while they merge at least one of this many clusters, and where a square fits, of that many.
+const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
     /// `values` begin with the condensed similarities of `n` leaves; there may be room after them.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         Self { update, values, start: 0, sizes: vec![1.0; n], slots: clusters.clone(), clusters, tolerance }
+    }
+
+    fn worthwhile(&self, pairs: &Pairs) -> bool {
+        let k = self.clusters.len();
+        pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
     /// Does the first round on the input as it is, which is copied only if there are few pairs to merge;
@@ -56,7 +58,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let mut this = Self::from_similarities(update, values, n, tolerance);
         let nearest = all_nearest::<U>(&Given { matrix, squared }, &this.sizes, tolerance, monitor)?;
         let pairs = Pairs::reciprocal(&nearest);
-        if worthwhile(&pairs, n) {
+        if this.worthwhile(&pairs) {
             let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
             let len = condensed_len(pairs.n_left());
             let mut values = std::mem::take(&mut this.values);
@@ -97,7 +99,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
                 }
             };
             let pairs = Pairs::reciprocal(&nearest);
-            if !worthwhile(&pairs, k) {
+            if !self.worthwhile(&pairs) {
                 return Ok(());
             }
             let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;

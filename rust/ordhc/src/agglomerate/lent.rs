@@ -1,6 +1,7 @@
 //! A matrix that is handed over: its memory becomes the working matrix.
 
-use super::matrix::{About, Layout, mirror};
+use super::matrix::{About, Layout};
+use super::read::mirror;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::similarity::condensed_len;

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
-use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::condensed_len;
 
 /// The numbers of a matrix.
 #[derive(Debug, Clone, Copy)]
@@ -33,11 +32,11 @@ pub enum Layout {
 /// A symmetric matrix of similarities or dissimilarities, checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
-    values: Values<'a>,
-    layout: Layout,
-    n: usize,
-    dissimilarity: bool,
-    facts: Facts,
+    pub(super) values: Values<'a>,
+    pub(super) layout: Layout,
+    pub(super) n: usize,
+    pub(super) dissimilarity: bool,
+    pub(super) facts: Facts,
 }
 
 /// What one pass over the values finds out.
@@ -61,9 +60,9 @@ pub(crate) struct About {
 
 /// Relative difference up to which two halves count as symmetric; their mean is used.
 const ASYMMETRY: f64 = 1e-8;
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
-trait Number: Copy + Sync + PartialEq {
+pub(super) trait Number: Copy + Sync + PartialEq {
     fn float(self) -> f64;
 }
 impl Number for f64 {
@@ -101,6 +100,8 @@ macro_rules! with_values {
         }
     };
 }
+
+pub(super) use with_values;
 
 impl<'a> Matrix<'a> {
     /// Checks a matrix: its shape, that every value is finite, and that a square one is symmetric
@@ -209,148 +210,12 @@ impl<'a> Matrix<'a> {
         }
         Ok(())
     }
-
-    /// Writes all pairs in condensed order, as similarities (larger is closer).
-    pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
-        let n = self.n;
-        debug_assert_eq!(out.len(), condensed_len(n));
-        let parts = crate::similarity::triangle_ranges(n);
-        let ends: Vec<usize> = parts.iter().map(|rows| condensed_len(n) - condensed_len(n - rows.end)).collect();
-        let slices = parallel::split_at_ends(out, &ends);
-        parallel::map(parts.into_iter().zip(slices).collect(), |(rows, mut out)| {
-            for i in rows {
-                let (row, rest) = out.split_at_mut(n - i - 1);
-                self.write_row_after(i, squared, row);
-                out = rest;
-                monitor.advance(0)?;
-            }
-            Ok(())
-        })
-        .into_iter()
-        .collect()
-    }
-
-    /// The similarities of a leaf with some others, ascending.
-    pub(crate) fn gather(&self, leaf: usize, others: &[u32], out: &mut [f64]) {
-        let n = self.n;
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        with_values!(self.values, slice => match self.layout {
-            Layout::Condensed => {
-                let (before, after) = others.split_at(others.partition_point(|&other| (other as usize) < leaf));
-                let (out_before, out_after) = out.split_at_mut(before.len());
-                for (value, &other) in out_before.iter_mut().zip(before) {
-                    *value = sign * slice[row_start(n, other as usize).wrapping_add(leaf)].float();
-                }
-                let row = &slice[condensed_len(n) - condensed_len(n - leaf)..];
-                for (value, &other) in out_after.iter_mut().zip(after) {
-                    // With itself a leaf has no similarity: whatever comes out is not used.
-                    let at = (other as usize).saturating_sub(leaf + 1);
-                    *value = sign * row.get(at).map_or(0.0, |x| x.float());
-                }
-            }
-            Layout::Square => {
-                let row = &slice[leaf * n..(leaf + 1) * n];
-                for (value, &other) in out.iter_mut().zip(others) {
-                    let other = other as usize;
-                    let x = row[other].float();
-                    let x = if self.facts.symmetric { x } else { 0.5 * x + 0.5 * slice[other * n + leaf].float() };
-                    *value = sign * x;
-                }
-            }
-        });
-    }
-
-    /// The similarity of two leaves.
-    pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
-        let mut out = [0.0];
-        self.gather(a as usize, &[b], &mut out);
-        out[0]
-    }
-
-    /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
-    pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
-        let n = self.n;
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let squared = squared && self.dissimilarity;
-        let turn = |x: f64| if squared { -x * x } else { sign * x };
-        with_values!(self.values, slice => match self.layout {
-            Layout::Condensed => {
-                for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(slice[row_start(n, i).wrapping_add(j)].float());
-                }
-            }
-            Layout::Square if self.facts.symmetric => {
-                for (value, x) in out.iter_mut().zip(&slice[j * n..][others]) {
-                    *value = turn(x.float());
-                }
-            }
-            Layout::Square => {
-                for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
-                }
-            }
-        });
-    }
-
-    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
-    pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
-        let n = self.n;
-        for i in 0..n {
-            let (start, end) = (i * n + i, (i + 1) * n);
-            self.write_row_after(i, squared, &mut out[start + 1..end]);
-            out[start] = f64::NEG_INFINITY;
-            monitor.advance(0)?;
-        }
-        mirror(out, n, monitor)
-    }
-
-    /// Row `i` from column `i + 1` on, as similarities (larger is closer).
-    pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
-        let n = self.n;
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let squared = squared && self.dissimilarity;
-        let turn = |x: f64| if squared { -x * x } else { sign * x };
-        with_values!(self.values, slice => match self.layout {
-            Layout::Condensed => {
-                let start = condensed_len(n) - condensed_len(n - i);
-                for (to, from) in out.iter_mut().zip(&slice[start..]) {
-                    *to = turn(from.float());
-                }
-            }
-            Layout::Square => {
-                let row = &slice[i * n + i + 1..(i + 1) * n];
-                for (to, from) in out.iter_mut().zip(row) {
-                    *to = turn(from.float());
-                }
-                if !self.facts.symmetric {
-                    for (to, j) in out.iter_mut().zip(i + 1..n) {
-                        *to = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
-                    }
-                }
-            }
-        });
-    }
-}
-
-/// Copies the upper triangle of a square matrix to the lower one.
-pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
-    for row in (0..n).step_by(BLOCK) {
-        monitor.advance(0)?;
-        for column in (0..=row).step_by(BLOCK) {
-            for i in row..(row + BLOCK).min(n) {
-                for j in column..(column + BLOCK).min(i) {
-                    values[i * n + j] = values[j * n + i];
-                }
-            }
-        }
-    }
-    Ok(())
 }
 
 fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
     match layout {
         Layout::Condensed => {
-            let parts = parallel::ranges(values.len(), 1 << 16);
+            let parts = parallel::ranges(values.len(), 1 << 19);
             let facts = parallel::map(parts, |part| {
                 let mut seen = Seen::default();
                 for chunk in values[part].chunks(4096) {
@@ -502,6 +367,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitor::Monitor;
 
     fn message(values: &[f64], layout: Layout) -> String {
         Matrix::new(Values::F64(values), layout, false).unwrap_err().to_string()

@@ -15,15 +15,19 @@
 mod chain;
 mod condensed_rows;
 mod engine;
+mod job;
 mod lent;
 mod matrix;
 mod naive;
 mod nearest_pair;
+mod read;
 mod rounds;
 mod row_update;
 mod rows;
 mod search;
 mod single;
+mod spanning_tree;
+mod square_rounds;
 mod store;
 mod tolerance;
 

@@ -95,50 +95,53 @@ pub(super) fn all_nearest<U: Update>(
 
 /// Disjoint pairs of slots `i < j` that merge.
 pub(super) struct Pairs {
-    /// By new slot: the old slot and, if it merges, the other one.
-    sources: Vec<(usize, Option<usize>)>,
-    /// New slots that are merged, ascending.
-    merged: Vec<usize>,
+    /// By new slot: the old slot.
+    left: Vec<u32>,
+    /// New slots that are merged, ascending, and the old slots that they take in.
+    merged: Vec<(u32, u32)>,
 }
 
 impl Pairs {
     /// The reciprocal pairs.
     pub(super) fn reciprocal(nearest: &[Nearest]) -> Self {
-        let (mut sources, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
+        let (mut left, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
         for (i, near) in nearest.iter().enumerate() {
-            let other = Some(near.cluster).filter(|&j| j < nearest.len() && nearest[j].cluster == i);
-            match other {
-                Some(j) if j < i => continue,
-                Some(_) => merged.push(sources.len()),
-                None => {}
+            if near.cluster < nearest.len() && nearest[near.cluster].cluster == i {
+                if near.cluster < i {
+                    continue;
+                }
+                merged.push((left.len() as u32, near.cluster as u32));
             }
-            sources.push((i, other));
+            left.push(i as u32);
         }
-        Self { sources, merged }
+        Self { left, merged }
     }
 
     /// The number of slots that are left.
     pub(super) fn n_left(&self) -> usize {
-        self.sources.len()
+        self.left.len()
     }
 
     /// The pairs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.sources.iter().filter_map(|&(i, j)| j.map(|j| (i, j)))
+        self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
 
+    /// The number of pairs.
     pub(super) fn len(&self) -> usize {
         self.merged.len()
     }
 
     /// The sizes of the slots that are left, from those before.
     pub(super) fn sizes(&self, sizes: &[f64]) -> Vec<f64> {
-        self.sources.iter().map(|&(i, j)| sizes[i] + j.map_or(0.0, |j| sizes[j])).collect()
+        let mut new: Vec<f64> = self.left().map(|slot| sizes[slot]).collect();
+        self.merged.iter().for_each(|&(i, j)| new[i as usize] += sizes[j as usize]);
+        new
     }
 
     /// The slots that are left.
     pub(super) fn left(&self) -> impl Iterator<Item = usize> {
-        self.sources.iter().map(|&(i, _)| i)
+        self.left.iter().map(|&slot| slot as usize)
     }
 }
 
@@ -170,7 +173,7 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
                     let (row, rest) = out.split_at_mut(k - slot - 1);
                     self.write_row(slot, &merges, &mut scratch, row);
                     if U::MAY_FAIL {
-                        let name = |slot: usize| self.clusters[self.pairs.sources[slot].0];
+                        let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                         check_row(row, |at| name(slot + 1 + at), name(slot))?;
                     }
                     search.add::<U>(slot, row, self.new_sizes);
@@ -191,8 +194,10 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
 
     /// One row of the next triangle: first its own merge, then those of later slots, in order.
     fn write_row(&self, slot: usize, merges: &[U::Merge], scratch: &mut Scratch, out: &mut [f64]) {
-        let (i, other) = self.pairs.sources[slot];
-        let later = self.pairs.merged.partition_point(|&merged| merged <= slot);
+        let Pairs { left, merged } = self.pairs;
+        let i = left[slot] as usize;
+        let later = merged.partition_point(|&(first, _)| first as usize <= slot);
+        let other = merged[..later].last().filter(|&&(first, _)| first as usize == slot).map(|&(_, j)| j as usize);
         let Scratch { row, row_j, column } = scratch;
         let old: &[f64] = match other {
             None => self.from.row(i, row),
@@ -213,15 +218,13 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
                 column
             }
         };
-        for (value, &(from, _)) in out.iter_mut().zip(&self.pairs.sources[slot + 1..]) {
-            *value = old[from - i - 1];
+        for (value, &from) in out.iter_mut().zip(&left[slot + 1..]) {
+            *value = old[from as usize - i - 1];
         }
         let n_i = self.new_sizes[slot];
-        for (&merged, merge) in self.pairs.merged[later..].iter().zip(&merges[later..]) {
-            if let Some(j) = self.pairs.sources[merged].1 {
-                let value = &mut out[merged - slot - 1];
-                *value = self.update.fold(merge, *value, old[j - i - 1], n_i);
-            }
+        for (&(first, j), merge) in merged[later..].iter().zip(&merges[later..]) {
+            let value = &mut out[first as usize - slot - 1];
+            *value = self.update.fold(merge, *value, old[j as usize - i - 1], n_i);
         }
     }
 }
@@ -239,12 +242,12 @@ impl Scratch {
 }
 
 /// Threads only pay for many pairs.
-fn threads(k: usize) -> Vec<usize> {
-    (0..parallel::ranges(condensed_len(k), 1 << 16).len()).collect()
+pub(super) fn threads(k: usize) -> Vec<usize> {
+    (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
 
 /// Rows of a triangle in parts of about the same area, a few for every thread.
-fn parts(k: usize) -> Vec<Range<usize>> {
+pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     const EACH: usize = 8;
     let parts = match threads(k).len() {
         1 => 1,
@@ -254,6 +257,6 @@ fn parts(k: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()
 }
 
-fn next<T>(items: &Mutex<std::vec::IntoIter<T>>) -> Option<T> {
+pub(super) fn next<T>(items: &Mutex<std::vec::IntoIter<T>>) -> Option<T> {
     items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next()
 }

@@ -19,25 +19,27 @@ pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
 /// what it has missed, within its own (cached, contiguous) memory. Merged-away columns hold minus
 /// infinity. When a third of the clusters has gone the matrix is packed.
 pub(crate) struct SquareRows<'a, U: Update> {
-    update: &'a U,
-    values: Store<'a>,
-    stride: usize,
+    pub(super) update: &'a U,
+    pub(super) values: Store<'a>,
+    pub(super) stride: usize,
     /// By position: the size, the cluster, how much of the log its row has seen.
-    sizes: Vec<f64>,
-    clusters: Vec<usize>,
-    seen: Vec<usize>,
-    alive: Vec<bool>,
-    n_alive: usize,
+    pub(super) sizes: Vec<f64>,
+    pub(super) clusters: Vec<usize>,
+    pub(super) seen: Vec<usize>,
+    pub(super) alive: Vec<bool>,
+    pub(super) n_alive: usize,
     /// By cluster: the position.
     positions: Vec<usize>,
-    log: Vec<Logged<U::Merge>>,
-    tolerance: Tolerance,
+    pub(super) log: Vec<Logged<U::Merge>>,
+    pub(super) tolerance: Tolerance,
 }
 
-struct Logged<M> {
-    i: usize,
-    j: usize,
-    merge: M,
+/// A merge of the clusters at two positions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Logged<M> {
+    pub(super) i: usize,
+    pub(super) j: usize,
+    pub(super) merge: M,
 }
 
 /// Matrices below this many rows are not packed.
@@ -98,16 +100,17 @@ impl<'a, U: Update> SquareRows<'a, U> {
     /// Replays the merges that a row has missed.
     fn bring_up_to_date(&mut self, position: usize) {
         let range = self.row_range(position);
-        let row = &mut self.values[range];
-        let n_k = self.sizes[position];
-        for Logged { i, j, merge } in &self.log[self.seen[position]..] {
-            row[*i] = self.update.fold(merge, row[*i], row[*j], n_k);
-            row[*j] = f64::NEG_INFINITY;
-        }
+        let missed = &self.log[self.seen[position]..];
+        replay(self.update, &mut self.values[range], missed, position, self.sizes[position]);
         self.seen[position] = self.log.len();
     }
 
-    fn pack(&mut self) {
+    pub(super) fn wants_packing(&self) -> bool {
+        self.stride > PACK_FROM && 3 * self.n_alive < 2 * self.stride
+    }
+
+    /// Drops the positions of clusters that are gone, and returns those that are kept.
+    pub(super) fn pack(&mut self) -> Vec<usize> {
         let kept: Vec<usize> = (0..self.stride).filter(|&p| self.alive[p]).collect();
         let stride = kept.len();
         for (new, &old) in kept.iter().enumerate() {
@@ -127,7 +130,39 @@ impl<'a, U: Update> SquareRows<'a, U> {
         self.alive = vec![true; stride];
         self.log.clear();
         self.stride = stride;
+        kept
     }
+}
+
+/// Replays missed merges on the row at `own`; its own merges it has seen.
+pub(super) fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
+    for Logged { i, j, merge } in missed {
+        if *i != own {
+            row[*i] = update.fold(merge, row[*i], row[*j], n_k);
+            row[*j] = f64::NEG_INFINITY;
+        }
+    }
+}
+
+/// The row of a merged cluster, from the rows of its parts, the second one at `j`.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn fold_row<U: Update>(
+    update: &U,
+    merge: &U::Merge,
+    row_i: &mut [f64],
+    row_j: &[f64],
+    sizes: &[f64],
+    j: usize,
+    name: impl Fn(usize) -> usize,
+    i: usize,
+) -> Result<()> {
+    for ((x_i, &x_j), &n_k) in row_i.iter_mut().zip(row_j).zip(sizes) {
+        let folded = update.fold(merge, *x_i, x_j, n_k);
+        let gone = *x_i == f64::NEG_INFINITY || x_j == f64::NEG_INFINITY;
+        *x_i = if gone { f64::NEG_INFINITY } else { folded };
+    }
+    row_i[j] = f64::NEG_INFINITY;
+    if U::MAY_FAIL { check_row(row_i, name, i) } else { Ok(()) }
 }
 
 impl<U: Update> Linkage for SquareRows<'_, U> {
@@ -159,21 +194,14 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         let row_i = &mut head[at_i * self.stride..][..self.stride];
         let row_j = &tail[..self.stride];
         let merge = self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j] });
-        for ((x_i, &x_j), &n_k) in row_i.iter_mut().zip(row_j).zip(&self.sizes) {
-            let folded = self.update.fold(&merge, *x_i, x_j, n_k);
-            let gone = *x_i == f64::NEG_INFINITY || x_j == f64::NEG_INFINITY;
-            *x_i = if gone { f64::NEG_INFINITY } else { folded };
-        }
-        row_i[at_j] = f64::NEG_INFINITY;
-        if U::MAY_FAIL {
-            check_row(row_i, |k| self.clusters[k], i)?;
-        }
+        let clusters = &self.clusters;
+        fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, |k| clusters[k], i)?;
         self.sizes[at_i] += self.sizes[at_j];
         self.log.push(Logged { i: at_i, j: at_j, merge });
         self.seen[at_i] = self.log.len();
         self.alive[at_j] = false;
         self.n_alive -= 1;
-        if self.stride > PACK_FROM && 3 * self.n_alive < 2 * self.stride {
+        if self.wants_packing() {
             self.pack();
         }
         Ok(())

@@ -1,11 +1,12 @@
-//! Single linkage: a maximum spanning tree grown on the input as it is (Prim 1957), and the order in
-//! which its edges merge clusters.
+//! Single linkage: a maximum spanning tree of the input as it is, and the order in which its edges merge
+//! clusters.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Tolerance;
 use super::matrix::Matrix;
+use super::spanning_tree::spanning_tree;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
@@ -23,80 +24,6 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
         clusters.join(level, matrix, &mut merges, monitor)?;
     }
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
-}
-
-/// Leaves that are not in the tree yet are packed when a quarter of them has gone.
-const PACK: usize = 4;
-
-/// The edges of a maximum spanning tree, in the order in which it grows.
-fn spanning_tree(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let n = matrix.n_leaves();
-    // By place: a leaf, its largest similarity with the tree, and with which leaf. What has joined the
-    // tree since the last packing has infinity: nothing is larger.
-    let mut leaves: Vec<u32> = (1..n as u32).collect();
-    let mut best = vec![f64::NEG_INFINITY; leaves.len()];
-    let mut with = vec![0u32; leaves.len()];
-    let mut row = vec![0.0; leaves.len()];
-    let mut edges = Vec::with_capacity(leaves.len());
-    let (mut last, mut gone) = (0, 0);
-    while edges.len() + 1 < n {
-        matrix.gather(last as usize, &leaves, &mut row);
-        let largest = raise(&mut best, &mut with, &row, last);
-        let at = best.iter().position(|&x| x == largest).unwrap_or(0);
-        let (a, b) = (with[at] as usize, leaves[at] as usize);
-        edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: largest });
-        last = leaves[at];
-        best[at] = f64::INFINITY;
-        gone += 1;
-        if PACK * gone > leaves.len() {
-            let kept: Vec<usize> = (0..leaves.len()).filter(|&at| best[at] < f64::INFINITY).collect();
-            for (to, &from) in kept.iter().enumerate() {
-                (leaves[to], best[to], with[to]) = (leaves[from], best[from], with[from]);
-            }
-            leaves.truncate(kept.len());
-            best.truncate(kept.len());
-            with.truncate(kept.len());
-            row.truncate(kept.len());
-            gone = 0;
-        }
-        monitor.advance((n - edges.len()) as u64)?;
-    }
-    Ok(edges)
-}
-
-/// Takes over what is larger in `row`, and returns the largest of `best` below infinity.
-fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
-    const LANES: usize = 16;
-    let mut largest = [f64::NEG_INFINITY; LANES];
-    let (bests, best_rest) = best.as_chunks_mut::<LANES>();
-    let (rows, row_rest) = row.as_chunks::<LANES>();
-    let (withs, with_rest) = with.as_chunks_mut::<LANES>();
-    for ((best, row), with) in bests.iter_mut().zip(rows).zip(withs) {
-        let mut any = false;
-        for lane in 0..LANES {
-            any |= row[lane] > best[lane];
-        }
-        if any {
-            for lane in 0..LANES {
-                if row[lane] > best[lane] {
-                    (best[lane], with[lane]) = (row[lane], last);
-                }
-            }
-        }
-        for lane in 0..LANES {
-            let x = if best[lane] < f64::INFINITY { best[lane] } else { f64::NEG_INFINITY };
-            largest[lane] = if x > largest[lane] { x } else { largest[lane] };
-        }
-    }
-    for ((best, &x), with) in best_rest.iter_mut().zip(row_rest).zip(with_rest) {
-        if x > *best {
-            (*best, *with) = (x, last);
-        }
-        if *best < f64::INFINITY && *best > largest[0] {
-            largest[0] = *best;
-        }
-    }
-    largest.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Clusters named by their smallest leaves, with their members.

@@ -1,0 +1,195 @@
+//! All engines beside the naive one.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::agglomerate::{Layout, Values, agglomerate, agglomerate_in_place};
+use crate::linkage::LanceWilliams;
+use crate::similarity::condensed_len;
+
+fn rules() -> Vec<Rule> {
+    let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
+    let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| Rule::from_name(name).unwrap()).collect();
+    rules.push(Rule::Coefficients(formulas("(1 - b) / 2", "b")));
+    rules.push(Rule::Coefficients(formulas("n_i / (n_i + n_j)", "0").reducible(true)));
+    let single = LanceWilliams::new("0.5", "0", "-0.5", &[]).unwrap();
+    rules.push(Rule::Coefficients(single.reducible(true)));
+    rules
+}
+
+struct Case<'a> {
+    values: &'a [f64],
+    dissimilarity: bool,
+    initial: Option<&'a Partition>,
+}
+
+fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, condensed_from: usize) -> Dendrogram {
+    let Case { values, dissimilarity, initial } = *input;
+    let matrix = Matrix::new(Values::F64(values), Layout::Condensed, dissimilarity).unwrap();
+    let monitor = Monitor::new();
+    let chain_below = if condensed_from.is_multiple_of(2) { 0 } else { usize::MAX };
+    let job = Job { condensed_from, chain_below, ..Job::checked(&matrix, rule, engine, initial, &monitor).unwrap() };
+    job.dispatch(Input::Given(&matrix)).unwrap()
+}
+
+fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) -> Dendrogram {
+    let mut values = input.values.to_vec();
+    if layout == Layout::Square {
+        let n = crate::similarity::leaves_of_condensed(values.len()).unwrap();
+        let mut square = vec![0.0; n * n];
+        crate::similarity::square_from_condensed(&values, &mut square, |x| x).unwrap();
+        values = square;
+    }
+    let matrix = (&mut values[..], layout, input.dissimilarity);
+    agglomerate_in_place(matrix, rule, engine, input.initial, &Monitor::new()).unwrap()
+}
+
+fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
+    let n = crate::similarity::leaves_of_condensed(values.len()).unwrap();
+    let labels: Vec<i64> = (0..n as i64).map(|leaf| leaf * leaf % (1 + n as i64 / 2)).collect();
+    let initial = Partition::new(&labels).unwrap();
+    assert_engines_agree_on(&Case { values, dissimilarity, initial: None }, exactly);
+    assert_engines_agree_on(&Case { values, dissimilarity, initial: Some(&initial) }, exactly);
+}
+
+fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
+    for rule in rules() {
+        let expected = tree(input, &rule, Engine::Naive, 0);
+        if let Some(initial) = input.initial {
+            let cut = expected.cut_clusters(initial.n_clusters()).unwrap();
+            assert_eq!(cut, initial.cluster_of(), "{rule:?}");
+        }
+        let mut all = vec![(Engine::NearestPair, 0)];
+        if rule.is_reducible() {
+            // Odd numbers take the chain, even ones rounds on square rows.
+            all.extend([0, 1, usize::MAX - 1, usize::MAX].map(|from| (Engine::Chain, from)));
+        }
+        let mut trees: Vec<(Engine, String, Dendrogram)> = Vec::new();
+        for (engine, condensed_from) in all {
+            let found = tree(input, &rule, engine, condensed_from);
+            trees.push((engine, format!("from {condensed_from}"), found));
+        }
+        for engine in [Engine::Auto, Engine::NearestPair] {
+            for layout in [Layout::Condensed, Layout::Square] {
+                let found = tree_in_place(input, &rule, engine, layout);
+                trees.push((engine, format!("{layout:?} in place"), found));
+            }
+        }
+        for (engine, how, found) in trees {
+            assert_eq!(found.merges(), expected.merges(), "{rule:?} {engine:?} {how}");
+            for (a, b) in found.heights().iter().zip(expected.heights()) {
+                assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{rule:?} {engine:?}: {a} {b}");
+                assert!(!exactly || engine != Engine::NearestPair || a == b, "{rule:?}: {a} {b}");
+            }
+        }
+    }
+}
+
+fn condensed(value: impl Strategy<Value = f64> + Clone + 'static, most: usize) -> impl Strategy<Value = Vec<f64>> {
+    (1..most).prop_flat_map(move |n| prop::collection::vec(value.clone(), condensed_len(n)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(150) })]
+
+    #[test]
+    fn engines_agree_without_ties(values in condensed(0.0..1.0f64, 40), dissimilarity: bool) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+
+    #[test]
+    fn engines_agree_with_ties(values in condensed((0..4i32).prop_map(f64::from), 12), dissimilarity: bool) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+
+    #[test]
+    fn engines_agree_with_inexact_ties(values in condensed((-3..4i32).prop_map(|x| f64::from(x) * 0.1), 14)) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, false, true);
+    }
+
+    #[test]
+    fn engines_agree_on_tenths(
+        values in condensed((0..4i32).prop_map(|x| f64::from(x) * 0.1), 60), dissimilarity: bool
+    ) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+
+    #[test]
+    fn engines_agree_on_duplicated_rows(
+        few in condensed((1..9i32).prop_map(|x| f64::from(x) / 7.0), 9),
+        copies in prop::collection::vec(0..8usize, 2..60),
+        dissimilarity: bool,
+    ) {
+        // Leaves of the same kind are as close as any, so that blocks are constant.
+        let kinds = crate::similarity::leaves_of_condensed(few.len()).unwrap();
+        let pair = |a: usize, b: usize| match (a % kinds, b % kinds) {
+            (a, b) if a == b => if dissimilarity { 0.1 } else { 1.3 },
+            (a, b) => few[crate::similarity::pair_index(kinds, a.min(b), a.max(b))],
+        };
+        let n = copies.len();
+        let values: Vec<f64> =
+            (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pair(copies[i], copies[j])).collect();
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+}
+
+#[test]
+fn packing_and_handing_over_keep_the_tree() {
+    let mut state = 7u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let values: Vec<f64> = (0..condensed_len(230)).map(|_| random()).collect();
+    assert_engines_agree(&values, true, true);
+    let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();
+    assert_engines_agree(&whole, false, true);
+    let tenths: Vec<f64> = values.iter().map(|x| (x * 9.0).floor() * 0.1).collect();
+    assert_engines_agree(&tenths, false, true);
+    for constant in [0.1, 1.0, -0.7] {
+        assert_engines_agree(&vec![constant; condensed_len(60)], false, true);
+    }
+}
+
+#[test]
+fn single_leaves_and_constants() {
+    for rule in rules() {
+        let matrix = Matrix::new(Values::F64(&[3.0]), Layout::Square, false).unwrap();
+        let lone = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+        assert_eq!((lone.n_leaves(), lone.merges().len()), (1, 0));
+        let constant = vec![0.1; condensed_len(9)];
+        let matrix = Matrix::new(Values::F64(&constant), Layout::Condensed, true).unwrap();
+        let tree = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+        if rule.is_reducible() && rule != Rule::Ward && !matches!(rule, Rule::Coefficients(_)) {
+            assert_eq!(tree.to_newick_topology(), "(8,(7,(6,(5,(4,(3,(2,(0,1))))))));", "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn nonsense_formulas_are_errors() {
+    let values = [1.0, 2.0, 3.0];
+    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+    let rule = Rule::Coefficients(LanceWilliams::new("1 / (n_i - n_j)", "0", "0", &[]).unwrap());
+    for engine in [Engine::Auto, Engine::NearestPair, Engine::Naive] {
+        let error = agglomerate(&matrix, &rule, engine, &Monitor::new()).unwrap_err();
+        assert!(error.to_string().contains("the linkage gives"), "{error}");
+    }
+    let centroid = agglomerate(&matrix, &Rule::Centroid, Engine::Chain, &Monitor::new());
+    assert!(centroid.unwrap_err().to_string().contains("reducible"));
+}
+
+#[test]
+fn work_can_be_stopped() {
+    let values = vec![1.0; condensed_len(50)];
+    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+    let monitor = Monitor::new();
+    monitor.cancel();
+    for engine in [Engine::Auto, Engine::NearestPair, Engine::Naive] {
+        assert_eq!(agglomerate(&matrix, &Rule::Average, engine, &monitor), Err(Error::Interrupted));
+    }
+}

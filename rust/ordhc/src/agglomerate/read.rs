@@ -1,0 +1,172 @@
+//! Reading a matrix as similarities: rows, columns, all of it.
+
+use std::ops::Range;
+
+use super::matrix::{BLOCK, Layout, Matrix, Number, Values, with_values};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::similarity::{condensed_len, row_start};
+
+impl Matrix<'_> {
+    /// Writes all pairs in condensed order, as similarities (larger is closer).
+    pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
+        let n = self.n;
+        debug_assert_eq!(out.len(), condensed_len(n));
+        let parts = crate::similarity::triangle_ranges(n);
+        let ends: Vec<usize> = parts.iter().map(|rows| condensed_len(n) - condensed_len(n - rows.end)).collect();
+        let slices = parallel::split_at_ends(out, &ends);
+        parallel::map(parts.into_iter().zip(slices).collect(), |(rows, mut out)| {
+            for i in rows {
+                let (row, rest) = out.split_at_mut(n - i - 1);
+                self.write_row_after(i, squared, row);
+                out = rest;
+                monitor.advance(0)?;
+            }
+            Ok(())
+        })
+        .into_iter()
+        .collect()
+    }
+
+    /// The similarities of a leaf with some others, ascending.
+    pub(crate) fn gather(&self, leaf: usize, others: &[u32], out: &mut [f64]) {
+        let n = self.n;
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        with_values!(self.values, slice => match self.layout {
+            Layout::Condensed => {
+                let (before, after) = others.split_at(others.partition_point(|&other| (other as usize) < leaf));
+                let (out_before, out_after) = out.split_at_mut(before.len());
+                for (value, &other) in out_before.iter_mut().zip(before) {
+                    *value = sign * slice[row_start(n, other as usize).wrapping_add(leaf)].float();
+                }
+                let row = &slice[condensed_len(n) - condensed_len(n - leaf)..];
+                for (value, &other) in out_after.iter_mut().zip(after) {
+                    // With itself a leaf has no similarity: whatever comes out is not used.
+                    let at = (other as usize).saturating_sub(leaf + 1);
+                    *value = sign * row.get(at).map_or(0.0, |x| x.float());
+                }
+            }
+            Layout::Square => {
+                let row = &slice[leaf * n..(leaf + 1) * n];
+                for (value, &other) in out.iter_mut().zip(others) {
+                    let other = other as usize;
+                    let x = row[other].float();
+                    let x = if self.facts.symmetric { x } else { 0.5 * x + 0.5 * slice[other * n + leaf].float() };
+                    *value = sign * x;
+                }
+            }
+        });
+    }
+
+    /// The similarity of two leaves.
+    pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
+        let mut out = [0.0];
+        self.gather(a as usize, &[b], &mut out);
+        out[0]
+    }
+
+    /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
+    pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
+        let n = self.n;
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        let squared = squared && self.dissimilarity;
+        let turn = |x: f64| if squared { -x * x } else { sign * x };
+        with_values!(self.values, slice => match self.layout {
+            Layout::Condensed => {
+                for (value, i) in out.iter_mut().zip(others) {
+                    *value = turn(slice[row_start(n, i).wrapping_add(j)].float());
+                }
+            }
+            Layout::Square if self.facts.symmetric => {
+                for (value, x) in out.iter_mut().zip(&slice[j * n..][others]) {
+                    *value = turn(x.float());
+                }
+            }
+            Layout::Square => {
+                for (value, i) in out.iter_mut().zip(others) {
+                    *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                }
+            }
+        });
+    }
+
+    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
+    pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
+        let n = self.n;
+        for i in 0..n {
+            let (start, end) = (i * n + i, (i + 1) * n);
+            self.write_row_after(i, squared, &mut out[start + 1..end]);
+            out[start] = f64::NEG_INFINITY;
+            monitor.advance(0)?;
+        }
+        mirror(out, n, monitor)
+    }
+
+    /// Row `i` from column `i + 1` on, as similarities (larger is closer).
+    pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
+        let n = self.n;
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        let squared = squared && self.dissimilarity;
+        let turn = |x: f64| if squared { -x * x } else { sign * x };
+        with_values!(self.values, slice => match self.layout {
+            Layout::Condensed => {
+                let start = condensed_len(n) - condensed_len(n - i);
+                for (to, from) in out.iter_mut().zip(&slice[start..]) {
+                    *to = turn(from.float());
+                }
+            }
+            Layout::Square => {
+                let row = &slice[i * n + i + 1..(i + 1) * n];
+                for (to, from) in out.iter_mut().zip(row) {
+                    *to = turn(from.float());
+                }
+                if !self.facts.symmetric {
+                    for (to, j) in out.iter_mut().zip(i + 1..n) {
+                        *to = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Copies the upper triangle of a square matrix to the lower one.
+pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
+    let half = if parallel::ranges(n * n, 1 << 18).len() > 1 { n / 2 } else { 0 };
+    let (top, bottom) = values.split_at_mut(half * n);
+    // The lower left quarter from the upper right one, then the two triangles beside.
+    let parts = parallel::ranges(n - half, BLOCK);
+    let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
+    let slices = parallel::split_at_ends(bottom, &ends);
+    let top_rows = &*top;
+    let quarter = |(rows, out): (Range<usize>, &mut [f64])| {
+        for row in (0..rows.len()).step_by(BLOCK) {
+            monitor.advance(0)?;
+            for column in (0..half).step_by(BLOCK) {
+                for i in row..(row + BLOCK).min(rows.len()) {
+                    for j in column..(column + BLOCK).min(half) {
+                        out[i * n + j] = top_rows[j * n + half + rows.start + i];
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    parallel::map(parts.into_iter().zip(slices).collect(), quarter).into_iter().collect::<Result<()>>()?;
+    let triangle = |(rows, first): (&mut [f64], usize)| {
+        for row in (0..rows.len() / n).step_by(BLOCK) {
+            monitor.advance(0)?;
+            for column in (0..=row).step_by(BLOCK) {
+                for i in row..(row + BLOCK).min(rows.len() / n) {
+                    for j in column..(column + BLOCK).min(i) {
+                        rows[i * n + first + j] = rows[j * n + first + i];
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    let triangles = [(top, 0), (bottom, half)].into_iter().filter(|(rows, _)| !rows.is_empty());
+    parallel::map(triangles.collect(), triangle).into_iter().collect()
+}

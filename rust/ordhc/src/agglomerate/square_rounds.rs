@@ -1,0 +1,177 @@
+//! Rounds on square rows: many reciprocal nearest pairs are merged at once, and a row is looked at again
+//! only when its nearest has gone and it matters.
+
+use super::rows::{Logged, SquareRows, first_at_least, fold_row, largest, replay, similarity};
+use super::{Nearest, Tolerance};
+use crate::error::Result;
+use crate::linkage::{Merging, Update};
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::RawMerge;
+
+/// After this many looks per row a chain goes on, which needs at most three more.
+const PATIENCE: usize = 8;
+/// Threads pay from this many values on.
+const GRAIN: usize = 1 << 17;
+
+/// What is known of a position's nearest (by position, not by cluster).
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    Yes(Nearest),
+    /// A new cluster is looked at soon, an old one only if it is the nearest of another.
+    No {
+        new: bool,
+    },
+}
+
+impl<U: Update> SquareRows<'_, U> {
+    /// Merges reciprocal nearest pairs, round by round, until one cluster is left or it does not pay.
+    pub(crate) fn rounds(&mut self, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
+        let mut known = vec![Known::No { new: true }; self.stride];
+        let mut patience = PATIENCE * self.n_alive;
+        while self.n_alive > 1 {
+            let wanted = wanted(&known, &self.alive);
+            if wanted.is_empty() || patience < wanted.len() {
+                return Ok(());
+            }
+            patience -= wanted.len();
+            for (&at, nearest) in wanted.iter().zip(self.look_up(&wanted)) {
+                known[at] = Known::Yes(nearest);
+            }
+            monitor.advance(0)?;
+            let pairs = reciprocal(&known, &wanted);
+            if pairs.is_empty() {
+                continue;
+            }
+            let mut gone = vec![false; self.stride];
+            for &(i, j, similarity) in &pairs {
+                (gone[i], gone[j]) = (true, true);
+                merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
+                monitor.advance(self.n_alive as u64)?;
+            }
+            self.merge_pairs(&pairs)?;
+            for (at, known) in known.iter_mut().enumerate() {
+                match known {
+                    _ if gone[at] => *known = Known::No { new: true },
+                    Known::Yes(nearest) if gone[nearest.cluster] => *known = Known::No { new: false },
+                    _ => {}
+                }
+            }
+            if self.wants_packing() {
+                let kept = self.pack();
+                let mut place = vec![usize::MAX; gone.len()];
+                kept.iter().enumerate().for_each(|(to, &from)| place[from] = to);
+                known = kept.iter().map(|&at| known[at]).collect();
+                for known in &mut known {
+                    if let Known::Yes(nearest) = known {
+                        nearest.cluster = place[nearest.cluster];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings rows up to date and finds their nearest.
+    fn look_up(&mut self, wanted: &[usize]) -> Vec<Nearest> {
+        let Self { update, stride, sizes, log, tolerance, .. } = self;
+        let (update, log, sizes, tolerance) = (*update, &*log, &*sizes, *tolerance);
+        let mut places = wanted.iter().peekable();
+        let rows = self.values.chunks_exact_mut(*stride).zip(&mut self.seen).enumerate();
+        let rows: Vec<_> = rows.filter(|(at, _)| places.next_if_eq(&at).is_some()).collect();
+        let parts = parts(rows, wanted.len() * *stride);
+        let found = parallel::map(parts, |rows| {
+            let look = |(at, (row, seen)): (usize, (&mut [f64], &mut usize))| {
+                replay(update, row, &log[*seen..], at, sizes[at]);
+                *seen = log.len();
+                nearest::<U>(row, sizes, sizes[at], tolerance)
+            };
+            rows.into_iter().map(look).collect::<Vec<Nearest>>()
+        });
+        found.into_iter().flatten().collect()
+    }
+
+    /// Merges disjoint pairs of positions. Every row but the own two learns of a merge from the log.
+    fn merge_pairs(&mut self, pairs: &[(usize, usize, f64)]) -> Result<()> {
+        let Self { update, stride, sizes, log, clusters, .. } = self;
+        let (update, clusters) = (*update, &*clusters);
+        let before = log.len();
+        let mut rows: Vec<_> = self.values.chunks_exact_mut(*stride).zip(&mut self.seen).map(Some).collect();
+        let work: Vec<_> =
+            pairs.iter().filter_map(|&(i, j, _)| Some((i, j, rows[i].take()?, rows[j].take()?))).collect();
+        let parts = parts(work, pairs.len() * *stride);
+        let (old_sizes, old_log) = (&*sizes, &*log);
+        let merged = parallel::map(parts, |pairs| {
+            let merge_rows = |(i, j, (row_i, seen_i), (row_j, seen_j)): (usize, usize, Row<'_>, Row<'_>)| {
+                replay(update, row_i, &old_log[*seen_i..], i, old_sizes[i]);
+                replay(update, row_j, &old_log[*seen_j..], j, old_sizes[j]);
+                (*seen_i, *seen_j) = (before, before);
+                let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j] };
+                let merge = update.merge(merging);
+                fold_row(update, &merge, row_i, row_j, old_sizes, j, |at| clusters[at], clusters[i])?;
+                Ok(Logged { i, j, merge })
+            };
+            pairs.into_iter().map(merge_rows).collect::<Result<Vec<_>>>()
+        });
+        for part in merged {
+            log.extend(part?);
+        }
+        for &(i, j, _) in pairs {
+            sizes[i] += sizes[j];
+            self.alive[j] = false;
+        }
+        self.n_alive -= pairs.len();
+        Ok(())
+    }
+}
+
+type Row<'r> = (&'r mut [f64], &'r mut usize);
+
+/// The nearest position of a row that is up to date.
+fn nearest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance) -> Nearest {
+    let floor = tolerance.floor(largest::<U>(row, sizes, n_i));
+    match first_at_least::<U>(row, sizes, n_i, floor) {
+        Some(at) => Nearest { cluster: at, similarity: similarity::<U>(row[at], n_i, sizes[at]) },
+        None => Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY },
+    }
+}
+
+/// The positions to look at: new ones, and those that are the nearest of others; else all.
+fn wanted(known: &[Known], alive: &[bool]) -> Vec<usize> {
+    let mut somebodys = vec![false; known.len()];
+    for known in known {
+        if let Known::Yes(nearest) = known {
+            somebodys[nearest.cluster] = true;
+        }
+    }
+    let unknown = |&at: &usize| alive[at] && matches!(known[at], Known::No { .. });
+    let wanted = |&at: &usize| somebodys[at] || matches!(known[at], Known::No { new: true });
+    let all: Vec<usize> = (0..known.len()).filter(unknown).collect();
+    let some: Vec<usize> = all.iter().copied().filter(wanted).collect();
+    if some.is_empty() { all } else { some }
+}
+
+/// The reciprocal pairs that looking at `wanted` has made.
+fn reciprocal(known: &[Known], wanted: &[usize]) -> Vec<(usize, usize, f64)> {
+    let nearest = |at: usize| match known[at] {
+        Known::Yes(nearest) => Some(nearest),
+        Known::No { .. } => None,
+    };
+    let mut pairs = Vec::new();
+    for &a in wanted {
+        let Some(b) = nearest(a).map(|nearest| nearest.cluster) else { continue };
+        if nearest(b).is_some_and(|nearest| nearest.cluster == a) {
+            pairs.push((a.min(b), a.max(b)));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs.into_iter().filter_map(|(i, j)| Some((i, j, nearest(i)?.similarity))).collect()
+}
+
+/// Items for as many threads as pay.
+fn parts<T>(items: Vec<T>, n_values: usize) -> Vec<Vec<T>> {
+    let ranges = parallel::ranges(items.len(), items.len().div_ceil((n_values / GRAIN).max(1)));
+    let mut items = items.into_iter();
+    ranges.into_iter().map(|range| items.by_ref().take(range.len()).collect()).collect()
+}
