@@ -1,61 +1,77 @@
-//! How many questions and rounds learners take when answers are wrong, and how often the tree is:
-//! `cargo run --release --example noisy -- n p runs [learner]`.
+//! How many questions and rounds learners take when answers are wrong, and how often the tree is wrong:
+//! `cargo run --release --example noisy -- n p runs [learners whose names begin so]`.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use ordhc::Monitor;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
-use ordhc::learn::{Assume, Limits, Method, Noise, Schedule, learn_with};
+use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
 use ordhc::tree::Topology;
 
 fn main() -> ordhc::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let n: usize = arguments[0].parse().unwrap();
-    let p: f64 = arguments[1].parse().unwrap();
-    let runs: u64 = arguments[2].parse().unwrap();
-    let only = arguments.get(3).map_or("", String::as_str);
+    let argument = |at, default: &str| std::env::args().nth(at).unwrap_or_else(|| default.to_string());
+    let number = |at, default| {
+        let text = argument(at, default);
+        text.parse::<f64>().map_err(|_| ordhc::Error::Argument(format!("{text} is not a number")))
+    };
+    let (n, p, runs) = (number(1, "100")? as usize, number(2, "0.8")?, number(3, "20")? as u64);
+    let only = argument(4, "");
     let delta = 0.05;
-    let with =
-        |assume, parallel, schedule| Method::Robust { p, delta, assume, noise: Noise::Independent, parallel, schedule };
+    let with = |assume, noise, parallel, schedule| Method::Robust { p, delta, assume, noise, parallel, schedule };
+    let robust = |parallel, schedule| with(Assume::Adversarial, Noise::Independent, parallel, schedule);
+    // Those that ask one question at a time ask the fewest.
     let methods = [
-        ("robust", with(Assume::Adversarial, 1, Schedule::Questions), 1),
-        ("robust, together", with(Assume::Adversarial, 1, Schedule::Questions), usize::MAX),
-        ("robust, parallel 20", with(Assume::Adversarial, 20, Schedule::Questions), usize::MAX),
-        ("robust, balanced", with(Assume::Adversarial, 1, Schedule::Balanced), usize::MAX),
-        ("robust, rounds", with(Assume::Adversarial, 1, Schedule::Rounds), usize::MAX),
-        ("uniform", with(Assume::Uniform, 1, Schedule::Questions), 1),
-        ("robust-paper", Method::RobustPaper { p, delta }, usize::MAX),
+        ("robust", robust(1, Schedule::Questions), 1),
+        ("robust, together", robust(1, Schedule::Questions), usize::MAX),
+        ("robust, parallel 20", robust(20, Schedule::Questions), usize::MAX),
+        ("robust, balanced", robust(1, Schedule::Balanced), usize::MAX),
+        ("robust, rounds", robust(1, Schedule::Rounds), usize::MAX),
+        ("uniform", with(Assume::Uniform, Noise::Independent, 1, Schedule::Questions), 1),
+        ("persistent", with(Assume::Uniform, Noise::Persistent, 1, Schedule::Questions), 1),
         ("majority", Method::Majority { p, delta }, usize::MAX),
+        ("paper", Method::RobustPaper { p, delta }, usize::MAX),
     ];
-    println!("| learner | wrong answers | questions / n | rounds | wrong trees | seconds |");
-    println!("|---|---|---|---|---|---|");
-    for (name, method, batch) in methods.into_iter().filter(|method| method.0.starts_with(only)) {
+    println!("| learner | wrong answers | questions / n | rounds | wrong trees | clusters missed | seconds |");
+    println!("|---|---|---|---|---|---|---|");
+    for (name, method, batch) in methods.into_iter().filter(|method| method.0.starts_with(&only)) {
         for wrong in [Wrong::Random, Wrong::Adversarial] {
             let (mut questions, mut rounds, mut failures) = (0, 0, 0);
-            let mut seconds = 0.0;
+            let (mut missed, mut seconds) = (0.0, 0.0);
             for seed in 0..runs {
                 let tree = random_tree(TreeShape::Uniform, n, seed)?;
                 let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 1000 + seed)?;
+                let mut told = HashMap::new();
+                let is_persistent = name == "persistent";
+                let answers = |questions: &[Question]| {
+                    let mut answers = oracle.answers(questions)?;
+                    for (question, answer) in questions.iter().zip(&mut answers).filter(|_| is_persistent) {
+                        let mut key = question.leaves;
+                        key.sort_unstable();
+                        let odd = *told.entry(key).or_insert(question.leaves[*answer as usize]);
+                        *answer = question.leaves.iter().position(|&leaf| leaf == odd).map_or(-1, |at| at as i8);
+                    }
+                    Ok(answers)
+                };
                 let start = Instant::now();
                 let mut learner = method.learner(n, seed)?;
-                learn_with(
-                    &mut *learner,
-                    |batch| oracle.answers(batch),
-                    Limits { batch, budget: None },
-                    &Monitor::new(),
-                )?;
+                learn_with(&mut *learner, answers, Limits { batch, budget: None }, &Monitor::new())?;
                 seconds += start.elapsed().as_secs_f64();
                 questions += learner.n_answered();
                 rounds += learner.n_rounds();
-                let found = Topology::of(&learner.tree()?, true);
-                failures += u32::from(robinson_foulds(&Topology::of(&tree, true), &found)?.distance() > 0);
+                let counts = robinson_foulds(&Topology::of(&tree, true), &Topology::of(&learner.tree()?, true))?;
+                failures += u64::from(counts.distance() > 0);
+                missed += counts.normalized();
             }
+            let runs = runs as f64;
             println!(
-                "| {name} | {wrong:?} | {:.1} | {} | {failures} of {runs} | {:.3} |",
-                questions as f64 / (runs as f64 * n as f64),
-                rounds / runs,
-                seconds / runs as f64
+                "| {name} | {} | {:.1} | {:.0} | {failures} of {runs} | {:.4} | {:.3} |",
+                if wrong == Wrong::Random { "random" } else { "lies" },
+                questions as f64 / (runs * n as f64),
+                rounds as f64 / runs,
+                missed / runs,
+                seconds / runs
             );
         }
     }

@@ -144,7 +144,7 @@ fn few_questions_and_few_rounds() {
     let n = 300;
     for (p, most) in [(0.9, 18.0), (0.8, 32.0), (0.7, 66.0)] {
         let tree = random_tree(TreeShape::Uniform, n, 4).unwrap();
-        let mut run = |method, wrong, batch| {
+        let run = |method, wrong, batch| {
             let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 5).unwrap();
             let learner = learned(method, &mut oracle, 6, batch);
             (learner.n_asked() as f64 / n as f64, learner.n_rounds())

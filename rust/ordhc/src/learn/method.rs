@@ -47,7 +47,7 @@ pub enum Method {
     ///
     /// If the answers come from a binary tree, each of them is right with a probability of at least `p`
     /// whatever was answered before, and nothing is assumed about wrong ones, then the tree is wrong
-    /// with a probability of at most `delta`. Proof and measurements: docs/decisions/0003-noisy-search.md.
+    /// with a probability of at most `delta`. Proof and measurements: docs/decisions/0004-noisy-search.md.
     /// A leaf whose answers contradict each other without end goes to its likeliest place.
     ///
     /// `p` = 1 is [`Insertion`](Self::Insertion).
@@ -73,7 +73,7 @@ pub enum Method {
     /// (Theorem 5.1), a reference. Takes hundreds to thousands of questions a leaf, and O(n) time for each.
     ///
     /// The promise is that of [`Robust`](Self::Robust). Where the paper leaves gaps this is what
-    /// docs/decisions/0003-noisy-search.md says. `p` = 1 is [`Insertion`](Self::Insertion).
+    /// docs/decisions/0004-noisy-search.md says. `p` = 1 is [`Insertion`](Self::Insertion).
     RobustPaper {
         /// How likely an answer is right, more than 1/2.
         p: f64,

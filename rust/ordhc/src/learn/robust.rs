@@ -60,6 +60,9 @@ const UNLIKELY: f64 = 0.25;
 /// half as dear.
 const SHARE: f64 = 0.3;
 
+/// Without attempts, this share of delta is spent: a posterior is only as good as its assumptions.
+const MARGIN: f64 = 0.7;
+
 /// An attempt at a place that is less likely than this has few questions open at a time.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
@@ -110,7 +113,8 @@ impl Robust {
                 self.searches.push(None);
                 self.searches.len() as u32 - 1
             });
-            let purse = delta / (self.order.len() - 2) as f64;
+            let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
+            let purse = all / (self.order.len() - 2) as f64;
             let search = Search::new(self.order[self.started], purse, &self.tree);
             self.searches[slot as usize] = Some(Box::new(search));
             self.started += 1;
