@@ -133,10 +133,10 @@ impl Matrix<'_> {
 
 /// Copies the upper triangle of a square matrix to the lower one.
 pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
-    let half = if parallel::ranges(n * n, 1 << 18).len() > 1 { n / 2 } else { 0 };
+    let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
     // The lower left quarter from the upper right one, then the two triangles beside.
-    let parts = parallel::ranges(n - half, BLOCK);
+    let parts = if half > 0 { parallel::ranges(n - half, BLOCK) } else { Vec::new() };
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
     let top_rows = &*top;

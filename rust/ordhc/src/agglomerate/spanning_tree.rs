@@ -26,7 +26,7 @@ pub(super) fn spanning_tree(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Ve
 
 const FILTER_FROM: usize = 300;
 /// A pass aims to keep this many pairs per leaf, and gives up at that many.
-const AIM: usize = 8;
+const AIM: usize = 16;
 const MOST: usize = 64;
 const PASSES: usize = 8;
 const SAMPLE: usize = 1 << 16;
@@ -82,6 +82,8 @@ fn threshold(matrix: &Matrix<'_>, components: &Components) -> f64 {
 fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
+    // As floats, which are compared together with the values.
+    let of: Vec<f64> = of.iter().map(|&component| f64::from(component)).collect();
     let triangle = Given { matrix, squared: false };
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
@@ -90,8 +92,9 @@ fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monito
         while let Some(rows) = next(&queue) {
             for i in rows {
                 let row = triangle.row(i, &mut scratch);
-                for (at, values) in row.chunks(LANES).enumerate() {
-                    if !values.iter().fold(false, |any, &x| any | (x > threshold)) {
+                for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
+                    let wanted = |(&x, &other): (&f64, &f64)| (x > threshold) & (other != of[i]);
+                    if !values.iter().zip(others).fold(false, |any, pair| any | wanted(pair)) {
                         continue;
                     }
                     let first = i + 1 + at * LANES;
