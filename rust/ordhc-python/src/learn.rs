@@ -70,6 +70,7 @@ fn landmarks(count: Option<usize>, probability: Option<f64>) -> PyResult<Option<
 #[pymethods]
 impl Learner {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "settings by keyword")]
     #[pyo3(signature = (method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule))]
     fn new(
         method: &str,

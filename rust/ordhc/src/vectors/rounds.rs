@@ -216,6 +216,7 @@ impl<'m> Rounds<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agglomerate::Tolerance;
 
     fn clusters(rows: &[Vec<f64>]) -> Clusters {
         let mut clusters = Clusters::new(rows.len(), rows[0].len(), false).unwrap();
@@ -248,7 +249,7 @@ mod tests {
                 // The last round may go beyond; all are looked up first.
                 let most = patience.saturating_add(k / SHARE + SMALL).saturating_add(4 * k);
                 assert!(rounds.n_queries <= most, "{} queries for {k} clusters", rounds.n_queries);
-                found.push(RawMerge::sort(k, rounds.merges));
+                found.push(RawMerge::sort(k, rounds.merges, Tolerance::EXACT));
             }
             assert!(found.iter().all(|merges| *merges == found[0]));
         }
