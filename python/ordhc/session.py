@@ -149,13 +149,19 @@ class Session:
             own = self._settings.get(key, "insertion" if key == "method" else None)
             if own != value:
                 raise InputError(f"{self._path}: {key} is {own!r}, not {value!r}")
+        self._restart()
+        self._catch_up()
+
+    def _restart(self) -> None:
+        if not hasattr(self, "_settings"):
+            return
         self._seq = 0
         self._epoch = 0
         self._stale = False
+        self._last = ""
         self._learner = self._new_learner()
         # By seq: question, leaves, answer, who; of answers that stand.
         self._answers: dict[int, tuple[int, Row, int, str | None]] = {}
-        self._catch_up()
 
     def _new_learner(self) -> Learner:
         return Learner(self._n_leaves if self._names is None else self._names, **self._settings)
@@ -167,6 +173,8 @@ class Session:
             yield
         except BaseException:
             self._db.execute("ROLLBACK")
+            # What happened in memory did not happen on the disk: replay from the start.
+            self._restart()
             raise
         self._db.execute("COMMIT")
 
@@ -177,7 +185,7 @@ class Session:
         width = self._learner.width
         for seq, kind, question, answer, who, *leaves in self._db.execute(query, (self._seq,)):
             row = tuple(leaves[:width])
-            self._seq = seq
+            self._seq, self._last = seq, kind
             if kind in ("asked", "answer"):
                 # With the answers up to here.
                 self._freshen()
@@ -242,7 +250,8 @@ class Session:
             if len(found) < most:
                 room = self._learner._room(most - len(found))
                 asked = self._learner.ask(room)
-                if len(asked):
+                if room and (len(asked) or self._last != "asked"):
+                    # Also if there is none: answers take effect when more is asked for.
                     self._append("asked", question=room)
                     found.extend((number + self._epoch * _EPOCH, row) for number, row in asked)
             if who is not None:
@@ -264,7 +273,7 @@ class Session:
             f"INSERT INTO events ({', '.join(columns)}) VALUES ({marks})",
             (kind, question, self._now(), *values.values()),
         )
-        self._seq = int(cursor.lastrowid or 0)
+        self._seq, self._last = int(cursor.lastrowid or 0), kind
         return self._seq
 
     def tell(self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
