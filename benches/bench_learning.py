@@ -1,7 +1,7 @@
 """Learning by asking: python benches/bench_learning.py [--large] [group ...].
 
-Groups are questions, speed and session; by default all. --large adds n = 10,000 to the questions and
-n = 1,000,000 to the speed.
+Groups are questions, noise, speed and session; by default all. --large adds n = 10,000 to the questions,
+50 builds of n = 1,000 to the noise and n = 1,000,000 to the speed.
 """
 
 import math
@@ -55,6 +55,27 @@ def questions():
     table(("n", "tree", "learner", "/ (n log2 n)", "/ bound", "rounds"), rows)
 
 
+def noise():
+    rows = []
+    for n, runs in ((100, 200), (1000, 50)) if LARGE else ((100, 200),):
+        for p in (0.9, 0.8, 0.7):
+            for wrong in ("random", "adversarial"):
+                for method in ("robust", "majority"):
+                    asked, n_wrong, rounds = 0, 0, 0
+                    for seed in range(runs):
+                        truth = random_tree("uniform", n, seed)
+                        oracle = oracles.noisy(truth, p, wrong=wrong, seed=seed)
+                        learner = ordhc.Learner(n, method, p=p, delta=0.05, seed=seed)
+                        tree = ordhc.learn(oracle, learner=learner)
+                        n_wrong += ordhc.metrics.robinson_foulds(tree, truth) > 0
+                        asked += learner.n_answered
+                        rounds += learner.n_rounds
+                    each = (f"{asked / runs / n:.1f}", f"{rounds / runs:,.0f}", f"{n_wrong} of {runs}")
+                    rows.append((f"{n:,}", p, wrong, method, *each))
+    print("Wrong answers with probability 1 - p, delta = 0.05, uniform trees\n")
+    table(("n", "p", "wrong answers", "learner", "questions a leaf", "rounds", "wrong trees"), rows)
+
+
 def speed():
     rows = []
     for n in (10_000, 100_000, *((1_000_000,) if LARGE else ())):
@@ -97,7 +118,7 @@ def session():
     table(("batch", "answers", "answers/s", "s to reopen"), rows)
 
 
-GROUPS = {"questions": questions, "speed": speed, "session": session}
+GROUPS = {"questions": questions, "noise": noise, "speed": speed, "session": session}
 
 
 def main():
