@@ -219,8 +219,7 @@ class Session:
         bank: dict[tuple[int, ...], list[tuple[Row, int]]] = {}
         for _, row, answer, _ in reversed(self._answers.values()):
             bank.setdefault(_key(row), []).append((row, answer))
-        questions = learner.ask()
-        waiting = list(questions)
+        waiting = list(learner.ask())
         while waiting:
             known = [(number, row) for number, row in waiting if bank.get(_key(row))]
             if not known:
@@ -258,15 +257,12 @@ class Session:
                 until = now + lease
                 rows = [(number, who, until) for number, _ in found]
                 self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", rows)
-        ids = np.array([number for number, _ in found], dtype=np.int64)
-        return Questions(
-            ids, np.array([row for _, row in found], dtype=np.int32).reshape(-1, self._learner.width)
-        )
+        return self._learner._questions(found)
 
     def _open(self) -> list[tuple[int, Row]]:
         return [(number + self._epoch * _EPOCH, row) for number, row in self._learner.open]
 
-    def _append(self, kind: str, *, question: int | None = None, **values: Any) -> int:
+    def _append(self, kind: str, *, question: int | None = None, **values: Any) -> None:
         columns = ["kind", "question", "at", *values]
         marks = ", ".join("?" * len(columns))
         cursor = self._db.execute(
@@ -274,7 +270,6 @@ class Session:
             (kind, question, self._now(), *values.values()),
         )
         self._seq, self._last = int(cursor.lastrowid or 0), kind
-        return self._seq
 
     def tell(self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
         """Answer some questions; when this returns the answers are on the disk.
@@ -323,12 +318,12 @@ class Session:
             mine = [seq for seq, kept in self._answers.items() if kept[0] >= 0 and who in (None, kept[3])]
             if not mine:
                 return None
+            before = self._seq
             row = self._answers[mine[-1]][1]
             self._append("undo", question=mine[-1], who=who)
             self._db.execute("DELETE FROM leases")
-        self._answers.pop(mine[-1])
-        self._epoch, self._stale = self._seq, True
-        self._freshen()
+        self._seq = before
+        self._catch_up()
         return row
 
     def add_answers(self, rows: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
@@ -349,9 +344,8 @@ class Session:
             )
         for at, (row, answer) in enumerate(zip(table.tolist(), given.tolist(), strict=True)):
             pairs = [row] if width == 3 else [row[:2], row[2:]]
-            apart = all(len(set(pair)) == len(pair) for pair in pairs) and len(
-                {*map(frozenset, pairs)}
-            ) == len(pairs)
+            sets = {frozenset(pair) for pair in pairs}
+            apart = len(sets) == len(pairs) and sum(map(len, sets)) == width
             if not apart or not all(0 <= leaf < self._n_leaves for leaf in row):
                 what = "three different leaves" if width == 3 else "two different pairs of leaves"
                 raise InputError(f"row {at}: {row} are not {what} of 0..={self._n_leaves - 1}")

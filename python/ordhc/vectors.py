@@ -121,7 +121,10 @@ def products(
     *,
     what: str | None = None,
 ) -> NDArray[Any]:
-    """`scale` times the dot products of all pairs of rows; `what` they are, to warn of negative ones."""
+    """`scale` times the dot products of all pairs of rows; `what` they are, to warn of negative ones.
+
+    Only the condensed layout, which is what is clustered, is looked at for these.
+    """
     n = rows.shape[0]
     size = np.dtype(dtype).itemsize
     pairs = n * (n - 1) // 2
@@ -137,7 +140,7 @@ def products(
             condensed[block] *= scale
             negative.add(condensed[block])
         negative.warn(what)
-        return condensed if layout == "condensed" else _full(condensed, own * scale, dtype)
+        return shaped(condensed, own * scale, layout, dtype)
     out: NDArray[Any]
     if layout == "square":
         # NumPy knows that this is symmetric, and multiplies one half.
@@ -145,13 +148,9 @@ def products(
             out = rows @ rows.T
         for block in _blocks(n):
             out[block] *= rows.dtype.type(scale)
-            if not negative.add(out[block]):
+            if not math.isfinite(out[block].sum(dtype=np.float64)):
                 raise _overflow(out[block], block.start, 0)
-        # Every pair was there twice, and every row with itself.
-        negative.count, negative.n_negative = pairs, negative.n_negative // 2
-        negative.sum = (negative.sum - float(np.trace(out))) / 2
-        negative.sum_negative /= 2
-        return _warned(negative, what, out.astype(dtype, copy=False))
+        return out.astype(dtype, copy=False)
     out = np.empty(pairs, dtype=dtype)
     at = 0
     for block in _blocks(n, 1024):
@@ -172,12 +171,8 @@ def products(
             raise _overflow(both, block.start, block.start)
         if progress is not None:
             progress(1 - (1 - block.stop / n) ** 2)
-    return _warned(negative, what, out)
-
-
-def _warned(negative: "_Negative", what: str | None, values: NDArray[Any]) -> NDArray[Any]:
     negative.warn(what)
-    return values
+    return out
 
 
 def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputError:
@@ -284,7 +279,7 @@ def distances(
             row[close - i - 1] = squared_norms(difference.tocsr() if is_sparse(rows) else difference)
     if not squared:
         np.sqrt(pairs, out=pairs)
-    return shaped(pairs, layout, dtype)
+    return shaped(pairs, np.zeros(n), layout, dtype)
 
 
 def manhattan(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
@@ -294,19 +289,14 @@ def manhattan(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
     n = len(rows)
     _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
     pdist = _scipy("manhattan", "spatial.distance").pdist
-    return shaped(pdist(rows, "cityblock"), layout, dtype)
+    return shaped(pdist(rows, "cityblock"), np.zeros(n), layout, dtype)
 
 
-def shaped(pairs: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
-    """Condensed values in the layout and the type that is asked for, 0 on the diagonal."""
-    if layout == "condensed":
-        return pairs.astype(dtype, copy=False)
-    n = (1 + math.isqrt(1 + 8 * len(pairs))) // 2
-    return _full(pairs, np.zeros(n), dtype)
-
-
-def _full(pairs: NDArray[Any], diagonal: NDArray[np.float64], dtype: str) -> NDArray[Any]:
-    return _ordhc.square(pairs.astype(np.float64, copy=False), diagonal).astype(dtype, copy=False)
+def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
+    """Condensed values in the layout and the type that is asked for."""
+    if layout == "square":
+        pairs = _ordhc.square(pairs.astype(np.float64, copy=False), diagonal)
+    return pairs.astype(dtype, copy=False)
 
 
 # --- principal components --------------------------------------------------------------------
@@ -375,7 +365,7 @@ def pca(
         )[0]
     else:
         r = _whole_in("n_components", n_components, limit)
-    return np.asarray(_product(rows, _components(rows, r)), dtype=np.float64)
+    return np.asarray(rows @ _components(rows, r), dtype=np.float64)
 
 
 def select_dimension(
@@ -412,7 +402,7 @@ def select_dimension(
         if not wanted:
             raise InputError("there are no candidates")
     V = _components(first, wanted[-1])
-    mine, other = np.asarray(_product(first, V)), np.asarray(_product(second, V))
+    mine, other = np.asarray(first @ V), np.asarray(second @ V)
     # |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y)
     squares = squared_norms(second)[None, :]
     found: dict[int, float] = {}
@@ -467,10 +457,6 @@ def _components(rows: Any, r: int) -> NDArray[np.float64]:
     largest = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
     result: NDArray[np.float64] = V * np.where(largest < 0, -1.0, 1.0)
     return result
-
-
-def _product(rows: Any, V: NDArray[np.float64]) -> Any:
-    return rows @ V
 
 
 def _scipy(what: str, module: str) -> ModuleType:

@@ -115,8 +115,7 @@ def _shaped(
     pairs: NDArray[np.float64], diagonal: NDArray[np.float64], layout: str, dtype: str, *, whole: bool
 ) -> NDArray[Any]:
     """A kernel in the layout and the type that is asked for."""
-    result = pairs if layout == "condensed" else _ordhc.square(pairs, diagonal)
-    return result.astype(dtype if whole else _float(dtype), copy=False)
+    return vectors.shaped(pairs, diagonal, layout, dtype if whole else _float(dtype))
 
 
 def _float(dtype: str) -> str:
