@@ -29,6 +29,7 @@
 //! * [`preference`]: linkages from the answers themselves, without similarities;
 //! * [`tree`]: the [`Dendrogram`], cuts, lowest common ancestors, Newick;
 //! * [`metric`]: how good a dendrogram is;
+//! * [`mod@refine`]: better trees, by moving subtrees;
 //! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`vectors`]: hierarchies from vectors by their dot products;
 //! * [`learn`]: learners, which choose the questions themselves;
@@ -62,6 +63,7 @@ pub mod linkage;
 pub mod memory;
 pub mod metric;
 pub mod preference;
+pub mod refine;
 pub mod similarity;
 pub mod tree;
 pub mod vectors;

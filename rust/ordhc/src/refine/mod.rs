@@ -1,0 +1,224 @@
+//! Better trees: subtrees are cut off and put elsewhere as long as that improves an objective.
+//!
+//! Average linkage is a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring
+//! subtrees; the smallest move that helps is subtree prune and regraft (SPR). A subtree that is cut off
+//! can be put on any other edge, and all of these places are scored together, in O(n) for objectives
+//! that are sums over pairs of leaves.
+//!
+//! * [`refine`]: for a matrix of similarities, Dasgupta's cost; with AddS similarities that is the revenue
+//!   of comparisons.
+//! * [`refine_satisfied`]: the number of triplets that the tree agrees with.
+
+mod climb;
+mod cost;
+mod satisfied;
+mod shape;
+
+use crate::agglomerate::{Matrix, Tolerance};
+use crate::comparison::{Id, Triplets};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::tree::{Dendrogram, Partition, RawMerge};
+use climb::{Objective, climb};
+use cost::Cost;
+use satisfied::SatisfiedTriplets;
+use shape::Shape;
+
+/// How long and how far to search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Search {
+    /// The most moves that are made; as many as help, if there is no limit.
+    pub max_moves: Option<u64>,
+    /// How often the best tree is shaken by random moves, and improved again.
+    pub restarts: u32,
+    /// For the random moves.
+    pub seed: u64,
+    /// Clusters that stay as they are.
+    pub kept: Option<Partition>,
+}
+
+/// What the heights of a refined tree are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Heights {
+    /// Leaves under the merge, as a dissimilarity; leaves outside of it, as a similarity.
+    #[default]
+    Sizes,
+    /// The mean over pairs of leaves that the merge joins, or that of its closest part if that is farther.
+    Average,
+}
+
+/// A tree that was improved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refined {
+    /// The tree.
+    pub tree: Dendrogram,
+    /// By how much the objective is better than that of the tree it started from; never negative.
+    pub gain: f64,
+    /// The moves that were made, shaking included.
+    pub moves: u64,
+    /// Whether no single move improves the tree.
+    pub is_local_optimum: bool,
+}
+
+/// Lowers Dasgupta's cost of a tree under similarities (raises it under dissimilarities), by moving subtrees.
+///
+/// With AddS3 similarities this raises the revenue of triplets, with AddS4 that of quadruplets (Mandal,
+/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", theorem 1).
+/// A constant added to all similarities changes nothing. O(n) time for all places of one subtree, memory
+/// for two matrices.
+///
+/// # Errors
+/// A tree or clusters of another number of leaves; clusters to keep that the tree does not have; not
+/// enough memory; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::agglomerate::{Layout, Matrix, Values};
+/// use ordhc::refine::{Heights, Search, refine};
+/// use ordhc::{Dendrogram, Monitor};
+///
+/// let start = Dendrogram::new(vec![[0, 2], [1, 3], [4, 5]], vec![0.0; 3], false)?;
+/// let similarities = Matrix::new(Values::I32(&[5, 1, 0, 1, 0, 4]), Layout::Condensed, false)?;
+/// let better = refine(&start, &similarities, Heights::Average, &Search::default(), &Monitor::new())?;
+/// assert_eq!(better.tree.to_newick_topology(), "((0,1),(2,3));");
+/// assert_eq!((better.tree.heights(), better.gain), (&[5.0, 4.0, 0.5][..], 14.0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn refine(
+    start: &Dendrogram,
+    matrix: &Matrix<'_>,
+    heights: Heights,
+    search: &Search,
+    monitor: &Monitor,
+) -> Result<Refined> {
+    same_leaves(start, "matrix has", matrix.n_leaves())?;
+    let mut objective = Cost::new(matrix, &Shape::of(start))?;
+    let found = best_tree(start, &mut objective, search, monitor)?;
+    let height = |shape: &Shape, node: usize| match heights {
+        Heights::Sizes => size_height(shape, node, matrix.is_dissimilarity()),
+        Heights::Average => objective.mean(shape, node),
+    };
+    found.refined(height, matrix.is_dissimilarity())
+}
+
+/// Raises the number (the weight) of triplets that a tree agrees with, by moving subtrees.
+///
+/// Heights are numbers of leaves outside of each merge. A subtree takes time in proportion to the triplets
+/// of its leaves.
+///
+/// # Errors
+/// As [`refine`].
+///
+/// ```
+/// use ordhc::refine::{Search, refine_satisfied};
+/// use ordhc::{Dendrogram, Monitor, Triplets};
+///
+/// let start = Dendrogram::new(vec![[0, 2], [3, 1]], vec![0.0; 2], false)?;
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], None)?;
+/// let better = refine_satisfied(&start, &answers, &Search::default(), &Monitor::new())?;
+/// assert_eq!((better.tree.to_newick_topology().as_str(), better.gain), ("((0,1),2);", 1.0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn refine_satisfied<I: Id>(
+    start: &Dendrogram,
+    triplets: &Triplets<'_, I>,
+    search: &Search,
+    monitor: &Monitor,
+) -> Result<Refined> {
+    same_leaves(start, "comparisons have", triplets.n_leaves())?;
+    let mut objective = SatisfiedTriplets::new(triplets, &Shape::of(start))?;
+    let dissimilarity = start.is_dissimilarity();
+    let found = best_tree(start, &mut objective, search, monitor)?;
+    found.refined(|shape, node| size_height(shape, node, dissimilarity), dissimilarity)
+}
+
+fn same_leaves(tree: &Dendrogram, what: &str, n: usize) -> Result<()> {
+    if tree.n_leaves() == n {
+        return Ok(());
+    }
+    Err(Error::Shape(format!("the tree has {} leaves, the {what} {n}", tree.n_leaves())))
+}
+
+/// As a similarity.
+fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
+    let size = shape.size(node) as f64;
+    if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
+}
+
+struct Found {
+    shape: Shape,
+    gain: f64,
+    moves: u64,
+    is_local_optimum: bool,
+}
+
+fn best_tree(
+    start: &Dendrogram,
+    objective: &mut impl Objective,
+    search: &Search,
+    monitor: &Monitor,
+) -> Result<Found> {
+    let mut shape = Shape::of(start);
+    let movable = movable(&shape, search.kept.as_ref())?;
+    let before = objective.total(&shape);
+    let start_shape = shape.clone();
+    let done = climb(&mut shape, objective, &movable, search, monitor)?;
+    let gain = objective.total(&shape) - before;
+    if gain < 0.0 {
+        // Only where gains are below rounding.
+        objective.prepare(&start_shape);
+        return Ok(Found { shape: start_shape, gain: 0.0, moves: 0, ..done.of(shape) });
+    }
+    Ok(done.of(shape).with_gain(gain))
+}
+
+/// Which nodes may be cut off, and which edges above nodes may be put on.
+fn movable(shape: &Shape, kept: Option<&Partition>) -> Result<Vec<bool>> {
+    let mut movable = vec![true; shape.n_nodes()];
+    let Some(kept) = kept else { return Ok(movable) };
+    if kept.n_leaves() != shape.n_leaves() {
+        return Err(Error::Shape(format!(
+            "the tree has {} leaves, the clusters to keep have {}",
+            shape.n_leaves(),
+            kept.n_leaves()
+        )));
+    }
+    for cluster in kept.clusters() {
+        let top = shape.smallest_holding(cluster);
+        if shape.size(top) != cluster.len() {
+            return Err(Error::Argument(format!(
+                "leaves {} and {} are to stay in one cluster of {}, but the tree joins them in one of {}",
+                cluster[0],
+                cluster[cluster.len() - 1],
+                cluster.len(),
+                shape.size(top)
+            )));
+        }
+        shape.below(top).for_each(|node| movable[node] = false);
+    }
+    Ok(movable)
+}
+
+impl Found {
+    fn with_gain(self, gain: f64) -> Self {
+        Self { gain, ..self }
+    }
+
+    fn refined(self, height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
+        let n = self.shape.n_leaves();
+        let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
+        let mut merges = Vec::with_capacity(n - 1);
+        for node in self.shape.inner_in_order() {
+            let [a, b] = self.shape.children(node).map(|child| smallest[child]);
+            smallest[node] = a.min(b);
+            merges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: height(&self.shape, node) });
+        }
+        // A whole is no closer than its parts.
+        let merges = RawMerge::sort(n, merges, Tolerance::EXACT);
+        let tree = Dendrogram::in_order(n, merges)?;
+        let tree = if dissimilarity { tree.map_heights(true, |x| -x) } else { tree.map_heights(false, |x| x) };
+        Ok(Refined { tree, gain: self.gain, moves: self.moves, is_local_optimum: self.is_local_optimum })
+    }
+}
+
+#[cfg(test)]
+mod tests;

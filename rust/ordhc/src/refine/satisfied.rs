@@ -1,0 +1,153 @@
+//! Satisfied triplets of all places of a subtree.
+
+use super::climb::Objective;
+use super::shape::Shape;
+use crate::comparison::{Id, Triplets};
+use crate::error::Result;
+use crate::memory;
+use crate::tree::RangeMax;
+
+/// What a triplet says about one of its leaves: it is to join the first of two others before the second,
+/// or neither before these two have joined.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    others: [u32; 2],
+    weight: f64,
+    apart: bool,
+}
+
+/// Triplets by leaf.
+pub(super) struct SatisfiedTriplets {
+    starts: Vec<usize>,
+    wishes: Vec<Wish>,
+    /// By leaf: how many places from the left, leaves only.
+    ranks: Vec<u32>,
+    /// Between two neighbouring leaves the place of the node that joins them.
+    joins: RangeMax,
+    exact: bool,
+}
+
+impl SatisfiedTriplets {
+    pub(super) fn new<I: Id>(triplets: &Triplets<'_, I>, shape: &Shape) -> Result<Self> {
+        let bytes = 3 * triplets.len() * size_of::<Wish>();
+        memory::check("triplets by leaf", bytes as u64)?;
+        let mut starts = vec![0; shape.n_leaves() + 1];
+        for row in triplets.rows() {
+            row.iter().for_each(|leaf| starts[leaf.index() + 1] += 1);
+        }
+        for leaf in 0..shape.n_leaves() {
+            starts[leaf + 1] += starts[leaf];
+        }
+        let mut next = starts.clone();
+        let nothing = Wish { others: [0; 2], weight: 0.0, apart: false };
+        let mut wishes = vec![nothing; 3 * triplets.len()];
+        let mut all_whole = true;
+        let mut total = 0.0;
+        for (at, row) in triplets.rows().iter().enumerate() {
+            let weight = triplets.weights().map_or(1.0, |weights| weights[at]);
+            all_whole &= weight.fract() == 0.0;
+            total += weight;
+            let [anchor, near, far] = row.map(|leaf| leaf.index() as u32);
+            for (leaf, others, apart) in
+                [(anchor, [near, far], false), (near, [anchor, far], false), (far, [anchor, near], true)]
+            {
+                wishes[next[leaf as usize]] = Wish { others, weight, apart };
+                next[leaf as usize] += 1;
+            }
+        }
+        let exact = all_whole && total < (1u64 << 52) as f64;
+        let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
+        let mut satisfied = Self { starts, wishes, ranks, joins, exact };
+        satisfied.prepare(shape);
+        Ok(satisfied)
+    }
+
+    fn of(&self, leaf: usize) -> &[Wish] {
+        &self.wishes[self.starts[leaf]..self.starts[leaf + 1]]
+    }
+
+    /// The place of the lowest common ancestor.
+    fn join(&self, [a, b]: [u32; 2]) -> usize {
+        let (a, b) = (self.ranks[a as usize], self.ranks[b as usize]);
+        self.joins.max(a.min(b) as usize, a.max(b) as usize) as usize
+    }
+}
+
+impl Objective for SatisfiedTriplets {
+    fn prepare(&mut self, shape: &Shape) {
+        let mut joins = vec![0; shape.n_leaves() - 1];
+        let mut n_before = 0;
+        for place in 0..shape.n_nodes() {
+            let node = shape.node_at(place);
+            if shape.is_leaf(node) {
+                self.ranks[node] = n_before;
+                n_before += 1;
+            } else {
+                let right = shape.size_at(place - 1) as u32;
+                joins[(n_before - right) as usize - 1] = place as u32;
+            }
+        }
+        self.joins = RangeMax::new(joins);
+    }
+
+    /// A triplet counts where exactly one of its leaves is in the subtree. On the path from the two others'
+    /// lowest common ancestor down to one of them, and beside it, the subtree joins that one first;
+    /// everywhere else the two join first.
+    fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
+        let span = shape.span(subtree);
+        scores.fill(0.0);
+        let mut everywhere = 0.0;
+        let mut sum = 0.0;
+        for leaf in shape.leaves(subtree) {
+            for wish in self.of(leaf) {
+                let places = wish.others.map(|other| shape.place(other as usize));
+                if places.iter().any(|place| span.contains(place)) {
+                    continue;
+                }
+                let [left, right] = shape.children_at(self.join(wish.others));
+                let toward = |place: usize| if place <= left { left } else { right };
+                if wish.apart {
+                    everywhere += wish.weight;
+                    scores[left] -= wish.weight;
+                    scores[right] -= wish.weight;
+                } else {
+                    scores[toward(places[0])] += wish.weight;
+                }
+                sum += wish.weight;
+            }
+        }
+        scores[shape.n_nodes() - 1] += everywhere;
+        for place in (0..shape.n_nodes()).rev() {
+            if !shape.is_leaf(shape.node_at(place)) {
+                let here = scores[place];
+                shape.children_at(place).iter().for_each(|&child| scores[child] += here);
+            }
+        }
+        if self.exact { 0.0 } else { 1e-12 * sum }
+    }
+
+    fn follow(&mut self, shape: &Shape, _changed: &[usize]) {
+        self.prepare(shape);
+    }
+
+    fn total(&self, shape: &Shape) -> f64 {
+        let agreed = |leaf: usize| {
+            let mut sum = 0.0;
+            for wish in self.of(leaf).iter().filter(|wish| wish.apart) {
+                let [anchor, near] = wish.others;
+                let inner = self.join([anchor, near]);
+                // The far leaf is outside of the smallest cluster that holds the two others.
+                let place = shape.place(leaf);
+                if place > inner || place + 2 * shape.size_at(inner) < inner + 2 {
+                    sum += wish.weight;
+                }
+            }
+            sum
+        };
+        (0..shape.n_leaves()).map(agreed).sum()
+    }
+
+    fn weight(&self, leaf: usize) -> f64 {
+        self.of(leaf).iter().map(|wish| wish.weight).sum()
+    }
+}

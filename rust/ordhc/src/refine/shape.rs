@@ -1,0 +1,189 @@
+//! A binary tree whose subtrees move about.
+
+use std::ops::RangeInclusive;
+
+use crate::tree::Dendrogram;
+
+const NONE: u32 = u32::MAX;
+
+/// Nodes keep their numbers: leaves first, then inner nodes, of which one moves with every subtree.
+///
+/// Places are the order in which children come before parents: a subtree is a range of places that ends
+/// with its root, the right child stands just before its parent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shape {
+    n: usize,
+    root: usize,
+    parents: Vec<u32>,
+    children: Vec<[u32; 2]>,
+    /// By node: its place.
+    places: Vec<u32>,
+    /// By place: the node, and how many leaves are under it.
+    order: Vec<u32>,
+    sizes: Vec<u32>,
+}
+
+impl Shape {
+    pub(super) fn of(tree: &Dendrogram) -> Self {
+        let n = tree.n_leaves();
+        let n_nodes = 2 * n - 1;
+        let mut parents = vec![NONE; n_nodes];
+        for (merge, parts) in tree.merges().iter().enumerate() {
+            parts.iter().for_each(|&part| parents[part as usize] = (n + merge) as u32);
+        }
+        let mut shape = Self {
+            n,
+            root: n_nodes - 1,
+            parents,
+            children: tree.merges().to_vec(),
+            places: vec![0; n_nodes],
+            order: vec![0; n_nodes],
+            sizes: vec![1; n_nodes],
+        };
+        shape.number();
+        shape
+    }
+
+    /// Puts nodes into places, from the root down to the left.
+    fn number(&mut self) {
+        let mut place = self.order.len();
+        let mut open = vec![self.root as u32];
+        while let Some(node) = open.pop() {
+            place -= 1;
+            self.order[place] = node;
+            self.places[node as usize] = place as u32;
+            if !self.is_leaf(node as usize) {
+                open.extend(self.children[node as usize - self.n]);
+            }
+        }
+        for place in 0..self.order.len() {
+            self.sizes[place] = if self.is_leaf(self.node_at(place)) {
+                1
+            } else {
+                let right = self.sizes[place - 1];
+                right + self.sizes[place - 2 * right as usize]
+            };
+        }
+    }
+
+    pub(super) fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn n_nodes(&self) -> usize {
+        self.order.len()
+    }
+
+    pub(super) fn is_leaf(&self, node: usize) -> bool {
+        node < self.n
+    }
+
+    pub(super) fn children(&self, node: usize) -> [usize; 2] {
+        self.children[node - self.n].map(|child| child as usize)
+    }
+
+    pub(super) fn parent(&self, node: usize) -> Option<usize> {
+        let parent = self.parents[node];
+        (parent != NONE).then_some(parent as usize)
+    }
+
+    pub(super) fn place(&self, node: usize) -> usize {
+        self.places[node] as usize
+    }
+
+    pub(super) fn node_at(&self, place: usize) -> usize {
+        self.order[place] as usize
+    }
+
+    pub(super) fn size(&self, node: usize) -> usize {
+        self.size_at(self.place(node))
+    }
+
+    pub(super) fn size_at(&self, place: usize) -> usize {
+        self.sizes[place] as usize
+    }
+
+    /// The places of the left and of the right child.
+    pub(super) fn children_at(&self, place: usize) -> [usize; 2] {
+        [place - 2 * self.size_at(place - 1), place - 1]
+    }
+
+    /// The places of a node and all that is under it.
+    pub(super) fn span(&self, node: usize) -> RangeInclusive<usize> {
+        let place = self.place(node);
+        place + 2 - 2 * self.size_at(place)..=place
+    }
+
+    pub(super) fn sibling(&self, node: usize) -> Option<usize> {
+        let [a, b] = self.children(self.parent(node)?);
+        Some(if a == node { b } else { a })
+    }
+
+    /// Inner nodes, children before parents.
+    pub(super) fn inner_in_order(&self) -> impl Iterator<Item = usize> {
+        self.order.iter().map(|&node| node as usize).filter(|&node| !self.is_leaf(node))
+    }
+
+    /// The leaves under a node.
+    pub(super) fn leaves(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.span(node).map(|place| self.node_at(place)).filter(|&node| self.is_leaf(node))
+    }
+
+    /// All nodes under a node, without itself.
+    pub(super) fn below(&self, node: usize) -> impl Iterator<Item = usize> {
+        let span = self.span(node);
+        (*span.start()..*span.end()).map(|place| self.node_at(place))
+    }
+
+    /// A node and those above it.
+    pub(super) fn up_from(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(node), |&node| self.parent(node))
+    }
+
+    /// The lowest node that holds all these leaves.
+    pub(super) fn smallest_holding(&self, leaves: &[usize]) -> usize {
+        let (first, last) = leaves.iter().fold((usize::MAX, 0), |(first, last), &leaf| {
+            (first.min(self.place(leaf)), last.max(self.place(leaf)))
+        });
+        let holds = |&node: &usize| self.span(node).contains(&first) && self.place(node) >= last;
+        self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
+    }
+
+    /// Cuts a subtree off and puts it on the edge above `target`, which isn't in it. Its parent comes along.
+    ///
+    /// Gives the nodes with other leaves under them or under their children, children before parents.
+    pub(super) fn regraft(&mut self, subtree: usize, target: usize) -> Option<Vec<usize>> {
+        let parent = self.parent(subtree)?;
+        let sibling = self.sibling(subtree)?;
+        if target == sibling || target == parent || self.span(subtree).contains(&self.place(target)) {
+            return None;
+        }
+        let from = self.parent(parent);
+        self.replace(parent, sibling, from);
+        let to = self.parent(target);
+        self.replace(target, parent, to);
+        self.children[parent - self.n] = [target as u32, subtree as u32];
+        self.parents[target] = parent as u32;
+        let left: Vec<usize> = from.map_or_else(Vec::new, |from| self.up_from(from).collect());
+        let entered: Vec<usize> = self.up_from(parent).collect();
+        self.number();
+        let common = left.iter().rev().zip(entered.iter().rev()).take_while(|(a, b)| a == b).count();
+        // The lowest node above both ends, too.
+        let mut changed = left[..left.len() - common].to_vec();
+        changed.extend(entered.iter().take(entered.len() - common + 1));
+        changed.sort_unstable_by_key(|&node| self.places[node]);
+        Some(changed)
+    }
+
+    /// Puts `new` where `old` is, under `above`.
+    fn replace(&mut self, old: usize, new: usize, above: Option<usize>) {
+        self.parents[new] = above.map_or(NONE, |above| above as u32);
+        match above {
+            None => self.root = new,
+            Some(above) => {
+                let children = &mut self.children[above - self.n];
+                children.iter_mut().filter(|child| **child == old as u32).for_each(|child| *child = new as u32);
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+use proptest::prelude::*;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::agglomerate::{Engine, Layout, Values, agglomerate};
+use crate::generate::{TreeShape, random_tree};
+use crate::linkage::Rule;
+use crate::metric::{dasgupta_cost, satisfied};
+use crate::similarity::condensed_len;
+
+fn tree(n: usize, seed: u64) -> Dendrogram {
+    let shapes = [TreeShape::Uniform, TreeShape::Yule, TreeShape::Caterpillar];
+    random_tree(shapes[seed as usize % 3], n, seed).unwrap()
+}
+
+fn pairs(n: usize, largest: i32, seed: u64) -> Vec<i32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    (0..condensed_len(n)).map(|_| rng.random_range(-largest..=largest)).collect()
+}
+
+fn matrix(n: usize, pairs: &[i32], dissimilarity: bool) -> Matrix<'_> {
+    let one = &[0i32];
+    if n == 1 {
+        return Matrix::new(Values::I32(one), Layout::Square, dissimilarity).unwrap();
+    }
+    Matrix::new(Values::I32(pairs), Layout::Condensed, dissimilarity).unwrap()
+}
+
+fn answers(n: usize, m: usize, weighted: bool, seed: u64) -> Triplets<'static> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut leaves: Vec<i32> = (0..n as i32).collect();
+    let rows: Vec<[i32; 3]> = (0..m)
+        .map(|_| {
+            leaves.shuffle(&mut rng);
+            [leaves[0], leaves[1], leaves[2]]
+        })
+        .collect();
+    let weights: Vec<f64> = (0..m).map(|_| f64::from(rng.random_range(0..4))).collect();
+    let triplets = Triplets::new(rows, Some(n)).unwrap();
+    if weighted { triplets.with_weights(weights).unwrap() } else { triplets }
+}
+
+fn cost_of(tree: &Dendrogram, matrix: &Matrix<'_>) -> f64 {
+    dasgupta_cost(tree, matrix, &Monitor::new()).unwrap().to_f64()
+}
+
+/// All binary trees, as merges.
+fn all_trees(n: usize) -> Vec<Dendrogram> {
+    #[derive(Clone)]
+    enum Node {
+        Leaf(u32),
+        Pair(Box<[Node; 2]>),
+    }
+    fn with(node: &Node, leaf: u32) -> Vec<Node> {
+        let mut all = vec![Node::Pair(Box::new([node.clone(), Node::Leaf(leaf)]))];
+        if let Node::Pair(parts) = node {
+            let [a, b] = &**parts;
+            all.extend(with(a, leaf).into_iter().map(|a| Node::Pair(Box::new([a, b.clone()]))));
+            all.extend(with(b, leaf).into_iter().map(|b| Node::Pair(Box::new([a.clone(), b]))));
+        }
+        all
+    }
+    fn merges(node: &Node, n: u32, found: &mut Vec<[u32; 2]>) -> u32 {
+        match node {
+            Node::Leaf(leaf) => *leaf,
+            Node::Pair(parts) => {
+                let pair = [merges(&parts[0], n, found), merges(&parts[1], n, found)];
+                found.push(pair);
+                n + found.len() as u32 - 1
+            }
+        }
+    }
+    let mut trees = vec![Node::Leaf(0)];
+    for leaf in 1..n as u32 {
+        trees = trees.iter().flat_map(|tree| with(tree, leaf)).collect();
+    }
+    let dendrogram = |node: &Node| {
+        let mut found = Vec::new();
+        merges(node, n as u32, &mut found);
+        Dendrogram::new(found, vec![0.0; n - 1], false).unwrap()
+    };
+    trees.iter().map(dendrogram).collect()
+}
+
+/// Scores of all places equal what the trees are worth when a move is really made, before and after moves.
+fn assert_scores_are_true(objective: &mut impl Objective, naive: &mut impl Objective, shape: &mut Shape, seed: u64) {
+    let mut worth = |shape: &Shape| {
+        naive.prepare(shape);
+        naive.total(shape)
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut scores = vec![0.0; shape.n_nodes()];
+    for _ in 0..4 {
+        for subtree in 0..shape.n_nodes() {
+            let Some(sibling) = shape.sibling(subtree) else { continue };
+            objective.score(shape, subtree, &mut scores);
+            let here = worth(shape);
+            assert_eq!(objective.total(shape), here);
+            for target in 0..shape.n_nodes() {
+                let mut moved = shape.clone();
+                if moved.regraft(subtree, target).is_some() {
+                    let gain = scores[shape.place(target)] - scores[shape.place(sibling)];
+                    assert_eq!(worth(&moved) - here, gain);
+                }
+            }
+        }
+        for _ in 0..5 {
+            let [subtree, target] = [(); 2].map(|()| rng.random_range(0..shape.n_nodes()));
+            if let Some(changed) = shape.regraft(subtree, target) {
+                objective.follow(shape, &changed);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn scores_of_places_are_true(n in 1..12usize, seed: u64, largest in prop::sample::select(vec![0, 1, 1000])) {
+        let start = tree(n, seed);
+        let mut shape = Shape::of(&start);
+        let pairs = pairs(n, largest, seed);
+        let matrix = matrix(n, &pairs, seed % 2 == 0);
+        let [mut cost, mut naive] = [(); 2].map(|()| Cost::new(&matrix, &shape).unwrap());
+        let sign = if seed % 2 == 0 { -1.0 } else { 1.0 };
+        prop_assert_eq!(-cost.total(&shape), sign * cost_of(&start, &matrix));
+        assert_scores_are_true(&mut cost, &mut naive, &mut shape, seed);
+    }
+
+    #[test]
+    fn scores_of_satisfied_triplets_are_true(n in 3..12usize, seed: u64, m in 0..60usize, weighted: bool) {
+        let start = tree(n, seed);
+        let mut shape = Shape::of(&start);
+        let answers = answers(n, m, weighted, seed);
+        let [mut objective, mut naive] = [(); 2].map(|()| SatisfiedTriplets::new(&answers, &shape).unwrap());
+        prop_assert_eq!(objective.total(&shape), satisfied(&start, &answers).unwrap().agreed);
+        assert_scores_are_true(&mut objective, &mut naive, &mut shape, seed);
+    }
+
+    #[test]
+    fn trees_get_better(n in 1..40usize, seed: u64, restarts in 0..3u32, average: bool, dissimilarity: bool) {
+        let start = tree(n, seed);
+        let pairs = pairs(n, 100, seed);
+        let matrix = matrix(n, &pairs, dissimilarity);
+        let search = Search { restarts, seed, ..Search::default() };
+        let heights = if average { Heights::Average } else { Heights::Sizes };
+        let better = refine(&start, &matrix, heights, &search, &Monitor::new()).unwrap();
+        let sign = if dissimilarity { -1.0 } else { 1.0 };
+        prop_assert_eq!(sign * (cost_of(&start, &matrix) - cost_of(&better.tree, &matrix)), better.gain);
+        prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
+        prop_assert_eq!(better.tree.is_dissimilarity(), dissimilarity);
+        let again = refine(&better.tree, &matrix, heights, &Search::default(), &Monitor::new()).unwrap();
+        prop_assert_eq!((again.moves, &again.tree), (0, &better.tree));
+        let short = Search { max_moves: Some(1), ..search };
+        let little = refine(&start, &matrix, heights, &short, &Monitor::new()).unwrap();
+        prop_assert!(little.moves <= 1 && little.gain <= better.gain.max(little.gain));
+    }
+
+    #[test]
+    fn satisfied_triplets_get_more(n in 3..20usize, seed: u64, m in 0..200usize, weighted: bool) {
+        let start = tree(n, seed);
+        let answers = answers(n, m, weighted, seed);
+        let better = refine_satisfied(&start, &answers, &Search::default(), &Monitor::new()).unwrap();
+        let share = |tree: &Dendrogram| satisfied(tree, &answers).unwrap().agreed;
+        prop_assert_eq!(share(&better.tree) - share(&start), better.gain);
+        prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
+    }
+
+    #[test]
+    fn clusters_that_are_kept(n in 2..25usize, seed: u64) {
+        let start = tree(n, seed);
+        let pairs = pairs(n, 100, seed);
+        let labels = start.cut_clusters(1 + seed as usize % n).unwrap();
+        let labels: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
+        let kept = Partition::new(&labels).unwrap();
+        let search = Search { kept: Some(kept.clone()), ..Search::default() };
+        let better = refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, &Monitor::new()).unwrap();
+        let (before, after) = (Shape::of(&start), Shape::of(&better.tree));
+        for cluster in kept.clusters() {
+            let tops = [&before, &after].map(|shape| shape.smallest_holding(cluster));
+            prop_assert_eq!(after.size(tops[1]), cluster.len());
+            let sets = |shape: &Shape, top: usize| {
+                let mut sets: Vec<Vec<usize>> = shape.below(top).map(|node| {
+                    let mut leaves: Vec<usize> = shape.leaves(node).collect();
+                    leaves.sort_unstable();
+                    leaves
+                }).collect();
+                sets.sort_unstable();
+                sets
+            };
+            prop_assert_eq!(sets(&before, tops[0]), sets(&after, tops[1]));
+        }
+        let kept = Partition::singletons(n + 1);
+        let search = Search { kept: Some(kept), ..Search::default() };
+        prop_assert!(refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, &Monitor::new()).is_err());
+    }
+
+    #[test]
+    fn numbers_of_leaves_do_not_matter(n in 2..25usize, seed: u64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let values: Vec<f64> = (0..condensed_len(n)).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let at = |i: usize, j: usize| if i == j { 0.0 } else { values[crate::similarity::pair_index(n, i.min(j), i.max(j))] };
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.shuffle(&mut rng);
+        let square = |of: &dyn Fn(usize) -> usize| -> Vec<f64> {
+            (0..n * n).map(|cell| at(of(cell / n), of(cell % n))).collect()
+        };
+        let refined = |values: &[f64]| {
+            let matrix = Matrix::new(Values::F64(values), Layout::Square, false).unwrap();
+            let start = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
+            refine(&start, &matrix, Heights::Average, &Search::default(), &Monitor::new()).unwrap().tree
+        };
+        let plain = refined(&square(&|i| i));
+        let shuffled = refined(&square(&|i| order[i] as usize));
+        prop_assert_eq!(plain.to_newick_topology(), shuffled.relabel(&order).unwrap().to_newick_topology());
+    }
+
+    #[test]
+    fn average_linkage_is_best_among_exchanges_of_neighbours(n in 3..14usize, seed: u64) {
+        let pairs = pairs(n, 1000, seed);
+        let matrix = matrix(n, &pairs, false);
+        let start = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
+        let shape = Shape::of(&start);
+        let mut objective = Cost::new(&matrix, &shape).unwrap();
+        let best = objective.total(&shape);
+        for subtree in 0..shape.n_nodes() {
+            // A niece goes where its aunt is.
+            let above = shape.parent(subtree).and_then(|parent| shape.sibling(parent));
+            if let Some(aunt) = above {
+                let mut exchanged = shape.clone();
+                exchanged.regraft(subtree, aunt);
+                objective.prepare(&exchanged);
+                prop_assert!(objective.total(&exchanged) <= best, "{} with {aunt}", subtree);
+            }
+        }
+    }
+}
+
+#[test]
+fn small_trees_reach_the_optimum() {
+    for n in 1..=7usize {
+        let trees = all_trees(n);
+        assert_eq!(trees.len(), (1..n).map(|k| 2 * k - 1).product::<usize>());
+        let (mut searches, mut optimal) = (0, 0);
+        for seed in 0..if n == 7 { 1 } else { 6 } {
+            let pairs = pairs(n, 1000, seed);
+            let matrix = matrix(n, &pairs, false);
+            let best = trees.iter().map(|tree| cost_of(tree, &matrix)).fold(f64::INFINITY, f64::min);
+            let mut reached = f64::INFINITY;
+            for start in &trees {
+                let found = refine(start, &matrix, Heights::Sizes, &Search::default(), &Monitor::new()).unwrap();
+                let cost = cost_of(&found.tree, &matrix);
+                assert!(cost >= best);
+                reached = reached.min(cost);
+                searches += 1;
+                optimal += usize::from(cost == best);
+            }
+            assert_eq!(reached, best);
+        }
+        println!("{n} leaves: {optimal} of {searches} searches end at an optimum");
+        assert!(4 * optimal > 3 * searches, "{n} leaves: only {optimal} of {searches} searches end at an optimum");
+    }
+}
+
+#[test]
+fn restarts_never_lose() {
+    let pairs = pairs(60, 1000, 3);
+    let matrix = matrix(60, &pairs, false);
+    let start = tree(60, 4);
+    let gain = |restarts| {
+        let search = Search { restarts, seed: 1, ..Search::default() };
+        refine(&start, &matrix, Heights::Sizes, &search, &Monitor::new()).unwrap().gain
+    };
+    let gains = [gain(0), gain(5), gain(40)];
+    assert!(gains[0] <= gains[1] && gains[1] <= gains[2] && gains[0] < gains[2], "{gains:?}");
+}
+
+#[test]
+fn what_does_not_fit() {
+    let start = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false).unwrap();
+    let pairs = [1, 2, 3, 4, 5, 6];
+    let error = |kept: Option<&[i64]>, n: usize| {
+        let search = Search { kept: kept.map(|labels| Partition::new(labels).unwrap()), ..Search::default() };
+        let matrix = matrix(n, &pairs[..condensed_len(n)], false);
+        refine(&start, &matrix, Heights::Sizes, &search, &Monitor::new()).unwrap_err().to_string()
+    };
+    assert_eq!(error(None, 4), "the tree has 3 leaves, the matrix has 4");
+    assert_eq!(
+        error(Some(&[0, 1, 0]), 3),
+        "leaves 0 and 2 are to stay in one cluster of 2, but the tree joins them in one of 3"
+    );
+    let stopped = Monitor::new();
+    stopped.cancel();
+    let found = refine(&start, &matrix(3, &[1, 5, 2], false), Heights::Sizes, &Search::default(), &stopped);
+    assert_eq!(found.unwrap_err(), Error::Interrupted);
+}
