@@ -19,8 +19,10 @@ from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
 from ordhc.learning import Learner, Questions, estimate_p, learn
+from ordhc.refining import refine
 from ordhc.registry import list_plugins
 from ordhc.resampling import Bootstrap, bootstrap
+from ordhc.selection import Candidate, Selection, select
 from ordhc.trees import as_dendrogram
 from ordhc.vectors import pca
 from ordhc.verbs import linkage, score, similarity, simulate_planted
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 # Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
 __all__ = [
     "Bootstrap",
+    "Candidate",
     "Dendrogram",
     "InputError",
     "Learner",
@@ -40,6 +43,7 @@ __all__ = [
     "PluginError",
     "Quadruplets",
     "Questions",
+    "Selection",
     "Session",
     "Triplets",
     "__version__",
@@ -56,7 +60,9 @@ __all__ = [
     "read_quadruplets",
     "read_tree",
     "read_triplets",
+    "refine",
     "score",
+    "select",
     "similarity",
     "simulate_planted",
     "write_comparisons",

@@ -214,6 +214,23 @@ def leaf_heights(tree: Dendrogram, own: NDArray[np.float64]) -> NDArray[np.float
 
 # --- scores ----------------------------------------------------------------------------------
 
+_How = tuple[int | None, int, int, NDArray[np.int64] | None]
+
+def refine_similarity(
+    tree: Dendrogram,
+    values: NDArray[Any],
+    dissimilarity: bool,
+    average_heights: bool,
+    how: _How,
+    progress: _Progress,
+) -> tuple[Dendrogram, float, int, bool]: ...
+def refine_satisfied(
+    tree: Dendrogram,
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    how: _How,
+    progress: _Progress,
+) -> tuple[Dendrogram, float, int, bool]: ...
 def revenue(tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None) -> int | float: ...
 def satisfied(
     tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None

@@ -12,7 +12,8 @@ from ordhc import _ordhc, registry, vectors, verbs
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning, PluginError
-from ordhc.specs import LinkageSpec, SimilaritySpec
+from ordhc.refining import refined
+from ordhc.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
 from ordhc.trees import index_names
 
 __all__ = ["Plan", "cluster"]
@@ -31,6 +32,8 @@ class Plan:
     linkage: LinkageSpec
     similarity_settings: Mapping[str, Any]
     linkage_settings: Mapping[str, Any]
+    #: The objective by which subtrees are moved afterwards.
+    refine: str | None = None
 
     @classmethod
     def of(
@@ -42,6 +45,7 @@ class Plan:
         linkage: str | None = None,
         similarity_parameters: Mapping[str, Any] | None = None,
         linkage_parameters: Mapping[str, Any] | None = None,
+        refine: bool | str | None = None,
         **parameters: Any,
     ) -> "Plan":
         """What `cluster` does with these arguments."""
@@ -53,6 +57,7 @@ class Plan:
         else:
             named = registry.get("method", method)
             names, defaults = (named.similarity, named.linkage), named.parameters
+            refine = named.refine if refine is None else refine
         build = None if names[0] is None else registry.get("similarity", names[0])
         merge = registry.get("linkage", names[1])
         given: list[dict[str, Any]] = [dict(similarity_parameters or {}), dict(linkage_parameters or {})]
@@ -70,7 +75,14 @@ class Plan:
             given[takers[0]][name] = value
         what = (f"similarity {names[0]!r}", f"linkage {names[1]!r}")
         settings_of = [verbs._settings(known[at], given[at], what[at]) for at in (0, 1)]
-        return cls(build, merge, *settings_of)
+        if refine is True:
+            refine = "revenue" if build is None else "dasgupta"
+        objective = refine or None
+        if objective is not None and objective not in OBJECTIVES:
+            raise InputError(f"refine is {refine!r}, not True, False or one of {', '.join(OBJECTIVES)}")
+        if objective == "dasgupta" and build is None:
+            raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
+        return cls(build, merge, settings_of[0], settings_of[1], objective)
 
     def fit(
         self,
@@ -92,6 +104,10 @@ class Plan:
             initial = None if initial is None else initial[order]
         if engine not in ENGINES:
             raise InputError(f"engine is {engine!r}, not one of {', '.join(ENGINES)}")
+        if self.refine in ("revenue", "satisfied") and not isinstance(data, Triplets | Quadruplets):
+            raise InputError(f"refine={self.refine!r} needs comparisons; for vectors there is 'dasgupta'")
+        if engine == "matrix-free" and self.refine:
+            raise InputError("refining needs a matrix: leave out engine='matrix-free'")
         if engine == "matrix-free" and not self._needs_no_matrix:
             raise InputError(
                 f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their like"
@@ -139,6 +155,16 @@ class Plan:
         tree = self._merge(few, None if initial is None else initial[leaves], progress)
         return _completed(tree, leaves, labels), unanswered
 
+    def _refined(
+        self, tree: Dendrogram, data: Any, initial: NDArray[np.int64] | None, progress: Progress | None
+    ) -> Dendrogram:
+        if self.refine is None or tree.n_leaves < 3:
+            return tree
+        less_is_closer = self.refine == "dasgupta" and tree.kind == "dissimilarity"
+        return refined(
+            tree, data, self.refine, dissimilarity=less_is_closer, initial=initial, progress=progress
+        )
+
     @property
     def _needs_no_matrix(self) -> bool:
         """Whether there is an engine that computes similarities from vectors as it goes."""
@@ -159,7 +185,7 @@ class Plan:
             tree = merge(data, initial_clusters=initial, progress=progress, **self.linkage_settings)
             if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
                 raise PluginError(f"{self.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
-            return tree
+            return self._refined(tree, data, initial, None)
 
         def half(offset: float) -> Progress | None:
             if progress is None:
@@ -175,6 +201,7 @@ class Plan:
             own = scale * vectors.squared_norms(rows)
             if (
                 self._needs_no_matrix
+                and not self.refine
                 and engine != "matrix"
                 and (engine == "matrix-free" or vectors.prefers_no_matrix(rows))
             ):
@@ -197,8 +224,9 @@ class Plan:
                 initial,
                 half(0.5),
                 dissimilarity=less_is_closer,
-                overwrite=fresh and pairs.dtype == np.float64,
+                overwrite=fresh and pairs.dtype == np.float64 and self.refine != "dasgupta",
             )
+        tree = self._refined(tree, pairs if self.refine == "dasgupta" else data, initial, None)
         return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
 
 
@@ -213,6 +241,7 @@ def cluster(
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     engine: str = "auto",
+    refine: bool | str | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -244,6 +273,10 @@ def cluster(
         none, as the average dot product of two clusters is the dot product of their means, and needs
         O(n p) memory. Where no two similarities are closer than rounding the tree is the same, heights
         differ by rounding. "auto" takes the faster one, and the one that fits into memory.
+    refine
+        Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
+        Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
+        "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves.
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters
@@ -286,6 +319,7 @@ def cluster(
         linkage=linkage,
         similarity_parameters=similarity_parameters,
         linkage_parameters=linkage_parameters,
+        refine=refine,
         **parameters,
     )
     tree, unanswered = plan.fit(

@@ -17,6 +17,7 @@ __all__ = [
 ]
 
 DATA = ("triplets", "quadruplets", "vectors")
+OBJECTIVES = ("dasgupta", "revenue", "satisfied")
 REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity")
 
 
@@ -194,16 +195,20 @@ class MethodSpec(Spec):
         The name of a linkage.
     similarity
         The name of a similarity; None for linkages of comparisons.
+    refine
+        The objective by which subtrees are moved afterwards: "dasgupta", "revenue" or "satisfied".
     """
 
     kind: ClassVar[str] = "method"
     linkage: str
     similarity: str | None = None
+    refine: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._need("linkage", isinstance(self.linkage, str), "a name")
         self._need("similarity", isinstance(self.similarity, str | None), "a name or None")
+        self._need("refine", self.refine in (None, *OBJECTIVES), f"None or one of {OBJECTIVES}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _ordhc, clustering
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.hooks import hookimpl
+from ordhc.refining import refined
 from ordhc.specs import LinkageSpec
 
 _SUMMARIES = {
@@ -68,6 +69,18 @@ def build(
     with _names_in_errors(data.names):
         tree = _ordhc.build(data.rows, data.weights, data.n_leaves, progress)
     return Dendrogram._of(tree, data.names)
+
+
+def consistency(
+    data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
+) -> Dendrogram:
+    """The tree of BUILD if there is one, else one that satisfies many triplets."""
+    if initial_clusters is None:
+        with suppress(InputError):
+            return build(data, progress=progress)
+    start = clustering.Plan.of(data, method="adds3-al", refine="revenue")
+    tree, _ = start.fit(data, initial_clusters=initial_clusters)
+    return refined(tree, data, "satisfied", initial=initial_clusters, progress=progress)
 
 
 @contextmanager
@@ -129,5 +142,11 @@ def ordhc_linkages() -> list[LinkageSpec]:
             from_comparisons=build,
             data=("triplets",),
             source="Aho, Sagiv, Szymanski & Ullman 1981",
+        ),
+        LinkageSpec(
+            name="consistency",
+            summary="a tree that satisfies as many triplets as a search finds, all of them if it can be done",
+            from_comparisons=consistency,
+            data=("triplets",),
         ),
     ]

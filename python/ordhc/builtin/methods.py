@@ -14,12 +14,15 @@ _METHODS = [
     ("3k-al", "mulk3", "average", _FOUNDATIONS),
     ("mulk4-al", "mulk4", "average", _FOUNDATIONS),
     ("4k-al", "4k", "average", _FOUNDATIONS),
+    ("adds3-al+spr", "adds3", "average", _REVENUE),
+    ("adds4-al+spr", "adds4", "average", _REVENUE),
     ("3-al", None, "3-al", _FOUNDATIONS),
     ("4-al", None, "4-al", _FOUNDATIONS),
     ("4-sl", None, "4-sl", _FOUNDATIONS),
     ("4-cl", None, "4-cl", _FOUNDATIONS),
     ("cosine-al", "cosine", "average", "Gray et al. 2024"),
     ("dot-al", "dot", "average", "Gray et al. 2024"),
+    ("consistency", None, "consistency", ""),
     ("build", None, "build", "Aho, Sagiv, Szymanski & Ullman 1981"),
 ]
 
@@ -29,8 +32,12 @@ def ordhc_methods() -> list[MethodSpec]:
     """Register similarities and linkages that go together."""
     specs = []
     for name, similarity, linkage, source in _METHODS:
+        refine = "dasgupta" if name.endswith("+spr") else None
         parts = f"linkage {linkage}" if similarity is None else f"similarity {similarity}, linkage {linkage}"
-        specs.append(
-            MethodSpec(name=name, summary=parts, similarity=similarity, linkage=linkage, source=source)
+        if refine:
+            parts += ", then moves of subtrees"
+        spec = MethodSpec(
+            name=name, summary=parts, similarity=similarity, linkage=linkage, refine=refine, source=source
         )
+        specs.append(spec)
     return specs

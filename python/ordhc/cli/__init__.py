@@ -6,6 +6,7 @@ import click
 
 from ordhc import __version__
 from ordhc.cli.cluster import cluster
+from ordhc.cli.compare import compare
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
@@ -27,7 +28,7 @@ def group() -> None:
     """
 
 
-for command in (cluster, score, learn, convert, simulate, plugins, demo):
+for command in (cluster, compare, score, learn, convert, simulate, plugins, demo):
     group.add_command(command)
 
 

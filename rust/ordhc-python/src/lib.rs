@@ -12,6 +12,7 @@ mod learn;
 mod linkage;
 mod metric;
 mod preference;
+mod refine;
 mod similarity;
 mod table;
 mod tree;
@@ -40,6 +41,8 @@ mod _ordhc {
     };
     #[pymodule_export]
     use crate::preference::{build, pairs_beaten, preference_linkage};
+    #[pymodule_export]
+    use crate::refine::{refine_satisfied, refine_similarity};
     #[pymodule_export]
     use crate::similarity::{adds, mulk3, mulk4, square};
     #[pymodule_export]

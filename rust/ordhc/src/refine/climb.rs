@@ -151,9 +151,9 @@ impl Climber<'_> {
         }
     }
 
-    /// Puts a twentieth of the nodes, at least two, somewhere.
+    /// Puts a twentieth of the nodes, but 2 to 25, somewhere.
     fn shake(&mut self, shape: &mut Shape, objective: &mut impl Objective, random: &mut ChaCha8Rng) {
-        for _ in 0..(self.turn.len() / 20).max(2) {
+        for _ in 0..(self.turn.len() / 20).clamp(2, 25) {
             let subtree = self.turn[random.random_range(0..self.turn.len())];
             let target = self.turn[random.random_range(0..self.turn.len())];
             if self.left > 0 {

@@ -1,0 +1,63 @@
+"""`ordhc compare`: which method to use."""
+
+from typing import Any
+
+import click
+
+from ordhc.cli.common import emit_json, progress_bar, read_comparisons, reading_options
+
+
+@click.command(no_args_is_help=True)
+@click.argument("file")
+@click.option("--method", "methods", multiple=True, help="A method (see `ordhc plugins`). Repeatable.")
+@click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
+@click.option(
+    "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
+)
+@click.option("--group", metavar="COLUMN", help="Keep these (participants) together.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@reading_options
+def compare(
+    file: str,
+    methods: tuple[str, ...],
+    folds: int,
+    seed: int,
+    by: str,
+    group: str | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Compare methods on FILE, answers as `ordhc cluster` takes them, and say which to use.
+
+    Every method makes trees from part of the answers, which are scored by the others: the higher, the
+    better the tree tells answers that nobody gave it.
+
+    \b
+    Examples:
+      ordhc compare answers.csv
+      ordhc compare answers.csv --method adds3-al --method adds3-al+spr --group participant
+    """
+    from ordhc.selection import select
+
+    data = read_comparisons(file, **reading)
+    groups = None
+    if group is not None:
+        from ordhc.io import read_column
+
+        groups = read_column(file, group)
+    with progress_bar("comparing", quiet=quiet) as progress:
+        found = select(
+            data, list(methods) or None, folds=folds, seed=seed, by=by, group=groups, progress=progress
+        )
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    click.echo(str(found))
+    close = [c.method for c in found.candidates[1:] if c.method not in found.clearly_worse]
+    note = f" (no clear difference: {', '.join(close)})" if close else ""
+    click.echo(f"best: {found.best}{note}")
+    name = "FILE" if file == "-" else file
+    click.echo(f"next: ordhc cluster {name} --method {found.best}")

@@ -1,0 +1,150 @@
+"""Better trees: subtrees are moved as long as that improves an objective."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc, verbs
+from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.dendrogram import Dendrogram
+from ordhc.errors import InputError
+from ordhc.specs import OBJECTIVES
+
+__all__ = ["refine"]
+
+Progress = Callable[[float], None]
+
+
+def refine(
+    tree: Any,
+    data: Triplets | Quadruplets | ArrayLike,
+    objective: str | None = None,
+    *,
+    dissimilarity: bool | None = None,
+    heights: str = "sizes",
+    initial_clusters: ArrayLike | None = None,
+    max_moves: int | None = None,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """Move subtrees of a dendrogram as long as that improves an objective.
+
+    A subtree is cut off and put where the objective is best (subtree prune and regraft, SPR), one after
+    the other, until no single move helps. Then the tree is shaken and improved again. The result is never
+    worse than the tree it starts from.
+
+    Parameters
+    ----------
+    tree
+        What to start from; see `ordhc.as_dendrogram`.
+    data
+        `Triplets` or `Quadruplets`; or similarities, (n, n) or the n(n-1)/2 pairs as SciPy orders them.
+    objective
+        "revenue" (the default for comparisons), the triplet or quadruplet revenue; "satisfied", the number
+        (the weight) of triplets that the tree agrees with; "dasgupta" (the default for similarities),
+        Dasgupta's cost, which is lowered for similarities and raised for dissimilarities.
+    dissimilarity
+        Whether smaller is closer in `data`, if these are no comparisons; by default as the tree's heights.
+    heights
+        "sizes": the number of leaves outside of a merge, as a similarity, or under it, as a
+        dissimilarity. "average": the mean (AddS) similarity of the pairs that a merge joins, or the height
+        of the farther of its parts where that is beyond; not for "satisfied". Both are monotone.
+    initial_clusters
+        (n,) labels: leaves of the same label, which the tree has to hold together, stay as they are.
+    max_moves
+        The most moves to make.
+    restarts
+        How often the best tree is shaken by random moves, and improved again; kept if it got better.
+    seed
+        Of the random moves. The same seed gives the same tree.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    Dendrogram
+        With the leaves numbered as in `data`.
+
+    Raises
+    ------
+    InputError
+        Other leaves, unknown objectives, initial clusters that the tree does not have.
+    MemoryError
+        "revenue" and "dasgupta" need 2 n^2 floats, which do not fit.
+
+    Notes
+    -----
+    Average linkage is always a local optimum under exchanges of neighbouring subtrees, so that the
+    smallest moves cannot improve it; all places of one subtree are scored in O(n) for the revenue and
+    for Dasgupta's cost, in O(n + answers of its leaves) for satisfied triplets. Revenue is that of
+    Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4. With few answers (less than about n^2) the
+    tree of the best revenue fits chance, too: `ordhc.select` says whether it is the better one.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, labels = ordhc.simulate_planted(240**2, seed=1)
+    >>> tree = ordhc.cluster(t, method="adds3-al")
+    >>> better = ordhc.refine(tree, t)
+    >>> ordhc.score(better, t) > ordhc.score(tree, t)
+    True
+    """
+    from ordhc.metrics import prepared
+
+    comparisons = isinstance(data, Triplets | Quadruplets)
+    if objective is None:
+        objective = "revenue" if comparisons else "dasgupta"
+    if objective not in OBJECTIVES:
+        raise InputError(f"objective is {objective!r}, not one of {', '.join(OBJECTIVES)}")
+    kinds = {"dasgupta": ("similarity",), "satisfied": ("triplets",), "revenue": ("triplets", "quadruplets")}
+    found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
+    if dissimilarity is None:
+        dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
+    return refined(
+        found,
+        reference,
+        objective,
+        dissimilarity=dissimilarity,
+        heights=heights,
+        initial=verbs._labels(initial_clusters, found.n_leaves),
+        max_moves=max_moves,
+        restarts=restarts,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def refined(
+    tree: Dendrogram,
+    data: Triplets | Quadruplets | NDArray[Any],
+    objective: str,
+    *,
+    dissimilarity: bool = False,
+    heights: str = "sizes",
+    initial: NDArray[np.int64] | None = None,
+    max_moves: int | None = None,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """As `refine`, for what is known to fit together."""
+    if heights not in ("sizes", "average"):
+        raise InputError(f"heights is {heights!r}, not 'sizes' or 'average'")
+    limit = None if max_moves is None else _whole("max_moves", max_moves, at_least=0)
+    how = (limit, _whole("restarts", restarts, at_least=0), _whole("seed", seed, at_least=0), initial)
+    if objective == "satisfied":
+        if heights == "average":
+            raise InputError("heights='average' are those of similarities; 'satisfied' has none")
+        if not isinstance(data, Triplets):
+            raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
+        better, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
+    else:
+        if isinstance(data, Triplets | Quadruplets):
+            name = "adds3" if isinstance(data, Triplets) else "adds4"
+            data = verbs.similarity(data, name, layout="square")
+        average = heights == "average"
+        better, *_ = _ordhc.refine_similarity(tree._tree, data, dissimilarity, average, how, progress)
+    return Dendrogram._of(better, tree.names)

@@ -1,0 +1,72 @@
+//! Moving subtrees.
+
+use numpy::PyReadonlyArray1;
+use ordhc::Monitor;
+use ordhc::agglomerate::Matrix;
+use ordhc::refine::{Heights, Refined, Search};
+use pyo3::prelude::*;
+
+use crate::arrays::AnyMatrix;
+use crate::callbacks;
+use crate::comparison::{Rows, with_comparisons};
+use crate::linkage::partition;
+use crate::tree::Dendrogram;
+
+/// The most moves, restarts, the seed, labels of clusters to keep.
+type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
+/// The tree, by how much it is better, how many moves it took, and whether none more would help.
+type Found = (Dendrogram, f64, u64, bool);
+
+/// Above so many leaves it takes a while.
+const LONG: usize = 200;
+
+fn search(how: How<'_>) -> PyResult<Search> {
+    let (max_moves, restarts, seed, kept) = how;
+    Ok(Search { max_moves, restarts, seed, kept: partition(kept)? })
+}
+
+fn to_py(refined: Refined) -> Found {
+    (refined.tree.into(), refined.gain, refined.moves, refined.is_local_optimum)
+}
+
+#[pyfunction]
+pub(crate) fn refine_similarity<'py>(
+    py: Python<'py>,
+    tree: &Bound<'py, Dendrogram>,
+    values: &Bound<'py, PyAny>,
+    dissimilarity: bool,
+    average_heights: bool,
+    how: How<'py>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Found> {
+    let tree = tree.get().inner();
+    let search = search(how)?;
+    let heights = if average_heights { Heights::Average } else { Heights::Sizes };
+    let array = AnyMatrix::of(values)?;
+    let layout = array.layout()?;
+    let values = array.values()?;
+    let work = |monitor: &Monitor| {
+        let matrix = Matrix::new(values, layout, dissimilarity)?;
+        ordhc::refine::refine(tree, &matrix, heights, &search, monitor)
+    };
+    callbacks::run(py, tree.n_leaves() > LONG, progress.as_ref(), work).map(to_py)
+}
+
+#[pyfunction]
+pub(crate) fn refine_satisfied<'py>(
+    py: Python<'py>,
+    tree: &Bound<'py, Dendrogram>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    how: How<'py>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Found> {
+    let tree = tree.get().inner();
+    let search = search(how)?;
+    let n = tree.n_leaves();
+    let refined = with_comparisons!(rows, weights.as_ref(), n, 3, triplets => {
+        let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, monitor);
+        callbacks::run(py, n > LONG || triplets.len() > 1 << 14, progress.as_ref(), work)?
+    });
+    Ok(to_py(refined))
+}
