@@ -151,12 +151,7 @@ struct Found {
     is_local_optimum: bool,
 }
 
-fn best_tree(
-    start: &Dendrogram,
-    objective: &mut impl Objective,
-    search: &Search,
-    monitor: &Monitor,
-) -> Result<Found> {
+fn best_tree(start: &Dendrogram, objective: &mut impl Objective, search: &Search, monitor: &Monitor) -> Result<Found> {
     let mut shape = Shape::of(start);
     let movable = movable(&shape, search.kept.as_ref())?;
     let before = objective.total(&shape);

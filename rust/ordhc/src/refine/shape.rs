@@ -142,9 +142,9 @@ impl Shape {
 
     /// The lowest node that holds all these leaves.
     pub(super) fn smallest_holding(&self, leaves: &[usize]) -> usize {
-        let (first, last) = leaves.iter().fold((usize::MAX, 0), |(first, last), &leaf| {
-            (first.min(self.place(leaf)), last.max(self.place(leaf)))
-        });
+        let (first, last) = leaves
+            .iter()
+            .fold((usize::MAX, 0), |(first, last), &leaf| (first.min(self.place(leaf)), last.max(self.place(leaf))));
         let holds = |&node: &usize| self.span(node).contains(&first) && self.place(node) >= last;
         self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
     }

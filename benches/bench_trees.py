@@ -1,0 +1,196 @@
+"""Better trees: what moving subtrees, completion and choice by held-out answers give.
+
+python benches/bench_trees.py [planted | select | data | satisfied | time] ... [--seeds 10]
+
+The planted model has 240 leaves, delta / sigma = 1.5, permuted. "complete" and "tste-al" need the package
+ordhc-embedding; "data" needs ORDHC_DATA.
+"""
+
+import argparse
+import itertools
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+import ordhc
+from measure import table
+from ordhc import registry
+
+TIMES = {"16 n^2": 16, "4 n^2": 4, "n^2": 1, "n^2/4": 1 / 4, "n^2/16": 1 / 16}
+#: By method: the least AARI, row by row.
+BARS = {"adds3-al+spr": (0.99, 0.99, 0.92, 0.80, 0.55), "complete": (0.99, 0.99, 0.98, 0.87, 0.70)}
+METHODS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "complete")
+
+
+def planted(times, seed):
+    return ordhc.simulate_planted(int(times * 240**2), delta=0.15, sigma=0.1, seed=seed)
+
+
+def methods():
+    return [name for name in METHODS if name in registry.names("method")]
+
+
+def agreement(t, labels, name):
+    return float(ordhc.metrics.aari(ordhc.cluster(t, method=name), labels))
+
+
+def bench_planted(seeds):
+    rows = []
+    for at, (what, times) in enumerate(TIMES.items()):
+        data = [planted(times, seed) for seed in range(seeds)]
+        cells = []
+        for name in methods():
+            values = [agreement(t, labels, name) for t, labels in data]
+            bar = f" (bar {BARS[name][at]})" if name in BARS else ""
+            cells.append(f"{np.mean(values):.3f} ± {np.std(values) / np.sqrt(seeds):.3f}{bar}")
+        rows.append((what, *cells))
+    print(f"AARI, planted model, {seeds} seeds\n")
+    table(("triplets", *methods()), rows)
+
+
+def bench_select(seeds):
+    rows = []
+    for what, times in TIMES.items():
+        good, chosen = 0, []
+        for seed in range(seeds):
+            t, labels = planted(times, seed)
+            values = {name: agreement(t, labels, name) for name in methods()}
+            best = ordhc.select(t, methods(), seed=seed).best
+            good += values[best] >= max(values.values()) - 0.02
+            chosen.append(best)
+        counts = ", ".join(f"{name} {chosen.count(name)}" for name in sorted(set(chosen)))
+        rows.append((what, f"{good} of {seeds}", counts))
+    print("\nordhc.select: how often within .02 AARI of the best method (bar: 8 of 10)\n")
+    table(("triplets", "good", "chosen"), rows)
+
+
+def bench_time(_):
+    rows = []
+    for n_leaves, m, bar in ((30, 240**2, 0.1), (250, 4_000_000, 30)):
+        t, _ = ordhc.simulate_planted(m, leaves_per_cluster=n_leaves, delta=0.15, sigma=0.1)
+        seconds = []
+        for _ in range(5 if m < 1e6 else 1):
+            start = time.perf_counter()
+            ordhc.cluster(t, method="adds3-al+spr")
+            seconds.append(time.perf_counter() - start)
+        rows.append((f"{t.n_leaves:,} leaves, {m:,} triplets", f"{np.median(seconds):.3f}", bar))
+    print("\nadds3-al+spr\n")
+    table(("data", "seconds", "bar"), rows)
+
+
+def bench_data(_):
+    folder = Path(os.environ["ORDHC_DATA"])
+    rows = []
+    for name, file, bar in (("Food", "food_triplets.csv.gz", 6.137e6), ("Car", "car_triplets.csv", 1.562e5)):
+        t = ordhc.read_triplets(folder / file)
+        start = time.perf_counter()
+        tree = ordhc.cluster(t, method="adds3-al+spr")
+        seconds = time.perf_counter() - start
+        plain = ordhc.score(ordhc.cluster(t), t)
+        rows.append((name, f"{plain:,}", f"{ordhc.score(tree, t):,}", f"{bar:,.0f}", f"{seconds:.2f}"))
+    print("\nTriplet revenue of answers\n")
+    table(("data", "adds3-al", "adds3-al+spr", "bar", "seconds"), rows)
+    from reproduce import revenue_data
+
+    rows = []
+    for name, X in revenue_data.features().items():
+        S = ordhc.similarity(X, "cosine")
+        plain = ordhc.cluster(X, method="cosine-al")
+        start = time.perf_counter()
+        better = ordhc.refine(plain, S)
+        seconds = time.perf_counter() - start
+        costs = [ordhc.metrics.dasgupta_cost(tree, S) for tree in (plain, better)]
+        gain = 100 * (costs[0] - costs[1]) / abs(costs[0])
+        rows.append((name, len(X), f"{costs[0]:.6g}", f"{costs[1]:.6g}", f"{gain:.3f}%", f"{seconds:.2f}"))
+    print("\nDasgupta's cost of cosine similarities\n")
+    table(("data", "n", "average linkage", "refined", "lower by", "seconds"), rows)
+
+
+def best_pair_merge_first(t, ratio):
+    """Wu 2004: merge the pair of clusters that most triplets want and fewest forbid."""
+    n = t.n_leaves
+    together = np.zeros((n, n, n))
+    for anchor, near, far in t.rows:
+        together[anchor, near, far] += 1
+        together[near, anchor, far] += 1
+    alive = list(range(n))
+    label = {leaf: leaf for leaf in alive}
+    merges = []
+    while len(alive) > 1:
+        few = together[np.ix_(alive, alive, alive)]
+        k = len(alive)
+        inner = np.einsum("abb->ab", few)
+        wanted = few.sum(axis=2) - inner - inner.T
+        # (a, x | b) forbids merging a and b while x is elsewhere.
+        apart = few.sum(axis=1) - inner - np.einsum("aab->ab", few)
+        forbidden = apart + apart.T
+        score = wanted - forbidden
+        if ratio:
+            score = score / np.maximum(wanted + forbidden, 1)
+        score[np.arange(k), np.arange(k)] = -np.inf
+        a, b = sorted(np.unravel_index(np.argmax(score), score.shape))
+        i, j = alive[a], alive[b]
+        merges.append((label[i], label[j]))
+        label[i] = n + len(merges) - 1
+        for axis in range(3):
+            into, gone = [slice(None)] * 3, [slice(None)] * 3
+            into[axis], gone[axis] = i, j
+            together[tuple(into)] += together[tuple(gone)]
+            together[tuple(gone)] = 0
+        alive.remove(j)
+    return ordhc.Dendrogram(merges, np.arange(1.0, n))
+
+
+def bench_satisfied(seeds):
+    """Rooted triplets of random trees of 60 leaves, 3,000 of them, a fifth wrong."""
+    found = {}
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("uniform", 60, seed), None)
+        rows = []
+        for _ in range(3000):
+            i, j, k = rng.permutation(60)[:3]
+            a, b, c = min(itertools.permutations((i, j, k)), key=lambda r: truth.lca_size(r[0], r[1]))
+            rows.append((a, b, c) if rng.random() > 0.2 else ((a, c, b), (c, b, a))[rng.integers(2)])
+        t = ordhc.Triplets(rows, n_leaves=60)
+        trees = {
+            "the tree itself": lambda truth=truth: truth,
+            "best pair merge first, difference": lambda t=t: best_pair_merge_first(t, False),
+            "best pair merge first, ratio": lambda t=t: best_pair_merge_first(t, True),
+            "adds3-al": lambda t=t: ordhc.cluster(t, method="adds3-al"),
+            "adds3-al+spr": lambda t=t: ordhc.cluster(t, method="adds3-al+spr"),
+            "consistency": lambda t=t: ordhc.cluster(t, method="consistency"),
+        }
+        for name, make in trees.items():
+            start = time.perf_counter()
+            tree = make()
+            seconds = time.perf_counter() - start
+            share = float(ordhc.score(tree, t, "satisfied"))
+            found.setdefault(name, []).append((share, ordhc.score(tree, truth, "triplet_distance"), seconds))
+    print(f"\n3,000 rooted triplets of 60 leaves, 20% wrong, {seeds} seeds\n")
+    rows = [(name, *(f"{value:.4f}" for value in np.mean(values, axis=0))) for name, values in found.items()]
+    table(("method", "satisfied", "triplet distance from the truth", "seconds"), rows)
+
+
+GROUPS = {
+    "planted": bench_planted,
+    "select": bench_select,
+    "data": bench_data,
+    "satisfied": bench_satisfied,
+    "time": bench_time,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("groups", nargs="*", choices=[*GROUPS, []])
+    parser.add_argument("--seeds", type=int, default=10)
+    options = parser.parse_args()
+    for name in options.groups or GROUPS:
+        GROUPS[name](options.seeds)
+
+
+if __name__ == "__main__":
+    main()
