@@ -51,7 +51,7 @@ pub(super) fn climb(
     let turn = turn(shape, objective, movable);
     let mut climber = Climber { turn: &turn, movable, left: search.max_moves.unwrap_or(u64::MAX), moves: 0 };
     monitor.start(turn.len() as u64 * (1 + u64::from(search.restarts)));
-    let mut at_top = climber.to_the_top(shape, objective, monitor)?;
+    let mut at_top = climber.climb_up(shape, objective, monitor)?;
     let mut random = ChaCha8Rng::seed_from_u64(search.seed);
     let mut best = objective.total(shape);
     for _ in 0..search.restarts {
@@ -60,7 +60,7 @@ pub(super) fn climb(
         }
         let kept = shape.clone();
         climber.shake(shape, objective, &mut random);
-        let top = climber.to_the_top(shape, objective, monitor)?;
+        let top = climber.climb_up(shape, objective, monitor)?;
         let total = objective.total(shape);
         if total > best {
             (best, at_top) = (total, top);
@@ -95,7 +95,7 @@ struct Climber<'a> {
 
 impl Climber<'_> {
     /// Whether no move helps any more; otherwise there are no moves left.
-    fn to_the_top(&mut self, shape: &mut Shape, objective: &mut impl Objective, monitor: &Monitor) -> Result<bool> {
+    fn climb_up(&mut self, shape: &mut Shape, objective: &mut impl Objective, monitor: &Monitor) -> Result<bool> {
         let mut scores = vec![0.0; shape.n_nodes()];
         let mut farthest = 0;
         let mut since_last = 0;

@@ -91,7 +91,7 @@ fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
 
 /// Three different rows of n values.
 fn disjoint_rows(rows: &mut [f64], n: usize, which: [usize; 3]) -> [&mut [f64]; 3] {
-    rows.get_disjoint_mut(which.map(|row| row * n..(row + 1) * n)).unwrap_or_else(|_| [&mut [], &mut [], &mut []])
+    rows.get_disjoint_mut(which.map(|row| row * n..(row + 1) * n)).unwrap_or([&mut [], &mut [], &mut []])
 }
 
 impl Objective for Cost {
