@@ -31,6 +31,7 @@
 //! * [`metric`]: how good a dendrogram is;
 //! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`vectors`]: hierarchies from vectors by their dot products;
+//! * [`embedding`]: losses of ordinal embeddings;
 //! * [`learn`]: learners, which choose the questions themselves;
 //! * [`generate`]: data with a known answer.
 //!
@@ -56,6 +57,7 @@ mod search;
 pub mod agglomerate;
 pub mod bootstrap;
 pub mod comparison;
+pub mod embedding;
 pub mod generate;
 pub mod learn;
 pub mod linkage;
