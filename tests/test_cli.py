@@ -71,7 +71,7 @@ def test_json_is_one_document(answers, capsys):
     code, out, _ = run(capsys, "score", "out.json", "a.csv", "--json")
     assert json.loads(out)["score"] == 6
     code, out, _ = run(capsys, "plugins", "--json")
-    assert {"linkage", "similarity", "oracle", "metric"} <= {
+    assert {"linkage", "similarity", "method", "oracle", "metric"} <= {
         row["kind"] for row in json.loads(out)["plugins"]
     }
 

@@ -82,11 +82,11 @@ def test_a_good_plugin(install):
         assert ordhc.linkage(S, name).heights.tolist() == expected
 
 
-def test_all_four_hooks(install):
+def test_all_five_hooks(install):
     source = """
     import numpy as np
     from ordhc.hooks import hookimpl
-    from ordhc.specs import LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
+    from ordhc.specs import LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec
 
     @hookimpl
     def ordhc_linkages():
@@ -105,6 +105,13 @@ def test_all_four_hooks(install):
         return (spec,)
 
     @hookimpl
+    def ordhc_methods():
+        spec = MethodSpec(
+            name="ones-blend", summary="x", similarity="ones", linkage="blend", parameters={"value": 3.0}
+        )
+        return [spec]
+
+    @hookimpl
     def ordhc_oracles():
         return [OracleSpec(name="first", summary="x", make=lambda s: lambda q: np.zeros(len(q), int))]
 
@@ -115,9 +122,15 @@ def test_all_four_hooks(install):
     def ordhc_metrics():
         return [MetricSpec(name="leaves", summary="x", score=leaves, reference=("triplets",))]
     """
-    install("all-four", source)
-    assert [row.kind for row in rows_of("all-four")] == ["linkage", "similarity", "oracle", "metric"]
+    install("all-five", source)
+    kinds = ["linkage", "similarity", "method", "oracle", "metric"]
+    assert [row.kind for row in rows_of("all-five")] == kinds
     t = ordhc.Triplets([(0, 1, 2)])
+    assert (ordhc.cluster(t, method="ones-blend").heights == 3).all()
+    assert (ordhc.cluster(t, method="ones-blend", value=5).heights == 5).all()
+    assert (ordhc.cluster(t, similarity="ones", linkage="blend").heights == 1).all()
+    with pytest.raises(ordhc.InputError, match="no parameter 'values'"):
+        ordhc.cluster(t, method="ones-blend", values=5)
     assert (ordhc.similarity(t, "ones", value=2) == 2).all()
     assert ordhc.score(ordhc.cluster(t), t, "leaves") == 3
     assert ordhc.linkage(S, "blend").heights.tolist() == ordhc.linkage(S, "weighted").heights.tolist()
@@ -388,7 +401,7 @@ print("{module}" in sys.modules)
 def test_the_guide_names_hooks_fields_and_variables():
     text = GUIDE.read_text(encoding="utf-8")
     names = [name for name in vars(hooks) if name.startswith("ordhc_")]
-    assert len(names) == 4
+    assert len(names) == 5
     for name in specs.__all__:
         cls = getattr(specs, name)
         if name != "Spec":

@@ -1,6 +1,5 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
-import difflib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,29 +15,12 @@ from ordhc.errors import InputError, OrdhcWarning, PluginError
 from ordhc.specs import LinkageSpec, SimilaritySpec
 from ordhc.trees import index_names
 
-__all__ = ["METHODS", "Plan", "cluster"]
+__all__ = ["Plan", "cluster"]
 
 Progress = Callable[[float], None]
 
 #: Ways to average linkage of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
-
-#: The papers' names of methods: similarity (None where the linkage needs none) and linkage.
-METHODS: Mapping[str, tuple[str | None, str]] = {
-    "adds3-al": ("adds3", "average"),
-    "adds4-al": ("adds4", "average"),
-    "mulk3-al": ("mulk3", "average"),
-    "3k-al": ("mulk3", "average"),
-    "mulk4-al": ("mulk4", "average"),
-    "4k-al": ("4k", "average"),
-    "3-al": (None, "3-al"),
-    "4-al": (None, "4-al"),
-    "4-sl": (None, "4-sl"),
-    "4-cl": (None, "4-cl"),
-    "cosine-al": ("cosine", "average"),
-    "dot-al": ("dot", "average"),
-    "build": (None, "build"),
-}
 
 
 @dataclass(frozen=True)
@@ -63,12 +45,19 @@ class Plan:
         **parameters: Any,
     ) -> "Plan":
         """What `cluster` does with these arguments."""
-        names = _parts(data, method, similarity, linkage)
+        defaults: Mapping[str, Any] = {}
+        if method is None:
+            names = _parts(data, similarity, linkage)
+        elif similarity is not None or linkage is not None:
+            raise InputError("give a method, or a similarity and a linkage, not both")
+        else:
+            named = registry.get("method", method)
+            names, defaults = (named.similarity, named.linkage), named.parameters
         build = None if names[0] is None else registry.get("similarity", names[0])
         merge = registry.get("linkage", names[1])
         given: list[dict[str, Any]] = [dict(similarity_parameters or {}), dict(linkage_parameters or {})]
         known = [{} if build is None else build.parameters, merge.parameters]
-        for name, value in parameters.items():
+        for name, value in {**defaults, **parameters}.items():
             takers = [at for at in (0, 1) if name in known[at]]
             if not takers:
                 settings = ", ".join([*known[0], *known[1]]) or "none"
@@ -316,17 +305,7 @@ def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:
     return f"{len(unanswered)} {have} no answers and {merged} merged last: {some}{more}"
 
 
-def _parts(
-    data: Any, method: str | None, similarity: str | None, linkage: str | None
-) -> tuple[str | None, str]:
-    if method is not None:
-        if similarity is not None or linkage is not None:
-            raise InputError("give a method, or a similarity and a linkage, not both")
-        if method not in METHODS:
-            near = difflib.get_close_matches(str(method).lower(), METHODS, n=2)
-            hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-            raise InputError(f"unknown method {method!r}{hint}; there are {', '.join(METHODS)}")
-        return METHODS[method]
+def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str | None, str]:
     if linkage is not None and registry.get("linkage", linkage).from_comparisons is not None:
         if similarity is not None:
             raise InputError(f"linkage {linkage!r} takes comparisons as they are: leave out the similarity")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pluggy
 
-from ordhc.specs import LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
+from ordhc.specs import LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec
 
 hookspec = pluggy.HookspecMarker("ordhc")
 hookimpl = pluggy.HookimplMarker("ordhc")
@@ -23,6 +23,11 @@ def ordhc_linkages() -> Iterable[LinkageSpec]:  # type: ignore[empty-body]
 @hookspec
 def ordhc_similarities() -> Iterable[SimilaritySpec]:  # type: ignore[empty-body]
     """Similarity builders: from comparisons or vectors to similarities."""
+
+
+@hookspec
+def ordhc_methods() -> Iterable[MethodSpec]:  # type: ignore[empty-body]
+    """Methods: a similarity and a linkage under one name."""
 
 
 @hookspec

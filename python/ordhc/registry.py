@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 if TYPE_CHECKING:
-    from ordhc.specs import LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec, Spec
+    from ordhc.specs import LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec, Spec
 
 __all__ = ["KINDS", "Registered", "get", "list_plugins", "names", "reset"]
 
 GROUP = "ordhc"
-KINDS = ("linkage", "similarity", "oracle", "metric")
+KINDS = ("linkage", "similarity", "method", "oracle", "metric")
 _HOOKS = {
     "linkage": "ordhc_linkages",
     "similarity": "ordhc_similarities",
+    "method": "ordhc_methods",
     "oracle": "ordhc_oracles",
     "metric": "ordhc_metrics",
 }
@@ -44,7 +45,7 @@ class Registered:
     version
         The distribution's version.
     kind
-        "linkage", "similarity", "oracle" or "metric"; empty for a plugin that failed.
+        "linkage", "similarity", "method", "oracle" or "metric"; empty for a plugin that failed.
     name
         The name to use; `plugin:name` always works.
     summary, source
@@ -118,6 +119,7 @@ def _specs_of(module: object) -> "Iterator[Spec]":
     classes: dict[str, type[Spec]] = {
         "linkage": specs.LinkageSpec,
         "similarity": specs.SimilaritySpec,
+        "method": specs.MethodSpec,
         "oracle": specs.OracleSpec,
         "metric": specs.MetricSpec,
     }
@@ -157,9 +159,9 @@ def _load() -> _Registry:
 
 def _add_builtins(registry: _Registry) -> None:
     from ordhc import __version__
-    from ordhc.builtin import linkages, metrics, oracles, similarities
+    from ordhc.builtin import linkages, methods, metrics, oracles, similarities
 
-    for module in (linkages, similarities, oracles, metrics):
+    for module in (linkages, similarities, methods, oracles, metrics):
         registry.add(BUILTIN, module.__name__.rsplit(".", 1)[-1], __version__, module)
 
 
@@ -212,6 +214,8 @@ def _normal(name: str) -> str:
 def get(kind: Literal["linkage"], name: str) -> "LinkageSpec": ...
 @overload
 def get(kind: Literal["similarity"], name: str) -> "SimilaritySpec": ...
+@overload
+def get(kind: Literal["method"], name: str) -> "MethodSpec": ...
 @overload
 def get(kind: Literal["oracle"], name: str) -> "OracleSpec": ...
 @overload

@@ -6,7 +6,15 @@ from typing import Any, ClassVar
 
 from ordhc.errors import PluginError
 
-__all__ = ["LanceWilliams", "LinkageSpec", "MetricSpec", "OracleSpec", "SimilaritySpec", "Spec"]
+__all__ = [
+    "LanceWilliams",
+    "LinkageSpec",
+    "MethodSpec",
+    "MetricSpec",
+    "OracleSpec",
+    "SimilaritySpec",
+    "Spec",
+]
 
 DATA = ("triplets", "quadruplets", "vectors")
 REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity")
@@ -172,6 +180,30 @@ class SimilaritySpec(Spec):
         self._need("dissimilarity", isinstance(self.dissimilarity, bool), "True or False")
         fine = isinstance(self.data, tuple) and bool(self.data) and set(self.data) <= set(DATA)
         self._need("data", fine, f"a tuple of {DATA}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodSpec(Spec):
+    """A method: a similarity and a linkage under one name.
+
+    `parameters` are settings of the two that differ from their own defaults.
+
+    Parameters
+    ----------
+    linkage
+        The name of a linkage.
+    similarity
+        The name of a similarity; None for linkages of comparisons.
+    """
+
+    kind: ClassVar[str] = "method"
+    linkage: str
+    similarity: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._need("linkage", isinstance(self.linkage, str), "a name")
+        self._need("similarity", isinstance(self.similarity, str | None), "a name or None")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def plugins(as_json: bool) -> None:
-    """List linkages, similarities, oracles and metrics, built in or from plugins, and what failed.
+    """List all linkages, similarities, methods, oracles and metrics, and plugins that failed.
 
     \b
     Example:
@@ -16,7 +16,7 @@ def plugins(as_json: bool) -> None:
 
     from ordhc.cli.common import emit_json
     from ordhc.errors import OrdhcWarning
-    from ordhc.registry import list_plugins
+    from ordhc.registry import KINDS, list_plugins
 
     with warnings.catch_warnings():
         # The table says it.
@@ -26,7 +26,7 @@ def plugins(as_json: bool) -> None:
         emit_json({"plugins": [row.to_dict() for row in rows]})
         return
     width = max(len(row.name) for row in rows) + 2
-    for kind in ("linkage", "similarity", "oracle", "metric"):
+    for kind in KINDS:
         click.echo(f"{kind}:")
         for row in rows:
             if row.kind == kind:

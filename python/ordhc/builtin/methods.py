@@ -1,0 +1,36 @@
+"""The built-in methods: the papers' names."""
+
+from ordhc.hooks import hookimpl
+from ordhc.specs import MethodSpec
+
+_FOUNDATIONS = "Ghoshdastidar, Perrot & von Luxburg 2019"
+_REVENUE = "Mandal, Perrot & Ghoshdastidar 2023"
+
+#: Name, similarity, linkage, source.
+_METHODS = [
+    ("adds3-al", "adds3", "average", _REVENUE),
+    ("adds4-al", "adds4", "average", _REVENUE),
+    ("mulk3-al", "mulk3", "average", _FOUNDATIONS),
+    ("3k-al", "mulk3", "average", _FOUNDATIONS),
+    ("mulk4-al", "mulk4", "average", _FOUNDATIONS),
+    ("4k-al", "4k", "average", _FOUNDATIONS),
+    ("3-al", None, "3-al", _FOUNDATIONS),
+    ("4-al", None, "4-al", _FOUNDATIONS),
+    ("4-sl", None, "4-sl", _FOUNDATIONS),
+    ("4-cl", None, "4-cl", _FOUNDATIONS),
+    ("cosine-al", "cosine", "average", "Gray et al. 2024"),
+    ("dot-al", "dot", "average", "Gray et al. 2024"),
+    ("build", None, "build", "Aho, Sagiv, Szymanski & Ullman 1981"),
+]
+
+
+@hookimpl
+def ordhc_methods() -> list[MethodSpec]:
+    """Register similarities and linkages that go together."""
+    specs = []
+    for name, similarity, linkage, source in _METHODS:
+        parts = f"linkage {linkage}" if similarity is None else f"similarity {similarity}, linkage {linkage}"
+        specs.append(
+            MethodSpec(name=name, summary=parts, similarity=similarity, linkage=linkage, source=source)
+        )
+    return specs
