@@ -167,8 +167,9 @@ mod tests {
         let none = Triplets::new(Vec::<[i32; 3]>::new(), Some(3)).unwrap();
         assert!(Prepared::new(&none).unwrap().blocks().is_empty());
         let mut rows = Vec::new();
-        for anchor in 0..90 {
-            rows.extend((0..anchor * 40).map(|at| [anchor, (anchor + 1 + at % 7) % 90, (anchor + 10 + at % 67) % 90]));
+        for anchor in 0..200 {
+            let answers = 0..(anchor % 10) * 60;
+            rows.extend(answers.map(|at| [anchor, (anchor + 1 + at % 7) % 200, (anchor + 10 + at % 67) % 200]));
         }
         let many = Prepared::new(&Triplets::new(rows, None).unwrap()).unwrap();
         let blocks = many.blocks();
