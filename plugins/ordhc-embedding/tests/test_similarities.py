@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from ordhc_embedding import choose_n_components, embed, expected_similarities
+from ordhc_embedding.models import MODELS
 
 import ordhc
 from ordhc.testing import check_similarity
-from ordhc_embedding import choose_n_components, embed, expected_similarities
-from ordhc_embedding.models import MODELS
 
 NAMES = [*MODELS, "complete"]
 
@@ -24,13 +24,13 @@ def planted():
 @pytest.mark.parametrize("name", NAMES)
 def test_conforms(name):
     # The start is drawn leaf by leaf, so numbering matters to which of several minima is found.
-    check_similarity(name, skip=["numbering"])
+    check_similarity(name, skip=["numbering"], max_iterations=100)
 
 
 @pytest.mark.parametrize("measure", ["dot", "sqeuclidean"])
 def test_other_measures_conform(measure):
     # Where two groups lie opposite each other dot products say so, too.
-    check_similarity("tste", skip=["numbering"], measure=measure)
+    check_similarity("tste", skip=["numbering"], measure=measure, max_iterations=100)
 
 
 def test_measures_are_of_the_points_as_they_are(planted):
@@ -74,7 +74,7 @@ def test_leaves_without_answers_are_merged_last():
 
 
 def test_expected_similarities_are_sums_over_all_triplets():
-    triplets, _ = ordhc.simulate_planted(300, levels=1, leaves_per_cluster=4, seed=1)
+    triplets, _ = ordhc.simulate_planted(150, levels=1, leaves_per_cluster=4, seed=1)
     for model in ("tste", "ste", "forte", "ckl"):
         found = embed(triplets, model, max_iterations=20)
         squared = ((found.points[:, None] - found.points[None]) ** 2).sum(axis=2)
@@ -87,7 +87,9 @@ def test_expected_similarities_are_sums_over_all_triplets():
         expected = []
         for i, j in itertools.combinations(range(8), 2):
             ks = [k for k in range(8) if k not in (i, j)]
-            p = sum(2 * kernel[a, b] / (kernel[a, b] + kernel[a, k]) - 1 for a, b in ((i, j), (j, i)) for k in ks)
+            p = sum(
+                2 * kernel[a, b] / (kernel[a, b] + kernel[a, k]) - 1 for a, b in ((i, j), (j, i)) for k in ks
+            )
             expected.append(p)
         np.testing.assert_allclose(expected_similarities(found), expected, rtol=1e-9, atol=1e-9)
     with pytest.raises(ordhc.InputError, match="gives no probabilities"):
@@ -106,10 +108,11 @@ def test_completion_finds_what_few_answers_hide():
 def test_the_dimension_is_chosen_by_held_out_answers():
     rng = np.random.default_rng(0)
     for d in (1, 3):
-        points = rng.normal(size=(25, d)) * 2
-        rows = np.array([rng.choice(25, 3, replace=False) for _ in range(5000)])
+        points = rng.normal(size=(25, d)) * 1.5
+        rows = np.array([rng.choice(25, 3, replace=False) for _ in range(6000)])
         near, far = (((points[rows[:, 0]] - points[rows[:, at]]) ** 2).sum(axis=1) for at in (1, 2))
-        rows[near > far] = rows[near > far][:, [0, 2, 1]]
+        flipped = rng.random(6000) > 1 / (1 + np.exp(near - far))
+        rows[flipped] = rows[flipped][:, [0, 2, 1]]
         assert choose_n_components(ordhc.Triplets(rows, 25), model="ste", max_iterations=100) == d
 
 
@@ -134,7 +137,7 @@ def test_answers_to_the_same_question_are_held_out_together(planted):
     weightless = ordhc.Triplets(
         np.vstack([triplets.rows, triplets.rows[:, [1, 0, 2]]]), 40, weights=np.repeat([1.0, 0.0], 200)
     )
-    chosen = {choose_n_components(data, max_iterations=40) for data in (triplets, thrice, weightless)}
+    chosen = {choose_n_components(data, max_iterations=10) for data in (triplets, thrice, weightless)}
     assert len(chosen) == 1
 
 
@@ -148,7 +151,9 @@ def test_the_number_of_threads_does_not_matter():
     found = set()
     for threads in ("1", "2", "5"):
         env = {**os.environ, "ORDHC_NUM_THREADS": threads}
-        run = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        )
         found.add(run.stdout)
     assert len(found) == 1
 

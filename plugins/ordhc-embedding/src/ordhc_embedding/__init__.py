@@ -2,7 +2,6 @@
 
 from ordhc.hooks import hookimpl
 from ordhc.specs import MethodSpec, SimilaritySpec
-
 from ordhc_embedding.completion import choose_n_components, expected_similarities
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.similarities import specs

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from ordhc import InputError, Triplets
 from ordhc._ordhc import expected_adds3
-
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
 
@@ -55,7 +55,12 @@ def expected_similarities(embedding: Embedding, *, progress: Progress | None = N
 
 
 def choose_n_components(
-    triplets: Triplets, model: str = "tste", *, seed: int = 0, progress: Progress | None = None, **settings: Any
+    triplets: Triplets,
+    model: str = "tste",
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Any,
 ) -> int:
     """The dimension (1 to 6) whose embeddings predict held-out answers best.
 
@@ -135,9 +140,7 @@ def completed(
     elif isinstance(d, str):
         raise InputError(f"n_components is {d!r}, not a whole number or 'auto'")
     rest = 1 - start
-    embedding = embed(
-        data, "tste", n_components=d, seed=seed, progress=part(start, 0.8 * rest), **settings
-    )
+    embedding = embed(data, "tste", n_components=d, seed=seed, progress=part(start, 0.8 * rest), **settings)
     return expected_similarities(embedding, progress=part(start + 0.8 * rest, 0.2 * rest))
 
 

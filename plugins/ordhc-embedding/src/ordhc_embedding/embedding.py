@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from ordhc import InputError, Triplets
 from ordhc._ordhc import EmbeddingLoss
-
 from ordhc_embedding.models import MODELS, Model
 from ordhc_embedding.solvers import SOLVERS, Solution
 

@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import ordhc
 from numpy.typing import NDArray
-from ordhc import InputError, Triplets
-from ordhc.specs import SimilaritySpec
 from scipy.spatial.distance import squareform
 
+import ordhc
+from ordhc import InputError, Triplets
+from ordhc.specs import SimilaritySpec
 from ordhc_embedding.completion import completed
 from ordhc_embedding.embedding import embed
 from ordhc_embedding.models import MODELS

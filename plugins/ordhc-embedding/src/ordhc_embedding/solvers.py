@@ -6,11 +6,12 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from ordhc._ordhc import EmbeddingLoss
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import squareform
+
+from ordhc._ordhc import EmbeddingLoss
 
 __all__ = ["SOLVERS", "Solution", "Solver"]
 

@@ -136,7 +136,7 @@ fn blocks_do_not_change_the_sums() {
         let value = loss.evaluate(&points, &mut gradient).unwrap();
         let expected = naive(model, &rows, &vec![1.0; rows.len()], &points, 2);
         assert!((value / expected - 1.0).abs() < 1e-10, "{model:?}");
-        loss.blocks = vec![0..loss.triplets.anchors.len()];
+        loss.blocks = std::iter::once(0..loss.triplets.anchors.len()).collect();
         let mut alone = vec![0.0; points.len()];
         loss.evaluate(&points, &mut alone).unwrap();
         for (a, b) in gradient.iter().zip(&alone) {
