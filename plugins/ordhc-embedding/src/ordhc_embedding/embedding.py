@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
 
 from ordhc import InputError, Triplets
 from ordhc._ordhc import EmbeddingLoss
@@ -181,7 +182,9 @@ def embed(
                 progress((number + iteration / max_iterations) / len(starts))
 
         if loss.total_weight > 0:
-            found = SOLVERS[solver](loss, start, max_iterations, tolerance, tell)
+            # BLAS has only tiny matrices to work on; waking its threads takes many times longer.
+            with threadpool_limits(1, "blas"):
+                found = SOLVERS[solver](loss, start, max_iterations, tolerance, tell)
         else:
             found = Solution(start, 0.0, 0, True)
         if best is None or found.loss < best.loss:

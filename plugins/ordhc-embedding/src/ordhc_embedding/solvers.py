@@ -58,7 +58,7 @@ def lbfgs(
         iterations += 1
         tell(iterations)
 
-    options = {"maxiter": max_iterations, "maxfun": 20 * max_iterations, "ftol": tolerance, "gtol": 1e-9}
+    options = {"maxiter": max_iterations, "maxfun": 20 * max_iterations, "ftol": tolerance, "gtol": 0.0}
     found = minimize(evaluate, start.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
     points = np.ascontiguousarray(found.x.reshape(shape))
     return Solution(points, float(found.fun) * weight, int(found.nit), iterations < max_iterations)

@@ -22,7 +22,7 @@ const STEP: usize = 8;
 /// use ordhc::{Monitor, embedding::{Model, expected_adds3}};
 ///
 /// let s = expected_adds3(&[0.0, 1.0, 100.0], 3, Model::Ste, &Monitor::new())?;
-/// assert_eq!(s, [2.0, -1.0, -1.0]);
+/// assert_eq!(s, [2.0, -2.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: &Monitor) -> Result<Vec<f64>> {
