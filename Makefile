@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
-PLUGINS := plugins/ordhc-linkages
+PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding
 
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -path '*/data/*' -type f)
@@ -49,6 +49,7 @@ bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python benches/bench_linkage.py
 	$(BIN)/python benches/bench_methods.py
 	$(BIN)/python benches/bench_vectors.py
+	$(BIN)/python benches/bench_embedding.py
 	$(BIN)/python benches/bench_metrics.py
 	$(BIN)/python benches/bench_learning.py
 	$(BIN)/python benches/bench_import.py

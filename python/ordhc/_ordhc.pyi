@@ -13,6 +13,8 @@ __all__ = [
     "support",
     "check_quadruplets",
     "check_triplets",
+    "EmbeddingLoss",
+    "expected_adds3",
     "InputError",
     "planted",
     "Learner",
@@ -115,6 +117,30 @@ def build(
     n_leaves: int,
     progress: _Progress,
 ) -> Dendrogram: ...
+
+# --- embeddings ------------------------------------------------------------------------------
+
+@final
+class EmbeddingLoss:
+    def __new__(
+        cls,
+        rows: _Rows,
+        weights: NDArray[np.float64] | None,
+        n_leaves: int,
+        model: str,
+        parameter: float | None,
+    ) -> EmbeddingLoss: ...
+    @property
+    def total_weight(self) -> float: ...
+    def evaluate(self, points: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
+    def evaluate_pairs(self, points: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
+
+def expected_adds3(
+    points: NDArray[np.float64],
+    model: str,
+    parameter: float | None,
+    progress: _Progress,
+) -> NDArray[np.float64]: ...
 
 # --- resampling ------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ mod arrays;
 mod bootstrap;
 mod callbacks;
 mod comparison;
+mod embedding;
 mod error;
 mod generate;
 mod learn;
@@ -26,6 +27,8 @@ mod _ordhc {
     use crate::bootstrap::{bootstrap_adds, draw_times, majority_rule, support};
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
+    #[pymodule_export]
+    use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]
     use crate::error::InputError;
     #[pymodule_export]

@@ -32,6 +32,7 @@
 //! * [`mod@refine`]: better trees, by moving subtrees;
 //! * [`bootstrap`]: how sure a dendrogram is;
 //! * [`vectors`]: hierarchies from vectors by their dot products;
+//! * [`embedding`]: losses of ordinal embeddings;
 //! * [`learn`]: learners, which choose the questions themselves;
 //! * [`generate`]: data with a known answer.
 //!
@@ -57,6 +58,7 @@ mod search;
 pub mod agglomerate;
 pub mod bootstrap;
 pub mod comparison;
+pub mod embedding;
 pub mod generate;
 pub mod learn;
 pub mod linkage;

@@ -1,0 +1,56 @@
+"""Ordinal embeddings, and similarities from them, registered through the group `ordhc`."""
+
+from ordhc.hooks import hookimpl
+from ordhc.specs import MethodSpec, SimilaritySpec
+from ordhc_embedding.completion import choose_n_components, expected_similarities
+from ordhc_embedding.embedding import Embedding, embed
+from ordhc_embedding.similarities import specs
+
+__all__ = [
+    "Embedding",
+    "choose_n_components",
+    "embed",
+    "expected_similarities",
+    "ordhc_methods",
+    "ordhc_similarities",
+]
+
+
+@hookimpl
+def ordhc_similarities() -> list[SimilaritySpec]:
+    """Register a similarity for each model, and completion."""
+    return specs()
+
+
+@hookimpl
+def ordhc_methods() -> list[MethodSpec]:
+    """Register average linkage of the embeddings that papers compare with, and of completed similarities."""
+    return [
+        MethodSpec(
+            name="tste-al",
+            summary="average linkage of cosines of a t-STE embedding",
+            similarity="tste",
+            linkage="average",
+            source="Mandal, Perrot & Ghoshdastidar 2023, section 5",
+        ),
+        MethodSpec(
+            name="forte-al",
+            summary="average linkage of cosines of a FORTE embedding",
+            similarity="forte",
+            linkage="average",
+            source="Jain, Jamieson & Nowak 2016",
+        ),
+        MethodSpec(
+            name="complete-al",
+            summary="average linkage of the AddS3 similarities that a t-STE embedding expects",
+            similarity="complete",
+            linkage="average",
+        ),
+        MethodSpec(
+            name="complete",
+            summary="the same, then moves of subtrees",
+            similarity="complete",
+            linkage="average",
+            refine="dasgupta",
+        ),
+    ]

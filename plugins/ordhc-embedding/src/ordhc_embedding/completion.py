@@ -1,0 +1,148 @@
+"""Completion: what all triplets would say, as a model that was fitted to some of them expects."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import InputError, Triplets
+from ordhc._ordhc import expected_adds3
+from ordhc_embedding.embedding import Embedding, embed
+from ordhc_embedding.models import MODELS
+
+__all__ = ["choose_n_components", "expected_similarities"]
+
+Progress = Callable[[float], None]
+
+#: The dimensions that are tried.
+_DIMENSIONS = range(1, 7)
+_FOLDS = 3
+
+
+def expected_similarities(embedding: Embedding, *, progress: Progress | None = None) -> NDArray[np.float64]:
+    """The AddS3 similarities that all triplets would give, answered by an embedding's model.
+
+    s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1), P_ijk being the probability that i is nearer j
+    than k. It takes O(n^3) time.
+
+    Parameters
+    ----------
+    embedding
+        Of "tste", "ste", "forte" or "ckl".
+    progress
+        Called with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    ndarray
+        The n(n-1)/2 pairs as SciPy orders them.
+
+    Raises
+    ------
+    InputError
+        A model that gives no probabilities.
+
+    Examples
+    --------
+    >>> from ordhc_embedding import embed, expected_similarities
+    >>> found = embed([(0, 1, 2), (1, 0, 2)], n_components=1)
+    >>> expected_similarities(found).shape
+    (3,)
+    """
+    return expected_adds3(embedding.points, MODELS[embedding.model].loss, embedding.parameter, progress)
+
+
+def choose_n_components(
+    triplets: Triplets,
+    model: str = "tste",
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> int:
+    """The dimension (1 to 6) whose embeddings predict held-out answers best.
+
+    Questions are dealt into three folds by the seed; answers to the same question stay together. A
+    dimension's score is the mean loss of the folds' answers under embeddings of the others; the search stops
+    when two dimensions in a row predict worse.
+
+    Parameters
+    ----------
+    triplets
+        The answers.
+    model
+        "tste", "ste", "forte" or "ckl".
+    seed
+        Of the folds and of the embeddings.
+    progress
+        Called with the share that is done, from 0 to 1.
+    **settings
+        Of `embed`.
+
+    Raises
+    ------
+    InputError
+        Fewer than three questions.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> from ordhc_embedding import choose_n_components
+    >>> triplets, _ = ordhc.simulate_planted(3000, levels=2, leaves_per_cluster=5, seed=1)
+    >>> choose_n_components(triplets) in range(1, 7)
+    True
+    """
+    rows = triplets.rows.astype(np.int64)
+    questions = np.column_stack([rows[:, 0], rows[:, 1:].min(axis=1), rows[:, 1:].max(axis=1)])
+    weighty = np.ones(len(rows), bool) if triplets.weights is None else triplets.weights > 0
+    distinct, question_of = np.unique(questions[weighty], axis=0, return_inverse=True)
+    if len(distinct) < _FOLDS:
+        raise InputError(
+            f"n_components='auto' holds out answers, but there are only {len(distinct)} questions"
+        )
+    triplets = triplets[weighty]
+    fold_of_question = np.random.default_rng(seed).permutation(len(distinct)) % _FOLDS
+    fold_of = fold_of_question[question_of.ravel()]
+    best, best_score, worse = 0, np.inf, 0
+    for step, d in enumerate(_DIMENSIONS):
+        score = 0.0
+        for fold in range(_FOLDS):
+            kept = embed(triplets[fold_of != fold], model, n_components=d, seed=seed, **settings)
+            score += kept.score(triplets[fold_of == fold])
+            if progress is not None:
+                progress((step * _FOLDS + fold + 1) / (len(_DIMENSIONS) * _FOLDS))
+        if score < best_score:
+            best, best_score, worse = d, score, 0
+        else:
+            worse += 1
+            if worse == 2:
+                break
+    if progress is not None:
+        progress(1.0)
+    return best
+
+
+def completed(
+    data: Triplets, *, n_components: int | str, seed: int, progress: Progress | None, **settings: Any
+) -> NDArray[np.float64]:
+    """The similarity `complete`: an embedding by t-STE and what it expects, condensed."""
+
+    def part(start: float, share: float) -> Progress | None:
+        return None if progress is None else partial(_shifted, progress, start, share)
+
+    given = {name: settings[name] for name in ("max_iterations", "tolerance", "alpha")}
+    start, d = 0.0, n_components
+    if d == "auto":
+        start = 0.9
+        d = choose_n_components(data, seed=seed, progress=part(0.0, start), **given)
+    elif isinstance(d, str):
+        raise InputError(f"n_components is {d!r}, not a whole number or 'auto'")
+    rest = 1 - start
+    embedding = embed(data, "tste", n_components=d, seed=seed, progress=part(start, 0.8 * rest), **settings)
+    return expected_similarities(embedding, progress=part(start + 0.8 * rest, 0.2 * rest))
+
+
+def _shifted(progress: Progress, start: float, share: float, done: float) -> None:
+    progress(start + share * done)

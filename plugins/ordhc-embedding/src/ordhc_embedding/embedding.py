@@ -1,0 +1,230 @@
+"""Ordinal embeddings: points whose distances answer triplets as people did."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from ordhc import InputError, Triplets
+from ordhc._ordhc import EmbeddingLoss
+from ordhc_embedding.models import MODELS, Model
+from ordhc_embedding.solvers import SOLVERS, Solution
+
+__all__ = ["Embedding", "embed"]
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Points, and how they were found.
+
+    Attributes
+    ----------
+    points
+        (n, n_components) coordinates, read-only. Their rotation (for "tste", "ste", "forte", "ckl", "gnmds"
+        and "soe" also their position) means nothing.
+    loss
+        The sum of weight times the loss of each triplet: -log(P) for "tste", "ste", "forte" and "ckl".
+    n_iterations
+        How many iterations the best start took.
+    converged
+        Whether it stopped by itself, not at `max_iterations`.
+    model, solver, seed
+        What made it.
+    parameter
+        The model's own parameter (alpha, mu or margin), None if it has none.
+    names
+        The leaves' names, or None.
+    """
+
+    points: NDArray[np.float64]
+    loss: float
+    n_iterations: int
+    converged: bool
+    model: str
+    solver: str
+    seed: int
+    parameter: float | None
+    names: tuple[str, ...] | None
+
+    @property
+    def n_components(self) -> int:
+        """The dimension."""
+        return int(self.points.shape[1])
+
+    def score(self, triplets: Triplets) -> float:
+        """The mean loss of triplets of the same leaves, for example of answers that were held out.
+
+        For "tste", "ste", "forte" and "ckl" that is the negative mean log-likelihood.
+        """
+        if triplets.n_leaves != len(self.points):
+            raise InputError(f"triplets of {triplets.n_leaves} leaves for {len(self.points)} points")
+        loss = _loss(triplets, MODELS[self.model], self.parameter)
+        if not loss.total_weight > 0:
+            raise InputError("there are no triplets (of positive weight) to score")
+        return loss.evaluate(self.points)[0] / loss.total_weight
+
+    def __repr__(self) -> str:
+        n, d = self.points.shape
+        return f"<Embedding: {n} leaves in {d} dimensions by {self.model}, loss {self.loss:.4g}>"
+
+
+def embed(
+    triplets: Triplets | ArrayLike,
+    model: str = "tste",
+    *,
+    n_components: int = 2,
+    seed: int = 0,
+    restarts: int = 1,
+    initial: ArrayLike | None = None,
+    solver: str | None = None,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-9,
+    alpha: float | None = None,
+    mu: float | None = None,
+    margin: float | None = None,
+    progress: Progress | None = None,
+) -> Embedding:
+    """Find points whose distances agree with triplets.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets`, or (m, 3) rows (anchor, near, far). Weights multiply the loss, repeats count.
+    model
+        "tste", "ste", "forte", "ckl", "gnmds" or "soe".
+    n_components
+        The dimension, at least 1.
+    seed
+        Of the random start: the same one gives the same points.
+    restarts
+        How many starts; the one with the smallest loss wins.
+    initial
+        (n, n_components) points to start from, instead of a random start.
+    solver
+        "lbfgs" (the default), L-BFGS-B of SciPy from normal coordinates; "paper" for "tste", gradient descent
+        as published with the 2023 experiments, from coordinates of 1e-4; "projected" for "forte", the
+        published projected gradient descent over Gram matrices.
+    max_iterations
+        When to stop at the latest.
+    tolerance
+        When to stop: the loss falls by a smaller share. "paper" has a rule of its own.
+    alpha
+        Degrees of freedom of "tste", by default max(n_components - 1, 1).
+    mu
+        What keeps the probabilities of "ckl" away from 0 and 1, by default 0.05.
+    margin
+        How much nearer "soe" wants the near one to be, by default 1.
+    progress
+        Called with the share of iterations that is done, from 0 to 1.
+
+    Returns
+    -------
+    Embedding
+        Leaves without answers stay where they start.
+
+    Raises
+    ------
+    InputError
+        Unknown names, settings outside their limits or of another model, a start of another shape or that
+        is not finite, a loss that is not finite.
+
+    Notes
+    -----
+    The loss and its gradient are computed in Rust on all cores, and do not depend on the number of threads.
+    "ste" and "forte" have the same loss, log(1 + exp(d_ij^2 - d_ik^2)). FORTE is stated over Gram matrices of
+    rank d; coordinates are their factors, so "lbfgs" minimises the same loss over the same set, and finds
+    what "projected" finds in a fraction of the time.
+
+    Examples
+    --------
+    >>> import numpy as np, ordhc
+    >>> from ordhc_embedding import embed
+    >>> triplets, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=5, seed=1)
+    >>> found = embed(triplets, "tste", n_components=2)
+    >>> found.points.shape, found.converged
+    ((20, 2), True)
+    """
+    triplets = triplets if isinstance(triplets, Triplets) else Triplets(triplets)
+    if model not in MODELS:
+        raise InputError(f"model is {model!r}, not one of {', '.join(MODELS)}")
+    kind = MODELS[model]
+    solver = kind.solvers[0] if solver is None else solver
+    if solver not in kind.solvers:
+        raise InputError(f"solver is {solver!r}; {model!r} has {', '.join(kind.solvers)}")
+    n_components = _whole("n_components", n_components, 1)
+    seed, restarts = _whole("seed", seed, 0), _whole("restarts", restarts, 1)
+    max_iterations = _whole("max_iterations", max_iterations, 1)
+    if not (isinstance(tolerance, int | float) and 0 <= tolerance < 1):
+        raise InputError(f"tolerance is {tolerance!r}, not from 0 to below 1")
+    own: float | None = None
+    for name, value in (("alpha", alpha), ("mu", mu), ("margin", margin)):
+        if value is None:
+            continue
+        if name != kind.parameter:
+            raise InputError(f"{model!r} has no parameter {name!r}")
+        if not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
+            raise InputError(f"{name} is {value!r}, not above 0 and finite")
+        own = float(value)
+    parameter = kind.value(own, n_components)
+    loss = _loss(triplets, kind, parameter)
+    starts = _starts(triplets.n_leaves, n_components, seed, restarts, initial, solver)
+
+    best: Solution | None = None
+    for number, start in enumerate(starts):
+
+        def tell(iteration: int, number: int = number) -> None:
+            if progress is not None:
+                progress((number + iteration / max_iterations) / len(starts))
+
+        if loss.total_weight > 0:
+            # BLAS has only tiny matrices to work on; waking its threads takes many times longer.
+            with threadpool_limits(1, "blas"):
+                found = SOLVERS[solver](loss, start, max_iterations, tolerance, tell)
+        else:
+            found = Solution(start, 0.0, 0, True)
+        if best is None or found.loss < best.loss:
+            best = found
+    assert best is not None
+    if progress is not None:
+        progress(1.0)
+    points = best.points.copy()
+    points.flags.writeable = False
+    return Embedding(
+        points, best.loss, best.n_iterations, best.converged, model, solver, seed, parameter, triplets.names
+    )
+
+
+def _loss(triplets: Triplets, model: Model, parameter: float | None) -> EmbeddingLoss:
+    return EmbeddingLoss(triplets.rows, triplets.weights, triplets.n_leaves, model.loss, parameter)
+
+
+def _starts(
+    n: int, d: int, seed: int, restarts: int, initial: ArrayLike | None, solver: str
+) -> list[NDArray[np.float64]]:
+    if initial is None:
+        scale = 1e-4 if solver == "paper" else 1.0
+        return [np.random.default_rng([seed, at]).normal(size=(n, d)) * scale for at in range(restarts)]
+    if restarts > 1:
+        raise InputError(f"restarts = {restarts} from the same initial points would all be the same")
+    try:
+        points = np.array(initial, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"initial is {type(initial).__name__}, not an array of numbers") from None
+    if points.shape != (n, d):
+        raise InputError(f"initial has shape {points.shape}; {(n, d)} is needed")
+    wrong = np.argwhere(~np.isfinite(points))
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise InputError(f"initial at [{row}, {column}] is {points[row, column]}, not finite")
+    return [points]
+
+
+def _whole(name: str, value: object, at_least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InputError(f"{name} is {value!r}, not a whole number from {at_least} on")
+    return int(value)

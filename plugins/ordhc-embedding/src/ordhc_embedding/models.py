@@ -1,0 +1,65 @@
+"""What the models are called, and which settings they have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ordhc import InputError
+
+__all__ = ["MODELS", "Model"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of answers.
+
+    Parameters
+    ----------
+    summary, source
+        For lists.
+    loss
+        The loss, by the engine's name.
+    solvers
+        What may minimise it; the first one by default.
+    parameter
+        The name of its own parameter, if it has one.
+    default
+        That parameter's default; None depends on the dimension.
+    """
+
+    summary: str
+    source: str
+    loss: str
+    solvers: tuple[str, ...] = ("lbfgs",)
+    parameter: str | None = None
+    default: float | None = None
+
+    def value(self, given: float | None, n_components: int) -> float | None:
+        """What the engine gets as its parameter."""
+        if self.parameter is None:
+            if given is not None:
+                raise InputError(f"a parameter {given!r} is given to a model that has none")
+            return None
+        if given is not None:
+            return float(given)
+        return self.default if self.default is not None else float(max(n_components - 1, 1))
+
+
+_STE = "van der Maaten & Weinberger 2012"
+
+MODELS: Mapping[str, Model] = {
+    "tste": Model(
+        "t-distributed stochastic triplet embedding", _STE, "tste", ("lbfgs", "paper"), parameter="alpha"
+    ),
+    "ste": Model("stochastic triplet embedding", _STE, "ste"),
+    "forte": Model(
+        "fast ordinal triplet embedding: logistic loss over Gram matrices of a rank",
+        "Jain, Jamieson & Nowak 2016",
+        "ste",
+        ("lbfgs", "projected"),
+    ),
+    "ckl": Model("crowd kernel learning", "Tamuz et al. 2011", "ckl", parameter="mu", default=0.05),
+    "gnmds": Model("generalised non-metric multidimensional scaling", "Agarwal et al. 2007", "gnmds"),
+    "soe": Model(
+        "soft ordinal embedding", "Terada & von Luxburg 2014", "soe", parameter="margin", default=1.0
+    ),
+}

@@ -1,0 +1,88 @@
+"""Similarities of pairs from embeddings."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import squareform
+
+import ordhc
+from ordhc import InputError, Triplets
+from ordhc.specs import SimilaritySpec
+from ordhc_embedding.completion import completed
+from ordhc_embedding.embedding import embed
+from ordhc_embedding.models import MODELS
+
+__all__ = ["MEASURES", "specs"]
+
+Progress = Callable[[float], None]
+
+#: What is made of the points.
+MEASURES = ("cosine", "dot", "sqeuclidean")
+_SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
+
+
+def specs() -> list[SimilaritySpec]:
+    """A similarity for each model, and `complete`."""
+    found = [
+        SimilaritySpec(
+            name=name,
+            summary=f"cosines of points: {model.summary}",
+            data=("triplets",),
+            build=partial(embedded, name),
+            parameters={
+                "n_components": 2,
+                **_SETTINGS,
+                "solver": model.solvers[0],
+                "measure": "cosine",
+                **({} if model.parameter is None else {model.parameter: model.default}),
+            },
+            source=model.source,
+        )
+        for name, model in MODELS.items()
+    ]
+    complete = SimilaritySpec(
+        name="complete",
+        summary="the AddS3 similarities that a t-STE embedding expects of all triplets",
+        data=("triplets",),
+        build=build_completed,
+        parameters={"n_components": 3, **_SETTINGS, "alpha": None},
+    )
+    return [*found, complete]
+
+
+def embedded(
+    name: str,
+    data: Triplets,
+    *,
+    layout: str,
+    dtype: str,
+    progress: Progress | None,
+    measure: str,
+    **settings: Any,
+) -> NDArray[Any]:
+    """Embed, then compare the points as they are: neither centred nor scaled."""
+    if measure not in MEASURES:
+        raise InputError(f"measure is {measure!r}, not one of {', '.join(MEASURES)}")
+    _check(dtype, name)
+    points = embed(data, name, progress=progress, **settings).points
+    found: NDArray[Any] = ordhc.similarity(points, measure, layout=layout, dtype=dtype)
+    return -found if measure == "sqeuclidean" else found
+
+
+def build_completed(
+    data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
+) -> NDArray[Any]:
+    """Complete the triplets."""
+    _check(dtype, "complete")
+    pairs = completed(data, progress=progress, **settings).astype(dtype, copy=False)
+    if layout == "condensed":
+        return pairs
+    return squareform(pairs) if data.n_leaves > 1 else np.zeros((1, 1), dtype=dtype)
+
+
+def _check(dtype: str, name: str) -> None:
+    if not dtype.startswith("float"):
+        raise InputError(f"dtype is {dtype}, but {name} similarities are no whole numbers")

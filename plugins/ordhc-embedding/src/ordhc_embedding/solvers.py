@@ -1,0 +1,143 @@
+"""What minimises a loss: from a start to a solution, telling how far it is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import squareform
+
+from ordhc._ordhc import EmbeddingLoss
+
+__all__ = ["SOLVERS", "Solution", "Solver"]
+
+Floats = NDArray[np.float64]
+Tell = Callable[[int], None]
+
+#: Above so many leaves a few eigenvectors are sought on their own.
+_MANY = 50
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver stopped."""
+
+    points: Floats
+    loss: float
+    n_iterations: int
+    converged: bool
+
+
+class Solver(Protocol):
+    """Minimises a loss; `tell` is called with the number of each iteration."""
+
+    def __call__(
+        self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
+    ) -> Solution:
+        """Minimise."""
+        ...
+
+
+def lbfgs(
+    loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
+) -> Solution:
+    """SciPy's L-BFGS-B on the coordinates, until the loss falls by less than the tolerance, relatively."""
+    shape, weight = start.shape, loss.total_weight
+    iterations = 0
+
+    def evaluate(x: Floats) -> tuple[float, Floats]:
+        value, gradient = loss.evaluate(x.reshape(shape))
+        return value / weight, gradient.ravel() / weight
+
+    def count(_: Floats) -> None:
+        nonlocal iterations
+        iterations += 1
+        tell(iterations)
+
+    options = {"maxiter": max_iterations, "maxfun": 20 * max_iterations, "ftol": tolerance, "gtol": 0.0}
+    found = minimize(evaluate, start.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
+    points = np.ascontiguousarray(found.x.reshape(shape))
+    return Solution(points, float(found.fun) * weight, int(found.nit), iterations < max_iterations)
+
+
+def paper(
+    loss: EmbeddingLoss, start: Floats, max_iterations: int, _tolerance: float, tell: Tell, /
+) -> Solution:
+    """The descent of t-STE as it was published, with its own tolerance.
+
+    A step is eta n/|T| times the gradient. Eta is 2 at first, grows by 1% whenever the loss fell by more
+    than 1e-7, and is halved otherwise. Five times in a row without such a fall end it.
+    """
+    points, best_points = start, start
+    value = best = np.inf
+    eta, failures, iteration = 2.0, 0, 0
+    while iteration < max_iterations and failures < 5:
+        before = value
+        value, gradient = loss.evaluate(points)
+        if value < best:
+            best, best_points = value, points
+        points = points - eta * len(points) / loss.total_weight * gradient
+        if before > value + 1e-7:
+            failures = 0
+            eta *= 1.01
+        else:
+            failures += 1
+            eta *= 0.5
+        iteration += 1
+        tell(iteration)
+    return Solution(best_points, float(best), iteration, failures >= 5)
+
+
+def projected(
+    loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
+) -> Solution:
+    """Projected gradient descent over Gram matrices of the rank of the start, with backtracking.
+
+    Each step is projected on the positive semidefinite matrices of that rank, and halved until the loss
+    falls by as much as the step promises. A step that was not halved is doubled for the next iteration.
+    """
+    n, d = start.shape
+    weight = loss.total_weight
+    points = start
+    value, pulls = loss.evaluate_pairs(points)
+    step = float(n)
+    for iteration in range(1, max_iterations + 1):
+        slope = squareform(-pulls / weight)
+        slope[np.diag_indices(n)] = -slope.sum(axis=1)
+        gram = points @ points.T
+        halved = False
+        while True:
+            moved = _root(gram - step * slope, d)
+            change = moved @ moved.T - gram
+            moved_value, moved_pulls = loss.evaluate_pairs(moved)
+            promised = np.vdot(slope, change) + np.vdot(change, change) / (2 * step)
+            if moved_value <= value + weight * promised or step < 1e-12:
+                break
+            step /= 2
+            halved = True
+        tell(iteration)
+        fall = value - moved_value
+        if fall > 0:
+            points, value, pulls = moved, moved_value, moved_pulls
+        if fall <= tolerance * value:
+            return Solution(points, float(value), iteration, True)
+        step *= 1 if halved else 2
+    return Solution(points, float(value), max_iterations, False)
+
+
+def _root(matrix: Floats, rank: int) -> Floats:
+    """Points whose Gram matrix is the nearest one of a rank."""
+    n = len(matrix)
+    rank = min(rank, n)
+    if n > _MANY and rank < n - 1:
+        values, vectors = eigsh(matrix, rank, which="LA", v0=np.ones(n) + np.arange(n) / n)
+    else:
+        values, vectors = eigh(matrix, subset_by_index=(n - rank, n - 1))
+    return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0)))
+
+
+SOLVERS: Mapping[str, Solver] = {"lbfgs": lbfgs, "paper": paper, "projected": projected}

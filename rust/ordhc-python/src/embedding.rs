@@ -1,0 +1,98 @@
+//! Losses of ordinal embeddings.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::Error;
+use ordhc::embedding::Model;
+use ordhc::similarity::condensed_len;
+use pyo3::prelude::*;
+
+use crate::arrays::zeros;
+use crate::callbacks;
+use crate::comparison::{Rows, with_comparisons};
+use crate::error::to_py;
+
+#[pyclass(frozen, module = "ordhc._ordhc")]
+pub(crate) struct EmbeddingLoss(ordhc::embedding::EmbeddingLoss);
+
+#[pymethods]
+impl EmbeddingLoss {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        rows: Rows<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        n_leaves: usize,
+        model: &str,
+        parameter: Option<f64>,
+    ) -> PyResult<Self> {
+        let model = Model::named(model, parameter).map_err(to_py)?;
+        let weights = weights.as_ref();
+        let loss = with_comparisons!(rows, weights, n_leaves, 3, triplets => {
+            py.detach(|| ordhc::embedding::EmbeddingLoss::new(&triplets, model)).map_err(to_py)?
+        });
+        Ok(Self(loss))
+    }
+
+    #[getter]
+    fn total_weight(&self) -> f64 {
+        self.0.total_weight()
+    }
+
+    /// The loss at (n, d) points, and its gradient.
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
+        let coordinates = self.coordinates(&points)?;
+        let mut gradient = vec![0.0; coordinates.len()];
+        let loss = py.detach(|| self.0.evaluate(coordinates, &mut gradient)).map_err(to_py)?;
+        let gradient = PyArray1::from_vec(py, gradient).reshape([points.shape()[0], points.shape()[1]])?;
+        Ok((loss, gradient))
+    }
+
+    /// The loss at (n, d) points, and its derivatives by the squared distances of pairs, condensed.
+    fn evaluate_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+        let coordinates = self.coordinates(&points)?;
+        let pairs = zeros::<f64>(py, "the derivatives of pairs", condensed_len(self.0.n_leaves()))?;
+        let loss = {
+            let mut out = pairs.readwrite();
+            let out = out.as_slice_mut()?;
+            py.detach(|| self.0.evaluate_pairs(coordinates, out)).map_err(to_py)?
+        };
+        Ok((loss, pairs))
+    }
+}
+
+impl EmbeddingLoss {
+    fn coordinates<'a>(&self, points: &'a PyReadonlyArray2<'_, f64>) -> PyResult<&'a [f64]> {
+        let (found, n) = (points.shape()[0], self.0.n_leaves());
+        if found != n {
+            return Err(to_py(Error::Shape(format!("{found} points for {n} leaves"))));
+        }
+        Ok(points.as_slice()?)
+    }
+}
+
+#[pyfunction]
+pub(crate) fn expected_adds3<'py>(
+    py: Python<'py>,
+    points: PyReadonlyArray2<'py, f64>,
+    model: &str,
+    parameter: Option<f64>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let model = Model::named(model, parameter).map_err(to_py)?;
+    let (n, coordinates) = (points.shape()[0], points.as_slice()?);
+    if n == 0 {
+        return Err(to_py(Error::Shape("there are no points".into())));
+    }
+    let pairs = callbacks::run(py, n > 300, progress.as_ref(), |monitor| {
+        ordhc::embedding::expected_adds3(coordinates, n, model, monitor)
+    })?;
+    Ok(PyArray1::from_vec(py, pairs))
+}

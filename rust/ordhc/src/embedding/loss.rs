@@ -1,0 +1,220 @@
+//! The loss of triplets at given points, and its gradient.
+
+use std::ops::Range;
+
+use super::model::Model;
+use super::prepared::{Anchor, Prepared};
+use super::{dimension, squared_distance};
+use crate::comparison::{Id, Triplets};
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::similarity::{condensed_len, pair_index};
+
+/// Kernels within these are divided and multiplied as they are; others go through logarithms.
+const TAME: Range<f64> = 1e-18..1e18;
+/// A product of factors up to 1e36 is turned into its logarithm before it can overflow.
+const LARGE: f64 = 1e250;
+
+/// The loss of weighted triplets under a [`Model`]: the sum of weight times the loss of each.
+///
+/// Triplets are grouped by anchor once. An evaluation computes the kernel of an anchor with those that it is
+/// compared with, looks each triplet up in it, and turns the sums of a pair into its part of the gradient;
+/// so a triplet costs a division, whatever the model and dimension. Repeated triplets are added up.
+///
+/// ```
+/// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
+///
+/// let loss = EmbeddingLoss::new(&Triplets::new(vec![[0, 1, 2]], None)?, Model::Ste)?;
+/// let mut gradient = [0.0; 3];
+/// let value = loss.evaluate(&[0.0, 1.0, 1.0], &mut gradient)?;
+/// assert!((value - 2f64.ln()).abs() < 1e-15);
+/// assert_eq!(gradient, [0.0, 1.0, -1.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct EmbeddingLoss {
+    model: Model,
+    n_leaves: usize,
+    triplets: Prepared,
+    blocks: Vec<Range<usize>>,
+    total_weight: f64,
+}
+
+/// An anchor's rows of numbers, one for each leaf that it is compared with.
+#[derive(Default)]
+struct Scratch {
+    squared: Vec<f64>,
+    /// Kernels or scores.
+    kernel: Vec<f64>,
+    /// The derivative of the loss by the score.
+    pull: Vec<f64>,
+}
+
+impl EmbeddingLoss {
+    /// Puts triplets in order.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub fn new<I: Id>(triplets: &Triplets<'_, I>, model: Model) -> Result<Self> {
+        let total_weight = triplets.weights().map_or(triplets.len() as f64, |weights| weights.iter().sum());
+        let n_leaves = triplets.n_leaves();
+        let triplets = Prepared::new(triplets)?;
+        let blocks = triplets.blocks();
+        Ok(Self { model, n_leaves, triplets, blocks, total_weight })
+    }
+
+    /// The number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.n_leaves
+    }
+
+    /// The sum of all weights.
+    pub fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    /// The loss at (n, d) `points`; its derivatives by the coordinates go to `gradient`.
+    ///
+    /// # Errors
+    /// Points of another shape or that are not finite; a loss that is not finite, because points are too far
+    /// apart.
+    pub fn evaluate(&self, points: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let d = dimension(points, self.n_leaves)?;
+        assert_eq!(gradient.len(), points.len(), "a derivative for each coordinate");
+        let parts = self.by_block(|block| {
+            let mut part = vec![0.0; points.len()];
+            let loss = self.visit(block, points, d, |i, j, pull| {
+                for at in 0..d {
+                    let change = 2.0 * pull * (points[i * d + at] - points[j * d + at]);
+                    part[i * d + at] += change;
+                    part[j * d + at] -= change;
+                }
+            });
+            (loss, part)
+        });
+        gradient.fill(0.0);
+        let mut loss = 0.0;
+        for (value, part) in parts {
+            loss += value;
+            gradient.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
+        }
+        finite(loss)
+    }
+
+    /// The loss at (n, d) `points`; its derivatives by the squared distances of pairs go to `pairs`, in the
+    /// condensed layout.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_pairs(&self, points: &[f64], pairs: &mut [f64]) -> Result<f64> {
+        let (n, d) = (self.n_leaves, dimension(points, self.n_leaves)?);
+        assert_eq!(pairs.len(), condensed_len(n), "a derivative for each pair");
+        let parts = self.by_block(|block| {
+            let mut part = Vec::new();
+            let loss = self.visit(block, points, d, |i, j, pull| part.push((pair_index(n, i.min(j), i.max(j)), pull)));
+            (loss, part)
+        });
+        pairs.fill(0.0);
+        let mut loss = 0.0;
+        for (value, part) in parts {
+            loss += value;
+            part.into_iter().for_each(|(at, value)| pairs[at] += value);
+        }
+        finite(loss)
+    }
+
+    /// Results of all blocks in order.
+    fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+        let parts = parallel::ranges(self.blocks.len(), 1);
+        let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();
+        parallel::map(parts, one).into_iter().flatten().collect()
+    }
+
+    /// The loss of some anchors' triplets. `add` is told (anchor, leaf, derivative by their squared distance).
+    fn visit(&self, anchors: Range<usize>, points: &[f64], d: usize, mut add: impl FnMut(usize, usize, f64)) -> f64 {
+        let at = |leaf: usize| &points[leaf * d..(leaf + 1) * d];
+        let mut scratch = Scratch::default();
+        let mut loss = 0.0;
+        for anchor in &self.triplets.anchors[anchors] {
+            let others = &self.triplets.others[anchor.others.clone()];
+            let own = at(anchor.leaf);
+            scratch.squared.clear();
+            scratch.squared.extend(others.iter().map(|&other| squared_distance(own, at(other as usize))));
+            scratch.pull.clear();
+            scratch.pull.resize(others.len(), 0.0);
+            scratch.kernel.clear();
+            if self.model.chooses() {
+                scratch.kernel.extend(scratch.squared.iter().map(|&squared| self.model.kernel(squared)));
+            }
+            if self.model.chooses() && scratch.kernel.iter().all(|kernel| TAME.contains(kernel)) {
+                loss += self.by_kernels(anchor, &scratch.kernel, &mut scratch.pull);
+            } else {
+                scratch.kernel.clear();
+                scratch.kernel.extend(scratch.squared.iter().map(|&squared| self.model.score(squared)));
+                loss += self.by_scores(anchor, &scratch.kernel, &mut scratch.pull);
+            }
+            for ((&other, &squared), &pull) in others.iter().zip(&scratch.squared).zip(&scratch.pull) {
+                add(anchor.leaf, other as usize, pull * self.model.slope(squared));
+            }
+        }
+        loss
+    }
+
+    /// The loss of an anchor's triplets, -log(P) = log(1 + K_far / K_near).
+    fn by_kernels(&self, anchor: &Anchor, kernel: &[f64], pull: &mut [f64]) -> f64 {
+        let mut fars = &self.triplets.fars[anchor.fars.clone()];
+        let (mut loss, mut product, mut weight) = (0.0, 1.0f64, 1.0);
+        for run in &self.triplets.runs[anchor.runs.clone()] {
+            if run.weight != weight {
+                loss += weight * product.ln();
+                (product, weight) = (1.0, run.weight);
+            }
+            let over_near = 1.0 / kernel[run.near as usize];
+            let (these, rest) = fars.split_at(run.len as usize);
+            fars = rest;
+            let mut wrong = 0.0;
+            for &far in these {
+                let ratio = kernel[far as usize] * over_near;
+                let factor = 1.0 + ratio;
+                let share = ratio / factor;
+                wrong += share;
+                pull[far as usize] += weight * share;
+                product *= factor;
+                if product > LARGE {
+                    loss += weight * product.ln();
+                    product = 1.0;
+                }
+            }
+            pull[run.near as usize] -= weight * wrong;
+        }
+        loss + weight * product.ln()
+    }
+
+    /// The loss of an anchor's triplets from scores: slower, for any model and any distances.
+    fn by_scores(&self, anchor: &Anchor, score: &[f64], pull: &mut [f64]) -> f64 {
+        let mut fars = &self.triplets.fars[anchor.fars.clone()];
+        let mut loss = 0.0;
+        for run in &self.triplets.runs[anchor.runs.clone()] {
+            let near = run.near as usize;
+            let (these, rest) = fars.split_at(run.len as usize);
+            fars = rest;
+            for &far in these {
+                let (value, derivative) = self.model.loss(score[far as usize] - score[near]);
+                loss += run.weight * value;
+                pull[far as usize] += run.weight * derivative;
+                pull[near] -= run.weight * derivative;
+            }
+        }
+        loss
+    }
+}
+
+fn finite(loss: f64) -> Result<f64> {
+    if loss.is_finite() {
+        return Ok(loss);
+    }
+    Err(Error::Argument(format!("the loss is {loss}: points are too far apart")))
+}
+
+#[cfg(test)]
+mod tests;

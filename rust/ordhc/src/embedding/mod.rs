@@ -1,0 +1,40 @@
+//! Ordinal embeddings: points whose distances answer triplets as people did.
+//!
+//! * [`Model`]: how likely an answer is, given two distances;
+//! * [`EmbeddingLoss`]: the loss of triplets at given points, and its gradient;
+//! * [`expected_adds3`]: the AddS3 similarity that all triplets would give, answered by a model.
+//!
+//! Who minimises the loss is the caller's business.
+
+mod expected;
+mod loss;
+mod model;
+mod prepared;
+
+pub use expected::expected_adds3;
+pub use loss::EmbeddingLoss;
+pub use model::Model;
+
+use crate::error::{Error, Result};
+
+/// The dimension of `points`, (n, d) finite numbers.
+fn dimension(points: &[f64], n_leaves: usize) -> Result<usize> {
+    let d = points.len() / n_leaves;
+    if d == 0 || d * n_leaves != points.len() {
+        let found = points.len();
+        return Err(Error::Shape(format!("{found} coordinates for {n_leaves} leaves: (n, d) points are needed")));
+    }
+    match points.iter().position(|x| !x.is_finite()) {
+        None => Ok(d),
+        Some(at) => Err(Error::BadValue {
+            what: "point",
+            place: format!("[{}, {}]", at / d, at % d),
+            value: points[at],
+            limit: "points must be finite",
+        }),
+    }
+}
+
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
+}

@@ -1,0 +1,195 @@
+//! What a model says about an answer.
+
+use crate::error::{Error, Result};
+
+/// How answers depend on squared distances.
+///
+/// Each model gives a pair a score that falls with the distance, and the loss of "i is nearer j than k" is a
+/// function of score(i, k) - score(i, j): -log(P) with P = 1 / (1 + exp(difference)) for the models that
+/// [choose](Model::chooses), a hinge for the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Model {
+    /// Stochastic triplet embedding: the score is -D (van der Maaten & Weinberger 2012).
+    Ste,
+    /// t-STE: -(alpha + 1)/2 log(1 + D/alpha) (van der Maaten & Weinberger 2012).
+    TSte {
+        /// Degrees of freedom, above 0.
+        alpha: f64,
+    },
+    /// Crowd kernel learning: -log(D + mu) (Tamuz et al. 2011).
+    Ckl {
+        /// What keeps probabilities away from 0 and 1, above 0.
+        mu: f64,
+    },
+    /// Generalised non-metric multidimensional scaling: -D, hinge max(0, 1 + difference) (Agarwal et al. 2007).
+    Gnmds,
+    /// Soft ordinal embedding: -sqrt(D), squared hinge max(0, margin + difference)^2 (Terada & von Luxburg 2014).
+    Soe {
+        /// How much nearer the near one should be, above 0.
+        margin: f64,
+    },
+}
+
+impl Model {
+    /// The model of a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter (by default alpha = 1,
+    /// mu = 0.05, margin = 1).
+    ///
+    /// # Errors
+    /// Another name, a parameter that is not above 0 and finite, a parameter of a model that has none.
+    ///
+    /// ```
+    /// use ordhc::embedding::Model;
+    ///
+    /// assert_eq!(Model::named("tste", None)?, Model::TSte { alpha: 1.0 });
+    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu is 0, not above 0 and finite");
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn named(name: &str, parameter: Option<f64>) -> Result<Self> {
+        let positive = |what: &str, default: f64| {
+            let value = parameter.unwrap_or(default);
+            if value > 0.0 && value.is_finite() {
+                Ok(value)
+            } else {
+                Err(Error::Argument(format!("{what} is {value}, not above 0 and finite")))
+            }
+        };
+        let without = |model| match parameter {
+            None => Ok(model),
+            Some(value) => Err(Error::Argument(format!("{name} has no parameter, but {value} is given"))),
+        };
+        match name {
+            "ste" => without(Self::Ste),
+            "tste" => Ok(Self::TSte { alpha: positive("alpha", 1.0)? }),
+            "ckl" => Ok(Self::Ckl { mu: positive("mu", 0.05)? }),
+            "gnmds" => without(Self::Gnmds),
+            "soe" => Ok(Self::Soe { margin: positive("margin", 1.0)? }),
+            _ => Err(Error::Argument(format!("model is {name:?}, not ste, tste, ckl, gnmds or soe"))),
+        }
+    }
+
+    /// Whether it gives probabilities: P = K_ij / (K_ij + K_ik), with K the exponential of the score.
+    pub fn chooses(&self) -> bool {
+        matches!(self, Self::Ste | Self::TSte { .. } | Self::Ckl { .. })
+    }
+
+    /// The score at a squared distance.
+    pub(super) fn score(&self, squared: f64) -> f64 {
+        match *self {
+            Self::Ste | Self::Gnmds => -squared,
+            Self::TSte { alpha } => -(alpha + 1.0) / 2.0 * (squared / alpha).ln_1p(),
+            Self::Ckl { mu } => -(squared + mu).ln(),
+            Self::Soe { .. } => -squared.sqrt(),
+        }
+    }
+
+    /// The derivative of the score by the squared distance (0 for `Soe` where points coincide).
+    pub(super) fn slope(&self, squared: f64) -> f64 {
+        match *self {
+            Self::Ste | Self::Gnmds => -1.0,
+            Self::TSte { alpha } => -(alpha + 1.0) / (2.0 * (alpha + squared)),
+            Self::Ckl { mu } => -1.0 / (squared + mu),
+            Self::Soe { .. } => {
+                if squared > 0.0 {
+                    -0.5 / squared.sqrt()
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+
+    /// The exponential of the score.
+    pub(super) fn kernel(&self, squared: f64) -> f64 {
+        match *self {
+            Self::TSte { alpha } => power(1.0 + squared / alpha, alpha + 1.0),
+            Self::Ckl { mu } => 1.0 / (squared + mu),
+            _ => self.score(squared).exp(),
+        }
+    }
+
+    /// The loss at a difference of scores, and its derivative.
+    pub(super) fn loss(&self, difference: f64) -> (f64, f64) {
+        match *self {
+            Self::Gnmds => ((1.0 + difference).max(0.0), f64::from(difference > -1.0)),
+            Self::Soe { margin } => {
+                let short = (margin + difference).max(0.0);
+                (short * short, 2.0 * short)
+            }
+            _ => {
+                let small = (-difference.abs()).exp();
+                let wrong = if difference > 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
+                (difference.max(0.0) + small.ln_1p(), wrong)
+            }
+        }
+    }
+}
+
+/// `base` to the power of -`twice`/2; the usual ones are far cheaper than `powf`.
+#[inline]
+fn power(base: f64, twice: f64) -> f64 {
+    if twice == 2.0 {
+        1.0 / base
+    } else if twice == 3.0 {
+        1.0 / (base * base.sqrt())
+    } else if twice == 4.0 {
+        1.0 / (base * base)
+    } else {
+        base.powf(-twice / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODELS: [Model; 8] = [
+        Model::Ste,
+        Model::TSte { alpha: 1.0 },
+        Model::TSte { alpha: 2.0 },
+        Model::TSte { alpha: 3.0 },
+        Model::TSte { alpha: 0.7 },
+        Model::Ckl { mu: 0.05 },
+        Model::Gnmds,
+        Model::Soe { margin: 1.0 },
+    ];
+
+    #[test]
+    fn kernels_and_slopes_belong_to_scores() {
+        for model in MODELS {
+            for squared in [0.3, 1.0, 4.5, 20.0] {
+                let score = model.score(squared);
+                assert!((model.kernel(squared) / score.exp() - 1.0).abs() < 1e-12, "{model:?} at {squared}");
+                let step = 1e-6 * squared;
+                let slope = (model.score(squared + step) - model.score(squared - step)) / (2.0 * step);
+                assert!((model.slope(squared) - slope).abs() < 1e-7, "{model:?} at {squared}");
+            }
+        }
+        assert_eq!(Model::Soe { margin: 1.0 }.slope(0.0), 0.0);
+    }
+
+    #[test]
+    fn derivatives_belong_to_losses() {
+        for model in MODELS {
+            for difference in [-700.0, -2.5, -0.4, 0.0, 0.3, 3.0, 700.0] {
+                let (value, derivative) = model.loss(difference);
+                assert!(value >= 0.0 && value.is_finite());
+                let step = 1e-5;
+                let slope = (model.loss(difference + step).0 - model.loss(difference - step).0) / (2.0 * step);
+                assert!((derivative - slope).abs() < 1e-5 * (1.0 + slope.abs()), "{model:?} at {difference}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_parameters_are_checked() {
+        let text = |name, parameter| Model::named(name, parameter).unwrap_err().to_string();
+        assert_eq!(text("tsne", None), "model is \"tsne\", not ste, tste, ckl, gnmds or soe");
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            for name in ["tste", "ckl", "soe"] {
+                assert!(text(name, Some(bad)).ends_with("not above 0 and finite"), "{name} {bad}");
+            }
+        }
+        assert_eq!(text("gnmds", Some(2.0)), "gnmds has no parameter, but 2 is given");
+        assert_eq!(Model::named("soe", Some(0.5)), Ok(Model::Soe { margin: 0.5 }));
+    }
+}
