@@ -25,6 +25,7 @@ mod rounds;
 mod row_update;
 mod rows;
 mod search;
+mod shortlist;
 mod single;
 mod spanning_tree;
 mod square_rounds;
