@@ -75,7 +75,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merges.extend(found);
         let new_sizes = pairs.sizes(&this.sizes);
         let len = condensed_len(pairs.n_left());
-        let mut values = Store::zeros(len + len / 2)?;
+        let mut values = Store::zeros(2 * len)?;
         let nearest = this.round(given, (&pairs, &folds), &new_sizes, &mut values[..len], monitor)?;
         this.values = values;
         this.keep(&pairs, new_sizes);
@@ -117,7 +117,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             let end = self.start + len;
             let mut values = std::mem::take(&mut self.values);
             let total = values.len();
-            // To the other end, where there is room.
+            // Back to the beginning, or behind, where there is room.
             let result = if self.start >= new_len {
                 let (out, from) = values.split_at_mut(self.start);
                 let from = Condensed { values: &from[..len], k };
@@ -126,11 +126,11 @@ impl<'a, U: Update> CondensedRows<'a, U> {
                 self.start = 0;
                 nearest.map(Some)
             } else if total - end >= new_len {
-                let (from, out) = values.split_at_mut(total - new_len);
+                let (from, out) = values.split_at_mut(end);
                 let from = Condensed { values: &from[self.start..end], k };
                 let folds = pairs.folds(self.update, &from, &self.sizes);
-                let nearest = self.round(from, (&pairs, &folds), &new_sizes, out, monitor);
-                self.start = total - new_len;
+                let nearest = self.round(from, (&pairs, &folds), &new_sizes, &mut out[..new_len], monitor);
+                self.start = end;
                 nearest.map(Some)
             } else {
                 self.values = values;

@@ -13,6 +13,7 @@
 //!   against.
 
 mod chain;
+mod columns;
 mod condensed_rows;
 mod engine;
 mod job;

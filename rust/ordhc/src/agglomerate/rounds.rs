@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::columns::Columns;
 use super::matrix::Matrix;
 use super::rows::check_row;
 use super::search::Search;
@@ -21,8 +22,15 @@ pub(super) trait Triangle: Sync {
     /// The values of slot `i` with the slots after it, maybe written to `scratch`.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
-    /// Writes the values of slot `j` with the slots `others`, all before it.
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
+    /// Writes the values of slot `i` with the slots `others`, all after it.
+    fn pick(&self, i: usize, others: &[u32], out: &mut [f64]);
+
+    /// The value of slots `i < j`.
+    fn value(&self, i: usize, j: usize) -> f64 {
+        let mut out = [0.0];
+        self.pick(i, &[j as u32], &mut out);
+        out[0]
+    }
 }
 
 /// The input as it is.
@@ -42,8 +50,8 @@ impl Triangle for Given<'_> {
         row
     }
 
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
-        self.matrix.write_column_before(j, others, self.squared, out);
+    fn pick(&self, i: usize, others: &[u32], out: &mut [f64]) {
+        self.matrix.write_picked(i, others, self.squared, out);
     }
 }
 
@@ -63,9 +71,10 @@ impl Triangle for Condensed<'_> {
         &self.values[start..start + (self.k - i - 1)]
     }
 
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
-        for (value, i) in out.iter_mut().zip(others) {
-            *value = self.values[row_start(self.k, i).wrapping_add(j)];
+    fn pick(&self, i: usize, others: &[u32], out: &mut [f64]) {
+        let start = row_start(self.k, i);
+        for (value, &j) in out.iter_mut().zip(others) {
+            *value = self.values[start.wrapping_add(j as usize)];
         }
     }
 }
@@ -154,16 +163,22 @@ impl Pairs {
         self.left.iter().map(|&slot| slot as usize)
     }
 
+    /// Which of the pairs make up a new slot.
+    fn of(&self, slot: usize) -> Range<usize> {
+        let start = slot.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[slot] as usize
+    }
+
     /// What merging the pairs does to others, where no slot is in two pairs.
     pub(super) fn folds<U: Update>(&self, update: &U, from: &impl Triangle, sizes: &[f64]) -> Vec<U::Merge> {
-        let fold = |(i, j): (usize, usize)| {
-            let mut x_ij = [0.0];
-            from.column(j, i..i + 1, &mut x_ij);
-            update.merge(Merging { n_i: sizes[i], n_j: sizes[j], x_ij: x_ij[0] })
-        };
+        let fold =
+            |(i, j): (usize, usize)| update.merge(Merging { n_i: sizes[i], n_j: sizes[j], x_ij: from.value(i, j) });
         self.iter().map(fold).collect()
     }
 }
+
+/// So many rows are written at a time, that columns share cache lines.
+const BATCH: usize = 256;
 
 /// One round. `sizes` and `clusters` are those before it, `new_sizes` those after.
 pub(super) struct Round<'a, U: Update, T: Triangle> {
@@ -187,18 +202,22 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
         let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
         let found = parallel::map(threads(k), |_| {
             let mut search = Search::new(k, self.tolerance);
-            let mut scratch = Vec::new();
+            let (mut columns, mut scratch) = (Columns::default(), Vec::new());
             while let Some((rows, mut out)) = next(&parts) {
-                for slot in rows {
-                    let (row, rest) = out.split_at_mut(k - slot - 1);
-                    self.write_row(slot, &mut scratch, row);
-                    if U::MAY_FAIL {
-                        let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
-                        check_row(row, |at| name(slot + 1 + at), name(slot))?;
+                for start in rows.clone().step_by(BATCH) {
+                    let slots = start..rows.end.min(start + BATCH);
+                    columns.read(&self.from, slots.clone().flat_map(|slot| self.columns(slot)));
+                    for slot in slots {
+                        let (row, rest) = out.split_at_mut(k - slot - 1);
+                        self.write_row(slot, &columns, &mut scratch, row);
+                        if U::MAY_FAIL {
+                            let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
+                            check_row(row, |at| name(slot + 1 + at), name(slot))?;
+                        }
+                        search.add::<U>(slot, row, self.new_sizes);
+                        out = rest;
+                        monitor.advance(0)?;
                     }
-                    search.add::<U>(slot, row, self.new_sizes);
-                    out = rest;
-                    monitor.advance(0)?;
                 }
             }
             Ok(search)
@@ -206,12 +225,17 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
         Ok(Search::join(found.into_iter().collect::<Result<_>>()?))
     }
 
+    /// The columns that the row of a new slot needs: old slots, each from the first one that matters.
+    fn columns(&self, slot: usize) -> impl Iterator<Item = (usize, usize)> {
+        let first = self.pairs.left[slot] as usize + 1;
+        self.pairs.merged[self.pairs.of(slot)].iter().map(move |&(_, j)| (first, j as usize))
+    }
+
     /// One row of the next triangle: first its own merges, then those of later slots, in order.
-    fn write_row(&self, slot: usize, scratch: &mut Vec<Vec<f64>>, out: &mut [f64]) {
-        let Pairs { left, ends, merged } = self.pairs;
+    fn write_row(&self, slot: usize, columns: &Columns, scratch: &mut Vec<Vec<f64>>, out: &mut [f64]) {
+        let Pairs { left, merged, .. } = self.pairs;
         let i = left[slot] as usize;
-        let start = if slot == 0 { 0 } else { ends[slot - 1] as usize };
-        let end = ends[slot] as usize;
+        let Range { start, end } = self.pairs.of(slot);
         let own = &merged[start..end];
         let k = self.from.len();
         while scratch.len() < own.len() + 2 {
@@ -224,7 +248,7 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
         row.copy_from_slice(old);
         for (&(_, j), column) in own.iter().zip(&mut scratch[1..]) {
             let j = j as usize;
-            self.from.column(j, i + 1..j, &mut column[..j - i - 1]);
+            column[..j - i - 1].copy_from_slice(columns.of(j));
             column[j - i..len].copy_from_slice(self.from.row(j, spare));
         }
         for (at, (&(a, _), fold)) in own.iter().zip(&self.folds[start..]).enumerate() {

@@ -244,9 +244,7 @@ impl<'a, U: Update> Small<'a, U> {
         let n = self.clusters.len();
         let (a, b) = (a.min(b), a.max(b));
         if b < n {
-            let mut value = [0.0];
-            self.matrix.column(b, a..a + 1, &mut value);
-            return value[0];
+            return self.matrix.value(a, b);
         }
         let Joined { parts: [i, j], fold, .. } = &self.joined[b - n];
         let size = if a < n { 1 } else { self.joined[a - n].size };
