@@ -2,9 +2,8 @@
 
 use super::matrix::Matrix;
 use super::read::mirror;
-use super::rounds::{Condensed, Pairs, Round, Triangle, all_nearest};
+use super::rounds::{Condensed, Given, Pairs, Round, Triangle, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
-use super::shortlist::Shortlisted;
 use super::store::Store;
 use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
@@ -44,8 +43,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Merges on the input as it is, for as long as short lists tell what; then in rounds, on what is left
-    /// of it. It is copied as a whole only if there are few pairs to merge.
+    /// Does the first round on the input as it is, which is copied only if there are few pairs to merge;
+    /// then all the others.
     pub(crate) fn after_rounds(
         update: &'a U,
         matrix: &Matrix<'_>,
@@ -55,31 +54,22 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         monitor: &Monitor,
     ) -> Result<Self> {
         let n = matrix.n_leaves();
-        let given = matrix.given(squared);
-        let mut this = Self::from_similarities(update, Store::default(), n, tolerance);
-        let Shortlisted { merges: mut found, mut pairs, mut folds } =
-            Shortlisted::of(update, &given, tolerance, monitor)?;
-        if !this.worthwhile(&pairs) {
-            // Many leaves are equally near.
-            let nearest = all_nearest::<U>(&given, &this.sizes, tolerance, monitor)?;
-            pairs = Pairs::reciprocal(&nearest);
-            folds = pairs.folds(update, &given, &this.sizes);
-            found = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity }).collect();
-        }
-        if !this.worthwhile(&pairs) {
-            this.values = Store::zeros(condensed_len(n))?;
+        let values = Store::zeros(condensed_len(n))?;
+        let mut this = Self::from_similarities(update, values, n, tolerance);
+        let nearest = all_nearest::<U>(&Given { matrix, squared }, &this.sizes, tolerance, monitor)?;
+        let pairs = Pairs::reciprocal(&nearest);
+        if this.worthwhile(&pairs) {
+            let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
+            let len = condensed_len(pairs.n_left());
+            let mut values = std::mem::take(&mut this.values);
+            let from = Given { matrix, squared };
+            let nearest = this.round(from, &pairs, &new_sizes, &mut values[..len], monitor)?;
+            this.values = values;
+            this.keep(&pairs, new_sizes);
+            this.rounds(Some(nearest), merges, monitor)?;
+        } else {
             matrix.write_condensed(squared, &mut this.values, monitor)?;
-            return Ok(this);
         }
-        monitor.advance((found.len() * n) as u64)?;
-        merges.extend(found);
-        let new_sizes = pairs.sizes(&this.sizes);
-        let len = condensed_len(pairs.n_left());
-        let mut values = Store::zeros(2 * len)?;
-        let nearest = this.round(given, (&pairs, &folds), &new_sizes, &mut values[..len], monitor)?;
-        this.values = values;
-        this.keep(&pairs, new_sizes);
-        this.rounds(Some(nearest), merges, monitor)?;
         Ok(this)
     }
 
@@ -117,20 +107,18 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             let end = self.start + len;
             let mut values = std::mem::take(&mut self.values);
             let total = values.len();
-            // Back to the beginning, or behind, where there is room.
+            // To the other end, where there is room.
             let result = if self.start >= new_len {
                 let (out, from) = values.split_at_mut(self.start);
                 let from = Condensed { values: &from[..len], k };
-                let folds = pairs.folds(self.update, &from, &self.sizes);
-                let nearest = self.round(from, (&pairs, &folds), &new_sizes, &mut out[..new_len], monitor);
+                let nearest = self.round(from, &pairs, &new_sizes, &mut out[..new_len], monitor);
                 self.start = 0;
                 nearest.map(Some)
             } else if total - end >= new_len {
-                let (from, out) = values.split_at_mut(end);
+                let (from, out) = values.split_at_mut(total - new_len);
                 let from = Condensed { values: &from[self.start..end], k };
-                let folds = pairs.folds(self.update, &from, &self.sizes);
-                let nearest = self.round(from, (&pairs, &folds), &new_sizes, &mut out[..new_len], monitor);
-                self.start = end;
+                let nearest = self.round(from, &pairs, &new_sizes, out, monitor);
+                self.start = total - new_len;
                 nearest.map(Some)
             } else {
                 self.values = values;
@@ -164,13 +152,13 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     fn round(
         &self,
         from: impl Triangle,
-        (pairs, folds): (&Pairs, &[U::Merge]),
+        pairs: &Pairs,
         new_sizes: &[f64],
         out: &mut [f64],
         monitor: &Monitor,
     ) -> Result<Vec<Nearest>> {
         let Self { update, sizes, clusters, tolerance, .. } = self;
-        let round = Round { update: *update, from, pairs, folds, sizes, new_sizes, clusters, tolerance: *tolerance };
+        let round = Round { update: *update, from, pairs, sizes, new_sizes, clusters, tolerance: *tolerance };
         round.run(out, monitor)
     }
 

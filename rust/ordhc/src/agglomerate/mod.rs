@@ -13,7 +13,6 @@
 //!   against.
 
 mod chain;
-mod columns;
 mod condensed_rows;
 mod engine;
 mod job;
@@ -26,7 +25,6 @@ mod rounds;
 mod row_update;
 mod rows;
 mod search;
-mod shortlist;
 mod single;
 mod spanning_tree;
 mod square_rounds;

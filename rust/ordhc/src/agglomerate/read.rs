@@ -66,25 +66,28 @@ impl Matrix<'_> {
         out[0]
     }
 
-    /// Writes the similarities of leaf `i` with the leaves `others`, all after it.
-    pub(crate) fn write_picked(&self, i: usize, others: &[u32], squared: bool, out: &mut [f64]) {
+    /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
+    pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
         let squared = squared && self.dissimilarity;
         let turn = |x: f64| if squared { -x * x } else { sign * x };
-        let others = out.iter_mut().zip(others.iter().map(|&other| other as usize));
         with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
-                let start = row_start(n, i);
-                others.for_each(|(value, j)| *value = turn(slice[start.wrapping_add(j)].float()));
+                for (value, i) in out.iter_mut().zip(others) {
+                    *value = turn(slice[row_start(n, i).wrapping_add(j)].float());
+                }
             }
             Layout::Square if self.facts.symmetric => {
-                let row = &slice[i * n..(i + 1) * n];
-                others.for_each(|(value, j)| *value = turn(row[j].float()));
+                for (value, x) in out.iter_mut().zip(&slice[j * n..][others]) {
+                    *value = turn(x.float());
+                }
             }
-            Layout::Square => others.for_each(|(value, j)| {
-                *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
-            }),
+            Layout::Square => {
+                for (value, i) in out.iter_mut().zip(others) {
+                    *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                }
+            }
         });
     }
 

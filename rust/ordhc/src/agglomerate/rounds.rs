@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::columns::Columns;
 use super::matrix::Matrix;
 use super::rows::check_row;
 use super::search::Search;
@@ -22,15 +21,8 @@ pub(super) trait Triangle: Sync {
     /// The values of slot `i` with the slots after it, maybe written to `scratch`.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
-    /// Writes the values of slot `i` with the slots `others`, all after it.
-    fn pick(&self, i: usize, others: &[u32], out: &mut [f64]);
-
-    /// The value of slots `i < j`.
-    fn value(&self, i: usize, j: usize) -> f64 {
-        let mut out = [0.0];
-        self.pick(i, &[j as u32], &mut out);
-        out[0]
-    }
+    /// Writes the values of slot `j` with the slots `others`, all before it.
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
 }
 
 /// The input as it is.
@@ -50,8 +42,8 @@ impl Triangle for Given<'_> {
         row
     }
 
-    fn pick(&self, i: usize, others: &[u32], out: &mut [f64]) {
-        self.matrix.write_picked(i, others, self.squared, out);
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
+        self.matrix.write_column_before(j, others, self.squared, out);
     }
 }
 
@@ -71,10 +63,9 @@ impl Triangle for Condensed<'_> {
         &self.values[start..start + (self.k - i - 1)]
     }
 
-    fn pick(&self, i: usize, others: &[u32], out: &mut [f64]) {
-        let start = row_start(self.k, i);
-        for (value, &j) in out.iter_mut().zip(others) {
-            *value = self.values[start.wrapping_add(j as usize)];
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
+        for (value, i) in out.iter_mut().zip(others) {
+            *value = self.values[row_start(self.k, i).wrapping_add(j)];
         }
     }
 }
@@ -102,38 +93,28 @@ pub(super) fn all_nearest<U: Update>(
     Ok(Search::join(found.into_iter().collect::<Result<_>>()?))
 }
 
-/// Pairs of slots `i < j` that merge, a pair at a time; slots that were merged may merge again.
+/// Disjoint pairs of slots `i < j` that merge.
 pub(super) struct Pairs {
-    /// By new slot: the old slot, the first one of those that it is made of.
+    /// By new slot: the old slot.
     left: Vec<u32>,
-    /// By new slot: where its pairs end in `merged`.
-    ends: Vec<u32>,
-    /// The pairs of old slots.
+    /// New slots that are merged, ascending, and the old slots that they take in.
     merged: Vec<(u32, u32)>,
 }
 
 impl Pairs {
-    /// Pairs, sorted by the slot that `first` says that they end in.
-    pub(super) fn new(first: &[usize], pairs: impl Iterator<Item = (usize, usize)>) -> Self {
-        let merged: Vec<(u32, u32)> = pairs.map(|(i, j)| (i as u32, j as u32)).collect();
-        let mut left = Vec::with_capacity(first.len() - merged.len());
-        let mut ends = Vec::with_capacity(first.len() - merged.len());
-        let mut end = 0;
-        for slot in (0..first.len()).filter(|&slot| first[slot] == slot) {
-            end += merged[end..].iter().take_while(|&&(i, _)| first[i as usize] == slot).count();
-            left.push(slot as u32);
-            ends.push(end as u32);
-        }
-        Self { left, ends, merged }
-    }
-
     /// The reciprocal pairs.
     pub(super) fn reciprocal(nearest: &[Nearest]) -> Self {
-        let partner =
-            |i: usize| nearest.get(nearest[i].cluster).filter(|near| near.cluster == i).map(|_| nearest[i].cluster);
-        let first: Vec<usize> = (0..nearest.len()).map(|i| partner(i).map_or(i, |j| i.min(j))).collect();
-        let pairs = (0..nearest.len()).filter_map(|i| partner(i).filter(|&j| i < j).map(|j| (i, j)));
-        Self::new(&first, pairs)
+        let (mut left, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
+        for (i, near) in nearest.iter().enumerate() {
+            if near.cluster < nearest.len() && nearest[near.cluster].cluster == i {
+                if near.cluster < i {
+                    continue;
+                }
+                merged.push((left.len() as u32, near.cluster as u32));
+            }
+            left.push(i as u32);
+        }
+        Self { left, merged }
     }
 
     /// The number of slots that are left.
@@ -141,9 +122,9 @@ impl Pairs {
         self.left.len()
     }
 
-    /// The pairs, for every slot that is left in the order of merging.
+    /// The pairs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.merged.iter().map(|&(i, j)| (i as usize, j as usize))
+        self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
 
     /// The number of pairs.
@@ -153,39 +134,22 @@ impl Pairs {
 
     /// The sizes of the slots that are left, from those before.
     pub(super) fn sizes(&self, sizes: &[f64]) -> Vec<f64> {
-        let mut sizes = sizes.to_vec();
-        self.iter().for_each(|(i, j)| sizes[i] += sizes[j]);
-        self.left().map(|slot| sizes[slot]).collect()
+        let mut new: Vec<f64> = self.left().map(|slot| sizes[slot]).collect();
+        self.merged.iter().for_each(|&(i, j)| new[i as usize] += sizes[j as usize]);
+        new
     }
 
     /// The slots that are left.
     pub(super) fn left(&self) -> impl Iterator<Item = usize> {
         self.left.iter().map(|&slot| slot as usize)
     }
-
-    /// Which of the pairs make up a new slot.
-    fn of(&self, slot: usize) -> Range<usize> {
-        let start = slot.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[slot] as usize
-    }
-
-    /// What merging the pairs does to others, where no slot is in two pairs.
-    pub(super) fn folds<U: Update>(&self, update: &U, from: &impl Triangle, sizes: &[f64]) -> Vec<U::Merge> {
-        let fold =
-            |(i, j): (usize, usize)| update.merge(Merging { n_i: sizes[i], n_j: sizes[j], x_ij: from.value(i, j) });
-        self.iter().map(fold).collect()
-    }
 }
-
-/// So many rows are written at a time, that columns share cache lines.
-const BATCH: usize = 256;
 
 /// One round. `sizes` and `clusters` are those before it, `new_sizes` those after.
 pub(super) struct Round<'a, U: Update, T: Triangle> {
     pub(super) update: &'a U,
     pub(super) from: T,
     pub(super) pairs: &'a Pairs,
-    pub(super) folds: &'a [U::Merge],
     pub(super) sizes: &'a [f64],
     pub(super) new_sizes: &'a [f64],
     pub(super) clusters: &'a [usize],
@@ -196,28 +160,25 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
     /// Writes the triangle after the merges to `out` and returns the nearest of its slots.
     pub(super) fn run(&self, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let k = self.pairs.n_left();
+        let merges: Vec<U::Merge> = self.pairs.iter().map(|(i, j)| self.merge(i, j)).collect();
         let rows = parts(k);
         let ends: Vec<usize> = rows.iter().map(|rows| condensed_len(k) - condensed_len(k - rows.end)).collect();
         let slices = parallel::split_at_ends(out, &ends);
         let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
         let found = parallel::map(threads(k), |_| {
             let mut search = Search::new(k, self.tolerance);
-            let (mut columns, mut scratch) = (Columns::default(), Vec::new());
+            let mut scratch = Scratch::new(self.from.len());
             while let Some((rows, mut out)) = next(&parts) {
-                for start in rows.clone().step_by(BATCH) {
-                    let slots = start..rows.end.min(start + BATCH);
-                    columns.read(&self.from, slots.clone().flat_map(|slot| self.columns(slot)));
-                    for slot in slots {
-                        let (row, rest) = out.split_at_mut(k - slot - 1);
-                        self.write_row(slot, &columns, &mut scratch, row);
-                        if U::MAY_FAIL {
-                            let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
-                            check_row(row, |at| name(slot + 1 + at), name(slot))?;
-                        }
-                        search.add::<U>(slot, row, self.new_sizes);
-                        out = rest;
-                        monitor.advance(0)?;
+                for slot in rows {
+                    let (row, rest) = out.split_at_mut(k - slot - 1);
+                    self.write_row(slot, &merges, &mut scratch, row);
+                    if U::MAY_FAIL {
+                        let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
+                        check_row(row, |at| name(slot + 1 + at), name(slot))?;
                     }
+                    search.add::<U>(slot, row, self.new_sizes);
+                    out = rest;
+                    monitor.advance(0)?;
                 }
             }
             Ok(search)
@@ -225,48 +186,58 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
         Ok(Search::join(found.into_iter().collect::<Result<_>>()?))
     }
 
-    /// The columns that the row of a new slot needs: old slots, each from the first one that matters.
-    fn columns(&self, slot: usize) -> impl Iterator<Item = (usize, usize)> {
-        let first = self.pairs.left[slot] as usize + 1;
-        self.pairs.merged[self.pairs.of(slot)].iter().map(move |&(_, j)| (first, j as usize))
+    fn merge(&self, i: usize, j: usize) -> U::Merge {
+        let mut x_ij = [0.0];
+        self.from.column(j, i..i + 1, &mut x_ij);
+        self.update.merge(Merging { n_i: self.sizes[i], n_j: self.sizes[j], x_ij: x_ij[0] })
     }
 
-    /// One row of the next triangle: first its own merges, then those of later slots, in order.
-    fn write_row(&self, slot: usize, columns: &Columns, scratch: &mut Vec<Vec<f64>>, out: &mut [f64]) {
-        let Pairs { left, merged, .. } = self.pairs;
+    /// One row of the next triangle: first its own merge, then those of later slots, in order.
+    fn write_row(&self, slot: usize, merges: &[U::Merge], scratch: &mut Scratch, out: &mut [f64]) {
+        let Pairs { left, merged } = self.pairs;
         let i = left[slot] as usize;
-        let Range { start, end } = self.pairs.of(slot);
-        let own = &merged[start..end];
-        let k = self.from.len();
-        while scratch.len() < own.len() + 2 {
-            scratch.push(vec![0.0; k]);
-        }
-        let (spare, scratch) = scratch.split_first_mut().expect("there are two");
-        let len = k - i - 1;
-        let old = self.from.row(i, spare);
-        let row: &mut [f64] = &mut scratch[0][..len];
-        row.copy_from_slice(old);
-        for (&(_, j), column) in own.iter().zip(&mut scratch[1..]) {
-            let j = j as usize;
-            column[..j - i - 1].copy_from_slice(columns.of(j));
-            column[j - i..len].copy_from_slice(self.from.row(j, spare));
-        }
-        for (at, (&(a, _), fold)) in own.iter().zip(&self.folds[start..]).enumerate() {
-            let to = own.iter().position(|&(_, j)| j == a).map_or(0, |at| at + 1);
-            let Ok([to, from]) = scratch.get_disjoint_mut([to, at + 1]) else { continue };
-            for ((x_i, &x_j), &n_k) in to[..len].iter_mut().zip(&from[..len]).zip(&self.sizes[i + 1..]) {
-                *x_i = self.update.fold(fold, *x_i, x_j, n_k);
+        let later = merged.partition_point(|&(first, _)| first as usize <= slot);
+        let other = merged[..later].last().filter(|&&(first, _)| first as usize == slot).map(|&(_, j)| j as usize);
+        let Scratch { row, row_j, column } = scratch;
+        let old: &[f64] = match other {
+            None => self.from.row(i, row),
+            Some(j) => {
+                let merge = &merges[later - 1];
+                let row_i = self.from.row(i, row);
+                let between = &mut column[..j - i - 1];
+                self.from.column(j, i + 1..j, between);
+                let (head, tail) = row_i.split_at(j - i - 1);
+                for ((x_j, &x_i), &n_k) in between.iter_mut().zip(head).zip(&self.sizes[i + 1..]) {
+                    *x_j = self.update.fold(merge, x_i, *x_j, n_k);
+                }
+                let row_j = self.from.row(j, row_j);
+                let after = column[j - i..].iter_mut().zip(&self.sizes[j + 1..]);
+                for ((value, &n_k), (&x_i, &x_j)) in after.zip(tail[1..].iter().zip(row_j)) {
+                    *value = self.update.fold(merge, x_i, x_j, n_k);
+                }
+                column
             }
-        }
-        let row = &mut scratch[0][..len];
-        let n_i = self.new_sizes[slot];
-        for (&(a, b), fold) in merged[end..].iter().zip(&self.folds[end..]) {
-            let (a, b) = (a as usize - i - 1, b as usize - i - 1);
-            row[a] = self.update.fold(fold, row[a], row[b], n_i);
-        }
+        };
         for (value, &from) in out.iter_mut().zip(&left[slot + 1..]) {
-            *value = row[from as usize - i - 1];
+            *value = old[from as usize - i - 1];
         }
+        let n_i = self.new_sizes[slot];
+        for (&(first, j), merge) in merged[later..].iter().zip(&merges[later..]) {
+            let value = &mut out[first as usize - slot - 1];
+            *value = self.update.fold(merge, *value, old[j as usize - i - 1], n_i);
+        }
+    }
+}
+
+struct Scratch {
+    row: Vec<f64>,
+    row_j: Vec<f64>,
+    column: Vec<f64>,
+}
+
+impl Scratch {
+    fn new(k: usize) -> Self {
+        Self { row: vec![0.0; k], row_j: vec![0.0; k], column: vec![0.0; k] }
     }
 }
 
