@@ -1,7 +1,7 @@
 //! Linkages given as a row update: the merged cluster's row from the rows of its two parts.
 
-use super::Linkage;
 use super::matrix::Matrix;
+use super::{Linkage, Nearest};
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
@@ -35,6 +35,17 @@ pub struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
     update: F,
+    scratch: Scratch,
+}
+
+/// What a merge is told, and the row that it gives.
+#[derive(Default)]
+struct Scratch {
+    others: Vec<i64>,
+    sizes: Vec<i64>,
+    row_i: Vec<f64>,
+    row_j: Vec<f64>,
+    row: Vec<f64>,
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
@@ -46,7 +57,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(false, &mut values, monitor)?;
-        Ok(Self { values, sizes: vec![1; n], update })
+        Ok(Self { values, sizes: vec![1; n], update, scratch: Scratch::default() })
     }
 }
 
@@ -66,31 +77,50 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
         let n = self.sizes.len();
-        let others: Vec<usize> = active.iter().copied().filter(|&k| k != i && k != j).collect();
-        let gather = |from: usize| others.iter().map(|&k| self.values[from * n + k]).collect::<Vec<f64>>();
-        let mut row = vec![0.0; others.len()];
+        let Self { values, sizes, update, scratch: Scratch { others, sizes: counts, row_i, row_j, row } } = self;
+        others.clear();
+        others.extend(active.iter().filter(|&&k| k != i && k != j).map(|&k| k as i64));
+        counts.clear();
+        counts.extend(others.iter().map(|&k| sizes[k as usize]));
+        for (from, row) in [(i, &mut *row_i), (j, &mut *row_j)] {
+            let values = &values[from * n..(from + 1) * n];
+            row.clear();
+            row.extend(others.iter().map(|&k| values[k as usize]));
+        }
+        row.clear();
+        row.resize(others.len(), 0.0);
         let merge = RowMerge {
-            row_i: &gather(i),
-            row_j: &gather(j),
-            s_ij: self.values[i * n + j],
-            n_i: self.sizes[i] as usize,
-            n_j: self.sizes[j] as usize,
-            sizes: &others.iter().map(|&k| self.sizes[k]).collect::<Vec<i64>>(),
+            row_i,
+            row_j,
+            s_ij: values[i * n + j],
+            n_i: sizes[i] as usize,
+            n_j: sizes[j] as usize,
+            sizes: counts,
             i,
             j,
-            others: &others.iter().map(|&k| k as i64).collect::<Vec<i64>>(),
+            others,
         };
-        (self.update)(merge, &mut row)?;
-        for (&k, &x) in others.iter().zip(&row) {
+        update(merge, row)?;
+        for (&k, &x) in others.iter().zip(&*row) {
             if !x.is_finite() {
                 return Err(Error::Argument(format!(
                     "the row update gives {x} for clusters {i} and {k} (named by their smallest leaves)"
                 )));
             }
-            self.values[i * n + k] = x;
-            self.values[k * n + i] = x;
+            values[i * n + k as usize] = x;
+            values[k as usize * n + i] = x;
         }
-        self.sizes[i] += self.sizes[j];
+        sizes[i] += sizes[j];
         Ok(())
+    }
+
+    fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
+        let n = self.sizes.len();
+        let row = &self.values[i * n..(i + 1) * n];
+        let none = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
+        // With itself a cluster has minus infinity.
+        Ok(active.iter().fold(none, |best, &k| {
+            if row[k] > best.similarity { Nearest { cluster: k, similarity: row[k] } } else { best }
+        }))
     }
 }

@@ -1,11 +1,13 @@
 //! The similarities of the clusters there are, kept up to date while clusters merge.
 
 use super::matrix::Matrix;
+use super::square_rounds::parts;
 use super::store::Store;
 use super::{Linkage, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::parallel;
 
 /// A value kept for a pair, as a similarity.
 #[inline(always)]
@@ -113,12 +115,21 @@ impl<'a, U: Update> SquareRows<'a, U> {
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let kept: Vec<usize> = (0..self.stride).filter(|&p| self.alive[p]).collect();
         let stride = kept.len();
-        for (new, &old) in kept.iter().enumerate() {
-            self.bring_up_to_date(old);
-            let from = old * self.stride;
-            for (column, &source) in kept.iter().enumerate() {
-                self.values[new * stride + column] = self.values[from + source];
+        let Self { update, values, log, sizes, alive, seen, .. } = self;
+        let (update, log, sizes) = (*update, &*log, &*sizes);
+        let rows = values.chunks_exact_mut(self.stride).zip(&*seen).enumerate();
+        let rows: Vec<_> = rows.filter(|&(at, _)| alive[at]).collect();
+        parallel::map(parts(rows, stride * self.stride), |rows| {
+            for (at, (row, &seen)) in rows {
+                replay(update, row, &log[seen..], at, sizes[at]);
+                for (to, &from) in kept.iter().enumerate() {
+                    row[to] = row[from];
+                }
             }
+        });
+        for (new, &old) in kept.iter().enumerate() {
+            let from = old * self.stride;
+            self.values.copy_within(from..from + stride, new * stride);
             self.sizes[new] = self.sizes[old];
             self.clusters[new] = self.clusters[old];
             self.positions[self.clusters[new]] = new;

@@ -170,7 +170,7 @@ fn reciprocal(known: &[Known], wanted: &[usize]) -> Vec<(usize, usize, f64)> {
 }
 
 /// Items for as many threads as pay.
-fn parts<T>(items: Vec<T>, n_values: usize) -> Vec<Vec<T>> {
+pub(super) fn parts<T>(items: Vec<T>, n_values: usize) -> Vec<Vec<T>> {
     let ranges = parallel::ranges(items.len(), items.len().div_ceil((n_values / GRAIN).max(1)));
     let mut items = items.into_iter();
     ranges.into_iter().map(|range| items.by_ref().take(range.len()).collect()).collect()
