@@ -1,8 +1,8 @@
 """Figures of a number against another, a line for each method, and what a text says of such lines."""
 
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reproduce.framework import Result, Results
@@ -28,13 +28,13 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: its cells have the labels (name, method, x)."""
+    """A part of a figure: its cells have the labels (name, method, x). `bounds` are dashed lines."""
 
     name: str
     number: str
     y: str
     title: str = ""
-    log: bool = False
+    bounds: Mapping[str, Callable[[float], float]] = field(default_factory=dict)
 
 
 def lines(results: Results, panel: str) -> dict[str, dict[float, list[Result]]]:
@@ -52,7 +52,7 @@ def mean(results: Sequence[Result], number: str) -> float:
 
 
 def figure(
-    grid: Sequence[Sequence[Panel]], x: str, *, log_x: bool = False
+    grid: Sequence[Sequence[Panel]], x: str, *, log_x: bool = False, log_y: bool = False
 ) -> Callable[[Results, Path], None]:
     """Draws means over seeds, with bars of a standard deviation."""
 
@@ -77,10 +77,13 @@ def figure(
                         capsize=2,
                         label=method,
                     )
+                for what, bound in panel.bounds.items():
+                    xs = sorted({at for points in lines(results, panel.name).values() for at in points})
+                    ax.plot(xs, [bound(at) for at in xs], "--", color="grey", linewidth=1, label=what)
                 ax.set(title=panel.title or panel.name, xlabel=x, ylabel=panel.y)
                 if log_x:
                     ax.set_xscale("log")
-                if panel.log:
+                if log_y:
                     ax.set_yscale("log")
                 ax.grid(visible=True, alpha=0.3)
         axes[0][0].legend(fontsize=8)
