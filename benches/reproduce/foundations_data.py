@@ -152,10 +152,10 @@ EXPERIMENTS = (
         draw=curves.figure([[curves.Panel(name, "value", "Dasgupta's cost") for name in FEATURES]], "p"),
         remarks="""The paper prints no numbers; *published* is what its text says, and the cost that is
 printed in a notebook of the authors' code. Comparisons are of cosines of the features as they are (20
-Newsgroups: 200 random documents, 100 principal components of counts of words), without those of equal cosines.
-The quadruplet methods have a share p of all quadruplets; 3-AL, 3K-AL and embeddings in 2 dimensions have it of
-all triplets. The shares are 0.01, 0.04, 0.07 and 0.1, with 10 seeds on Zoo and 2 elsewhere. *Comparable* means
-a cost of at most 2% more, *no large impact* less than 5%.""",
+Newsgroups: 200 random documents, 100 principal components of counts of words), without those of equal
+cosines. The quadruplet methods have a share p of all quadruplets; 3-AL, 3K-AL and embeddings in 2 dimensions
+have it of all triplets. The shares are 0.01, 0.04, 0.07 and 0.1, with 10 seeds on Zoo and 2 elsewhere.
+*Comparable* means a cost of at most 2% more, *no large impact* less than 5%.""",
     ),
     Experiment(
         name="foundations/cars",

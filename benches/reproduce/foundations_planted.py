@@ -275,8 +275,8 @@ EXPERIMENTS = (
         remarks=f"""The planted model with n = 240, as in NeurIPS 2019; the paper prints no numbers, and
 *published* is what its text says. *Right* means a mean AARI of 0.999 there and from there on; *mean AARI* is
 over all ratios. With p = 0.1 a run of 4K-AL or 4-AL takes up to a minute, so there is one seed. SL, CL and
-4K-AL-act are learners that ask: q = ln n / n, and as many reference pairs as p allows, from p = 0.1 on all of
-them. {_CLOSED}""",
+4K-AL-act are learners that ask: q = ln n / n, and as many reference pairs as p allows, from p = 0.1 on all
+of them. {_CLOSED}""",
     ),
     Experiment(
         name="foundations/figure4",

@@ -291,9 +291,10 @@ EXPERIMENTS = (
             "n",
             log_x=True,
         ),
-        remarks="""The paper has no experiments: its theorems are drawn. *O(n log n)* is judged by whether the
-ratio to n log2 n grows more slowly than log n between the middle and the largest n (sizes are 16 to 4,096).
-The information bound is log3 (2n - 3)!!, for trees that are drawn uniformly; others may be found with less.""",
+        remarks="""The paper has no experiments: its theorems are drawn. *O(n log n)* is judged by whether
+the ratio to n log2 n grows more slowly than log n between the middle and the largest n (sizes are 16 to
+4,096). The information bound is log3 (2n - 3)!!, for trees that are drawn uniformly; others may be found
+with less.""",
     ),
     Experiment(
         name="queries/theorem51",
@@ -313,9 +314,9 @@ The information bound is log3 (2n - 3)!!, for trees that are drawn uniformly; ot
             log_y=True,
         ),
         remarks="""Uniform trees; wrong answers are always the same one of the two, delta is 0.05. *Ratio* is
-questions / (n log2 n + n log2 1/delta), judged as above. The algorithm of the paper's section 5 asks thousands
-of questions a leaf: up to n = 64 with p = 0.8 and 0.9, 2 seeds; the others up to n = 512, 20 seeds. Majorities
-need O(n log^2 n). Deltas from 0.5 to 0.001 at n = 64 and p = 0.8 are in the CSV of points.""",
+questions / (n log2 n + n log2 1/delta), judged as above. The algorithm of the paper's section 5 asks
+thousands of questions a leaf: up to n = 64 with p = 0.8 and 0.9, 2 seeds; the others up to n = 512, 20
+seeds. Majorities need O(n log^2 n). Deltas from 0.5 to 0.001 at n = 64 and p = 0.8 are in the CSV of points.""",
     ),
     Experiment(
         name="queries/theorem23",
@@ -327,8 +328,8 @@ need O(n log^2 n). Deltas from 0.5 to 0.001 at n = 64 and p = 0.8 are in the CSV
             [[curves.Panel(shape, "right", "clusters found") for shape in ("threes", "uniform")]],
             "share of triples",
         ),
-        remarks="""A cluster {x, y} in ((x, y), z) shows in no triple but {x, y, z}; whoever does not see that
-triple can only guess, and is right one time in three. The bound takes the tree's clusters of this kind; trees
-of *threes* have n / 3 of them. Random triples are seen with the same probability each.""",
+        remarks="""A cluster {x, y} in ((x, y), z) shows in no triple but {x, y, z}; whoever does not see
+that triple can only guess, and is right one time in three. The bound takes the tree's clusters of this kind;
+trees of *threes* have n / 3 of them. Random triples are seen with the same probability each.""",
     ),
 )
