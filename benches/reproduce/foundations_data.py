@@ -10,7 +10,7 @@ import numpy as np
 
 import ordhc
 from reproduce import curves, data, drawing, methods, report
-from reproduce.framework import Cell, Experiment, Line, Published, Result, Results
+from reproduce.framework import Cell, Experiment, Line, Published, Result, Results, lacking
 from reproduce.revenue_data import cosines
 
 OURS = ("4K-AL", "4-AL", "3-AL", "3K-AL")
@@ -58,7 +58,7 @@ def figure3(quick: bool) -> list[Cell]:
             simulated=True,
             published=_NOTEBOOK if (name, method, p) == ("Zoo", "4-AL", 0.1) else None,
             needs=(name,),
-            lacks=methods.lacks(method),
+            lacks=methods.lacks(method) or (lacking("scipy") if name == "20 Newsgroups" else ""),
             settings={"n": _QUICK} if quick else {},
         )
         for name in FEATURES

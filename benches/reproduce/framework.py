@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,12 @@ class Cache:
         new = path.with_suffix(".new")
         new.write_text(json.dumps(stored, indent=1))
         os.replace(new, path)  # noqa: PTH105
+
+
+def lacking(*modules: str) -> str:
+    """Which of these modules can't be imported, as a `lacks`; empty if all can."""
+    lost = [module for module in modules if find_spec(module) is None]
+    return f"it needs {', '.join(lost)}" if lost else ""
 
 
 def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple[Cell, int]]:

@@ -316,7 +316,7 @@ with less.""",
         remarks="""Uniform trees; wrong answers are always the same one of the two, delta is 0.05. *Ratio* is
 questions / (n log2 n + n log2 1/delta), judged as above. The algorithm of the paper's section 5 asks
 thousands of questions a leaf: up to n = 64 with p = 0.8 and 0.9, 2 seeds; the others up to n = 512, 20
-seeds. Majorities need O(n log^2 n). Deltas from 0.5 to 0.001 at n = 64 and p = 0.8 are in the CSV of points.""",
+seeds. Majorities need O(n log^2 n). Deltas from 0.5 to 0.001 at n = 64, p = 0.8 are in the CSV of points.""",
     ),
     Experiment(
         name="queries/theorem23",

@@ -13,7 +13,7 @@ import numpy as np
 
 import ordhc
 from reproduce import curves, methods, report
-from reproduce.framework import Cell, Experiment, Line, Published, Result, Results
+from reproduce.framework import Cell, Experiment, Line, Published, Result, Results, lacking
 
 AMOUNTS = ("16n^2", "8n^2", "4n^2", "2n^2", "n^2", "n^2/2", "n^2/4", "n^2/8", "n^2/16", "n^2/32")
 SNRS = tuple(round(0.2 * step, 1) for step in range(1, 11))
@@ -219,11 +219,12 @@ def _experiment(name: str, amounts: tuple[str, ...], names: tuple[str, ...], fli
 
 def figure2(quick: bool) -> list[Cell]:
     """The runs of Table 4."""
-    return [
+    cells = [
         _cell((method, method, amount), amount, 1.5, 0.0, method, quick, "aari")
         for amount in AMOUNTS
         for method in TRIPLETS
     ]
+    return [replace(cell, lacks=cell.lacks or lacking("scipy")) for cell in cells]
 
 
 def correlations(results: Results) -> list[Line]:
