@@ -77,9 +77,9 @@ def figure(
                         capsize=2,
                         label=method,
                     )
-                for what, bound in panel.bounds.items():
+                for (what, bound), style in zip(panel.bounds.items(), ("--", ":", "-."), strict=False):
                     xs = sorted({at for points in lines(results, panel.name).values() for at in points})
-                    ax.plot(xs, [bound(at) for at in xs], "--", color="grey", linewidth=1, label=what)
+                    ax.plot(xs, [bound(at) for at in xs], style, color="black", linewidth=1, label=what)
                 ax.set(title=panel.title or panel.name, xlabel=x, ylabel=panel.y)
                 if log_x:
                     ax.set_xscale("log")

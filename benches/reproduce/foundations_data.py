@@ -128,7 +128,7 @@ def cars(quick: bool) -> list[Cell]:
 
 
 def draw_cars(results: Results, path: Path) -> None:
-    """The trees of seed 0, one below the other."""
+    """The trees of seed 0, one below the other; merges one step apart, as heights are of different kinds."""
     import matplotlib.pyplot as plt
 
     shown = [cell.labels[0] for cell in results]
@@ -136,8 +136,9 @@ def draw_cars(results: Results, path: Path) -> None:
         len(shown), 1, figsize=(12, 3.2 * len(shown)), squeeze=False, layout="constrained"
     )
     for method, ax in zip(shown, axes[:, 0], strict=True):
-        tree = methods.fit(method, data.cars(), 0)
-        tree.plot(ax=ax, orientation="bottom", font_size=7, title=method)
+        merges = methods.fit(method, data.cars(), 0).merges
+        tree = ordhc.Dendrogram(merges, np.arange(1.0, len(merges) + 1), kind="dissimilarity")
+        tree.plot(ax=ax, orientation="bottom", font_size=7, title=method).set_ylabel("merge")
     figure.savefig(path, dpi=80)
     plt.close(figure)
 

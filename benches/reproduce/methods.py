@@ -18,13 +18,13 @@ COMPARISONS = {
     "4K-AL": "4k-al",
     "4-AL": "4-al",
 }
-#: Ordinal embeddings, then average linkage of cosines.
-EMBEDDINGS = {"tSTE-AL": "tste", "FORTE-AL": "forte"}
+#: Ordinal embeddings, then average linkage of cosines: the similarity and the solver, the papers' own.
+EMBEDDINGS = {"tSTE-AL": ("tste", "paper"), "FORTE-AL": ("forte", "projected")}
 
 
 def lacks(method: str) -> str:
     """Why a method can't be run here; empty if it can."""
-    missing = method in EMBEDDINGS and EMBEDDINGS[method] not in registry.names("similarity")
+    missing = method in EMBEDDINGS and EMBEDDINGS[method][0] not in registry.names("similarity")
     return f"{method} needs the plugin ordhc-embedding" if missing else ""
 
 
@@ -39,8 +39,9 @@ def fit(
     """The tree of a method; embeddings start from the seed."""
     settings: dict[str, Any] = {"initial_clusters": initial_clusters, "tie_seed": seed}
     if method in EMBEDDINGS:
-        settings |= {"similarity": EMBEDDINGS[method], "linkage": "average", "solver": "paper"}
-        settings |= {"n_components": n_components, "seed": seed}
+        similarity, solver = EMBEDDINGS[method]
+        settings |= {"similarity": similarity, "linkage": "average"}
+        settings |= {"solver": solver, "n_components": n_components, "seed": seed}
     else:
         settings |= {"method": COMPARISONS[method]}
     with warnings.catch_warnings():
