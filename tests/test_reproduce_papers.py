@@ -124,11 +124,29 @@ def test_methods_of_all_quadruplets(seed, size):
 def test_initial_clusters_are_pure():
     from reproduce import drawing, foundations_planted
 
-    _, labels = drawing.planted(1.0, 0, n_pure=5)
+    _, labels = drawing.planted(1.0, 0, n_pure=7)
     initial = foundations_planted.initial_clusters(labels, 3, seed=7)
     sizes = np.unique(initial, return_counts=True)[1]
-    assert sorted(sizes.tolist()) == [1] * 16 + [3] * 8
+    assert sorted(sizes.tolist()) == [3] * 8 + [4] * 8
     assert all(len(np.unique(labels[initial == name, 2])) == 1 for name in initial)
+    assert len(np.unique(foundations_planted.initial_clusters(labels, 10, seed=7))) == 8
+    assert foundations_planted.initial_clusters(labels, 1, seed=7) is None
+
+
+def test_levels_by_depth():
+    from reproduce.foundations_planted import aari_by_depth
+
+    labels = np.array([(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
+    # 4 to 7 are joined before 2 and 3 are, so that a cut into four has 4 to 7 together.
+    merges = [[0, 1], [4, 5], [6, 7], [9, 10], [2, 3], [8, 12], [11, 13]]
+    tree = ordhc.Dendrogram(merges, np.arange(7.0, 0.0, -1.0))
+    assert aari_by_depth(tree, labels) == 1.0
+    assert ordhc.metrics.aari(tree, labels) < 1
+    metrics = pytest.importorskip("sklearn.metrics")
+    chain = ordhc.as_dendrogram("(((((((0,1),2),3),4),5),6),7);")
+    cuts = [[0] * 7 + [1], [0] * 6 + [1, 2]]
+    expected = [metrics.adjusted_rand_score(*pair) for pair in zip(labels.T, cuts, strict=True)]
+    assert aari_by_depth(chain, labels) == pytest.approx(np.mean(expected))
 
 
 def test_learners_find_the_linkages():
