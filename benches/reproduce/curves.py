@@ -42,7 +42,9 @@ def lines(results: Results, panel: str) -> dict[str, dict[float, list[Result]]]:
     found: dict[str, dict[float, list[Result]]] = {}
     for cell, seeds in results.items():
         if seeds and cell.labels[0] == panel:
-            found.setdefault(cell.labels[1], {})[float(cell.labels[2])] = list(seeds.values())
+            found.setdefault(cell.labels[1], {})[float(cell.labels[2])] = [
+                result for _, result in sorted(seeds.items())
+            ]
     return found
 
 

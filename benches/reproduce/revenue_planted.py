@@ -186,8 +186,8 @@ def _order(points: dict[str, dict[float, list[Result]]], snr: float, number: str
 
 
 def _gap(a: list[Result], b: list[Result], number: str) -> float:
-    """The mean difference in its standard errors."""
-    differences = [x[number] - y[number] for x, y in zip(a, b, strict=True)]
+    """The mean difference in its standard errors, over the seeds that both have."""
+    differences = [x[number] - y[number] for x, y in zip(a, b, strict=False)]
     if len(differences) < 2:
         return 0.0
     error = statistics.stdev(differences) / math.sqrt(len(differences))
