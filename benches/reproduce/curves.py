@@ -63,10 +63,11 @@ def figure(
 
         size = (5 * len(grid[0]), 3.6 * len(grid))
         drawn, axes = plt.subplots(len(grid), len(grid[0]), figsize=size, squeeze=False, layout="constrained")
+        names = list(dict.fromkeys(cell.labels[1] for cell in results))
         for panels, row in zip(grid, axes, strict=True):
             for panel, ax in zip(panels, row, strict=True):
                 for method, points in lines(results, panel.name).items():
-                    colour, marker = _STYLES.get(method, (None, "o"))
+                    colour, marker = _STYLES.get(method, (f"C{names.index(method) % 10}", "o"))
                     xs = sorted(points)
                     spreads = [[r[panel.number] for r in points[at]] for at in xs]
                     ax.errorbar(
@@ -84,7 +85,7 @@ def figure(
                     ax.plot(xs, [bound(at) for at in xs], style, color="black", linewidth=1, label=what)
                 ax.set(title=panel.title or panel.name, xlabel=x, ylabel=panel.y)
                 if log_x:
-                    ax.set_xscale("log")
+                    ax.set_xscale("log", base=2)
                 if log_y:
                     ax.set_yscale("log")
                 ax.grid(visible=True, alpha=0.3)

@@ -305,7 +305,13 @@ with less.""",
         draw=curves.figure(
             [
                 [
-                    curves.Panel(f"p = {p}", "questions", "questions / n", f"p = {p}, delta = 0.05")
+                    curves.Panel(
+                        f"p = {p}",
+                        "questions",
+                        "questions / n",
+                        f"p = {p}, delta = 0.05",
+                        {"log2 n + log2 1/delta": lambda n: math.log2(n / 0.05)},
+                    )
                     for p in (0.9, 0.8, 0.7)
                 ]
             ],
