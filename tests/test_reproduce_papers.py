@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,8 @@ def test_methods_of_all_quadruplets(seed, size):
     every = drawing.share(S, 1.0, np.random.default_rng(0), quadruplets=True)
     initial = foundations_planted.initial_clusters(labels, size, seed)
     clusters = 12 if initial is None else len(np.unique(initial))
-    for method, quick in (("4-al", complete.four_al), ("4k-al", complete.four_k)):
+    mulk4 = partial(complete.four_k, with_adds=False)
+    for method, quick in (("4-al", complete.four_al), ("4k-al", complete.four_k), ("mulk4-al", mulk4)):
         tree, other = ordhc.cluster(every, method=method, initial_clusters=initial), quick(S, initial)
         for k in range(1, clusters + 1):
             cut = [(t.cut(n_clusters=k)[:, None] == t.cut(n_clusters=k)) for t in (tree, other)]
@@ -158,7 +160,13 @@ def test_learners_find_the_linkages():
         assert ordhc.metrics.robinson_foulds(tree, ordhc.linkage(S, linkage)) == 0
         assert asked > 0
     pairs = 32 * 31 // 2
-    assert foundations_planted.learnt("4K-AL-act", S, 0.01, seed=3)[1] <= 0.01 * pairs * (pairs - 1) / 2
+    for method in (foundations_planted.ACTIVE, foundations_planted.ALL_LANDMARKS):
+        asked = foundations_planted.learnt(method, S, 0.01, seed=3)[1]
+        assert 0 < asked <= 0.01 * pairs * (pairs - 1) / 2
+    # All reference pairs and all landmarks are all quadruplets.
+    tree, _ = foundations_planted.learnt(foundations_planted.ALL_LANDMARKS, S, 2.0, seed=3)
+    every = foundations_planted.complete.four_k(S, with_adds=False)
+    assert ordhc.metrics.robinson_foulds(tree, every) == 0
 
 
 def test_preparation_of_data(tmp_path, monkeypatch):

@@ -12,8 +12,8 @@ def _ranks(S: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return i[order], j[order], np.arange(len(order))
 
 
-def four_k(S: np.ndarray, initial: np.ndarray | None = None) -> ordhc.Dendrogram:
-    """4K-AL.
+def four_k(S: np.ndarray, initial: np.ndarray | None = None, *, with_adds: bool = True) -> ordhc.Dendrogram:
+    """4K-AL; without AddS4, average linkage of MulK4.
 
     Of all M pairs, those on the same side of pairs of ranks a and b outnumber those between them by
     M - 2 |a - b|; so MulK4 is a sum of distances of ranks, and AddS4 is 2 a - M + 1.
@@ -24,7 +24,9 @@ def four_k(S: np.ndarray, initial: np.ndarray | None = None) -> ordhc.Dendrogram
     R[i, j] = R[j, i] = ranks
     # The leaves i and j themselves, where R is 0, put in the rank of the pair, twice.
     apart = np.stack([np.abs(R - row).sum(axis=1) for row in R]) - 2 * R
-    K = (n - 2) * m - 2 * apart + 2 * (2 * R - m + 1)
+    K = (n - 2) * m - 2 * apart
+    if with_adds:
+        K += 2 * (2 * R - m + 1)
     return ordhc.linkage(K, "average", initial_clusters=initial)
 
 
