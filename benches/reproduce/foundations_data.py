@@ -131,7 +131,8 @@ def draw_cars(results: Results, path: Path) -> None:
     """The trees of seed 0, one below the other; merges one step apart, as heights are of different kinds."""
     import matplotlib.pyplot as plt
 
-    shown = [cell.labels[0] for cell in results]
+    # Those that were run elsewhere may lack their plugin here.
+    shown = [cell.labels[0] for cell in results if not cell.lacks]
     figure, axes = plt.subplots(
         len(shown), 1, figsize=(12, 3.2 * len(shown)), squeeze=False, layout="constrained"
     )
