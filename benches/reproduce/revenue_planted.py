@@ -275,7 +275,8 @@ def scatter(results: Results, path: Path) -> None:
 
 _REMARKS = {
     "table1": f"""The planted model with n = 240 and a signal-to-noise ratio of 1.5. The table has no
-deviations; those of Table 4, the same runs, are taken. Six of its exponents are not those of Table 4. {_SPREAD}""",
+deviations; those of Table 4, the same runs, are taken. Six of its exponents are not those of Table 4.
+{_SPREAD}""",
     "table4": f"The planted model with n = 240 and a signal-to-noise ratio of 1.5. {_SPREAD}",
     "table5": f"The planted model with n = 240 and a signal-to-noise ratio of 1.5. {_SPREAD}",
 }
