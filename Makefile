@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -path '*/data/*' -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint fmt bench clean
+.PHONY: help demo test check rust-test python-test lint fmt bench reproduce clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -20,7 +20,7 @@ demo: $(STAMPS)/release ## Set everything up and cluster 100 dishes from 190,376
 
 test: rust-test python-test ## Set everything up and run all tests
 
-check: lint test ## Everything: formats, lints, types, documentation, tests
+check: lint test reproduce ## Everything: formats, lints, types, documentation, tests, the papers' numbers in little
 
 rust-test:
 	cargo test --workspace --locked
@@ -54,6 +54,9 @@ bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python benches/bench_learning.py
 	$(BIN)/python benches/bench_import.py
 	cargo bench --package ordhc
+
+reproduce: $(STAMPS)/develop ## A smoke run of the papers' tables and figures (a minute)
+	cd benches && $(abspath $(BIN))/python -m reproduce --quick --output $(abspath $(VENV))/reproduction
 
 clean: ## Remove what was built
 	rm -rf target demo build dist $(VENV)

@@ -6,11 +6,26 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from reproduce import dot_products, report
+from reproduce import (
+    dot_products,
+    foundations_data,
+    foundations_planted,
+    queries,
+    report,
+    revenue_data,
+    revenue_planted,
+)
 from reproduce.framework import Cache, Cell, Experiment, undone
 
 #: All papers' experiments.
-EXPERIMENTS: tuple[Experiment, ...] = (*dot_products.EXPERIMENTS,)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *dot_products.EXPERIMENTS,
+    *foundations_planted.EXPERIMENTS,
+    *foundations_data.EXPERIMENTS,
+    *revenue_planted.EXPERIMENTS,
+    *revenue_data.EXPERIMENTS,
+    *queries.EXPERIMENTS,
+)
 
 
 def chosen(names: tuple[str, ...]) -> list[Experiment]:

@@ -5,7 +5,6 @@ structure (NeurIPS 2023). Tables 1, 3 and 4, Figure 2.
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 import ordhc
 from ordhc.errors import OrdhcWarning
 from reproduce import data, dot_errors, report
-from reproduce.framework import Cell, Experiment, Published, Result
+from reproduce.framework import Cell, Experiment, Published, Result, lacking
 
 #: The simulated data of Table 1: rows, columns and principal components.
 N, P, R = 1000, 1000, 5
@@ -183,8 +182,7 @@ def _lacks(name: str, kind: str, method: str) -> str:
     wanted = {"scipy": name == "20 Newsgroups" or method == MANHATTAN}
     wanted["sklearn"] = method == HDBSCAN or (method == MANHATTAN and name == "20 Newsgroups")
     wanted["ot"] = kind == SCORES and name in ("Zoo", "MNIST")
-    lost = [module for module, needed in wanted.items() if needed and find_spec(module) is None]
-    return f"it needs {', '.join(lost)}" if lost else ""
+    return lacking(*(module for module, needed in wanted.items() if needed))
 
 
 def table(which: str, quick: bool) -> list[Cell]:
@@ -236,8 +234,7 @@ _NEWSGROUPS = """20 Newsgroups differ by more than their standard errors, which 
 cover how the text was prepared: ours is not lemmatised and has p = 14,033 instead of 12,818, which most
 likely is why; on the same PC scores SciPy's Ward, average and complete linkage
 get the scores that ours get. Labels have two levels, split at the first full stop. Zoo and MNIST (100
-images of each digit) are data of ours, with one level of labels. Standard errors are in brackets, times
-1,000."""
+images of each digit) are data of ours, with one level of labels."""
 _REMARKS = {
     "table1": f"""{_SIMULATED}
 

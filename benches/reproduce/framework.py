@@ -1,9 +1,11 @@
 """Experiments, their cells, and the cache that lets an interrupted run go on."""
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,16 @@ Results = Mapping["Cell", Mapping[int, Result]]
 
 @dataclass(frozen=True)
 class Published:
-    """A number as printed, so that its rounding is known, and its standard error."""
+    """A number as printed, so that its rounding is known, its standard error, and the runs behind it."""
 
     text: str
-    error: float
+    error: float = 0.0
+    runs: int = 1
+
+    @classmethod
+    def of_runs(cls, text: str, deviation: float, runs: int = 10) -> "Published":
+        """A mean over runs of which the standard deviation is printed."""
+        return cls(text, deviation / math.sqrt(runs), runs)
 
     @property
     def value(self) -> float:
@@ -29,26 +37,31 @@ class Published:
     @property
     def rounding(self) -> float:
         """Half a unit of the last digit."""
-        return 0.5 * 10.0 ** -len(self.text.partition(".")[2])
+        digits, _, exponent = self.text.partition("e")
+        return 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of a table or one point of a figure: `run(seed)` gives it.
+    """One number of a table or one point of a figure: `run(seed)` gives it, as `number` of its result.
 
     `key` names it in the cache: cells of two tables that have the same key are run once. A cached result
     is used again as long as `settings` stay the same. `needs` are data sets, `lacks` says why the cell
-    can't be run at all. `simulated` cells draw new data for each seed; the others permute rows only.
+    can't be run at all. `simulated` cells draw new data or comparisons for each seed, so that seeds tell
+    the standard error; the others permute rows only and bring an "error". `note` is why it differs, if it
+    does.
     """
 
     key: str
     labels: tuple[str, ...]
     run: Callable[[int], Result] = field(compare=False)
+    number: str = "value"
     seeds: int = 10
     simulated: bool = False
     published: Published | None = None
     needs: tuple[str, ...] = ()
     lacks: str = ""
+    note: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def why_not(self) -> str:
@@ -113,6 +126,12 @@ class Cache:
         new = path.with_suffix(".new")
         new.write_text(json.dumps(stored, indent=1))
         os.replace(new, path)  # noqa: PTH105
+
+
+def lacking(*modules: str) -> str:
+    """Which of these modules can't be imported, as a `lacks`; empty if all can."""
+    lost = [module for module in modules if find_spec(module) is None]
+    return f"it needs {', '.join(lost)}" if lost else ""
 
 
 def undone(cells: Sequence[Cell], cache: Cache, seeds: int | None) -> list[tuple[Cell, int]]:

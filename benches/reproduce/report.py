@@ -5,13 +5,16 @@ import io
 import math
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reproduce.framework import Cache, Cell, Experiment, Line, Result, Results
 
 REPRODUCED, DIFFERS, EXTRA = "reproduced", "differs", "no published value"
 CANNOT, MISSING = "can't be run", "not run yet"
+#: Numbers from here on are shown with an exponent, and differences from them in percent.
+LARGE = 1000
+_VERDICTS = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
 
 _INTRODUCTION = """# The papers' numbers, and ours
 
@@ -20,16 +23,18 @@ order in every run, with a new one for each seed.
 
 A number is *reproduced* if it is within 2 standard errors of the published one, after allowing for the
 rounding of what is printed. The standard error of a difference has two parts. Ours is that of the mean over
-seeds where data are simulated, else that over leaves. The published one is as printed, or our standard
-deviation from seed to seed where that is larger: it comes from one draw.
+seeds where data or comparisons are drawn anew, else that over leaves. The published one is as printed, or
+what our standard deviation from seed to seed makes it where that is larger. Standard errors are in
+brackets: times 1,000, but as they are where numbers have exponents. Where a paper prints no numbers,
+*published* is what its text says, and the verdict is whether that holds here.
 """
 
 
 def mean_and_error(cell: Cell, results: Mapping[int, Result]) -> tuple[float, float, float]:
     """The mean over seeds, its standard error, and the standard deviation from seed to seed."""
-    values = [result["value"] for result in results.values()]
+    values = [result[cell.number] for result in results.values()]
     spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    if cell.simulated and len(values) > 1:
+    if cell.simulated:
         return statistics.fmean(values), spread / math.sqrt(len(values)), spread
     return statistics.fmean(values), statistics.fmean(r["error"] for r in results.values()), spread
 
@@ -39,23 +44,51 @@ def compare(results: Results) -> list[Line]:
     lines = []
     for cell, found in results.items():
         published = cell.published
-        printed = "" if published is None else f"{published.text} ({1e3 * published.error:.2g})"
+        large = published is not None and abs(published.value) >= LARGE
+        printed = "" if published is None else _shown(published.text, published.error, large)
         if not found:
-            why = cell.why_not()
-            lines.append(Line(cell.labels, printed, "", "", f"{CANNOT}: {why}" if why else MISSING))
+            lines.append(Line(cell.labels, printed, "", "", not_run(cell)))
             continue
         mean, error, spread = mean_and_error(cell, found)
-        ours = f"{mean:.4f} ({1e3 * error:.2g})"
+        large |= published is None and abs(mean) >= LARGE
+        ours = _shown(f"{mean:.3e}" if large else f"{mean:.4f}", error, large)
         if published is None:
             lines.append(Line(cell.labels, "", ours, "", EXTRA))
             continue
         difference = mean - published.value
         left = max(0.0, abs(difference) - published.rounding)
-        errors = left / math.hypot(max(published.error, spread), error)
+        scale = math.hypot(max(published.error, spread / math.sqrt(published.runs)), error)
+        errors = left / scale if scale else math.copysign(math.inf, left) if left else 0.0
         by = f"{math.copysign(errors, difference):+.1f}" if errors >= 0.05 else "0.0"
-        verdict = REPRODUCED if errors <= 2 else f"{DIFFERS} by {difference:+.3f}"
+        amount = f"{difference / published.value:+.1%}" if large else f"{difference:+.3f}"
+        why = f": {cell.note}" if cell.note else ""
+        verdict = REPRODUCED if errors <= 2 else f"{DIFFERS} by {amount}{why}"
         lines.append(Line(cell.labels, printed, ours, by, verdict))
     return lines
+
+
+def not_run(cell: Cell) -> str:
+    """The verdict of a cell without results."""
+    why = cell.why_not()
+    return f"{CANNOT}: {why}" if why else MISSING
+
+
+def claim(labels: tuple[str, ...], said: str, cells: Results, judge: Callable[[], tuple[str, bool]]) -> Line:
+    """Whether what the text says of some cells holds: `judge` gives ours in words and the answer.
+
+    Cells that can't be run here are left out, as long as there are others.
+    """
+    able = [cell for cell in cells if cells[cell] or not cell.why_not()]
+    if not able or not all(cells[cell] for cell in able):
+        reasons = [not_run(cell) for cell in cells if not cells[cell]]
+        return Line(labels, said, "", "", reasons[0] if reasons else MISSING)
+    ours, holds = judge()
+    return Line(labels, said, ours, "", REPRODUCED if holds else DIFFERS)
+
+
+def _shown(text: str, error: float, large: bool) -> str:
+    """A number with its standard error: times 1,000, or as it is if the number is large."""
+    return f"{text} ({error:.1e})" if large else f"{text} ({1e3 * error:.2g})"
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -113,28 +146,38 @@ def write(experiments: Sequence[Experiment], cache: Cache, folder: Path, quick: 
         section = f"## {experiment.title}\n\n"
         if experiment.remarks:
             section += f"{experiment.remarks}\n\n"
-        section += f"{table}"
-        if experiment.draw is not None and all(results.values()):
+        section += f"{_seeds(results)}{table}"
+        shown = {cell: found for cell, found in results.items() if found}
+        able = all(found or cell.why_not() for cell, found in results.items())
+        if experiment.draw is not None and shown and able:
             picture = folder / "images" / f"{name}.png"
             if _has_matplotlib():
                 picture.parent.mkdir(exist_ok=True)
-                experiment.draw(results, picture)
+                experiment.draw(shown, picture)
             else:
                 messages.append(f'{experiment.name}: no figure without matplotlib: pip install "ordhc[plot]"')
             if picture.exists():
                 section += f"\n![{experiment.title}](images/{name}.png)\n"
         (folder / f"{name}.md").write_text(section)
         sections.append(section)
-        shown = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
-        index.append([f"`{experiment.name}`", experiment.title, *(str(kinds[kind] or "") for kind in shown)])
-    head = markdown(["name", "what", REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING], index)
+        counted = (str(kinds[kind] or "") for kind in _VERDICTS)
+        index.append([f"`{experiment.name}`", experiment.title, *counted])
+    head = markdown(["name", "what", *_VERDICTS], index)
     note = "\nA smoke run with `--quick`: the numbers mean nothing.\n" if quick else ""
     (folder / "reproduction.md").write_text("\n".join([_INTRODUCTION + note, head, *sections]))
     return messages
 
 
 def _kind(verdict: str) -> str:
-    return next(k for k in (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING) if verdict.startswith(k))
+    return next(k for k in _VERDICTS if verdict.startswith(k))
+
+
+def _seeds(results: Results) -> str:
+    counts = sorted({len(found) for found in results.values() if found})
+    if not counts:
+        return ""
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"Seeds behind each of our numbers: {number}.\n\n"
 
 
 def _has_matplotlib() -> bool:
