@@ -13,6 +13,7 @@ mod linkage;
 mod metric;
 mod preference;
 mod similarity;
+mod sparse;
 mod table;
 mod tree;
 mod vectors;
@@ -42,6 +43,8 @@ mod _ordhc {
     use crate::preference::{build, pairs_beaten, preference_linkage};
     #[pymodule_export]
     use crate::similarity::{adds, mulk3, mulk4, square};
+    #[pymodule_export]
+    use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
     use crate::table::parse_table;
     #[pymodule_export]

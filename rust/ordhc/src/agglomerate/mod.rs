@@ -38,6 +38,7 @@ pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use row_update::{RowMerge, RowUpdate};
+pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs, agglomerate_sparse};
 pub use tolerance::Tolerance;
 

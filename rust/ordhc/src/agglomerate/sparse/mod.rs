@@ -18,4 +18,5 @@ mod single;
 mod zeros;
 
 pub use job::{Missing, agglomerate_sparse};
+pub(crate) use pairs::Pair;
 pub use pairs::SparsePairs;
