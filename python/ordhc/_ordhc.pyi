@@ -43,6 +43,9 @@ __all__ = [
     "mulk3",
     "mulk4",
     "square",
+    "adds_csr",
+    "adds_linkage",
+    "agglomerate_sparse",
     "parse_table",
     "Dendrogram",
     "leaf_heights",
@@ -78,6 +81,12 @@ def adds(
     dtype: str,
     progress: _Progress,
 ) -> NDArray[Any]: ...
+def adds_csr(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
 def mulk3(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
@@ -161,6 +170,25 @@ def agglomerate(
     initial: NDArray[np.int64] | None,
     progress: _Progress,
     overwrite: bool = False,
+) -> Dendrogram: ...
+
+def agglomerate_sparse(
+    indptr: NDArray[np.int32] | NDArray[np.int64],
+    indices: NDArray[np.int32] | NDArray[np.int64],
+    values: NDArray[np.float64],
+    linkage: Linkage,
+    dissimilarity: bool,
+    missing: str,
+    initial: NDArray[np.int64] | None,
+    progress: _Progress,
+) -> tuple[Dendrogram, int]: ...
+def adds_linkage(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    linkage: Linkage,
+    initial: NDArray[np.int64] | None,
+    progress: _Progress,
 ) -> Dendrogram: ...
 
 # --- the tree --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, vectors, verbs
+from ordhc import _ordhc, registry, sparse, vectors, verbs
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning, PluginError
@@ -22,6 +22,9 @@ Progress = Callable[[float], None]
 
 #: Ways to average linkage of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
+
+#: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
+_MANY, _FEW = 2000, 20
 
 #: The papers' names of methods: similarity (None where the linkage needs none) and linkage.
 METHODS: Mapping[str, tuple[str | None, str]] = {
@@ -156,6 +159,14 @@ class Plan:
         factored = self.similarity is not None and self.similarity.factor is not None
         return factored and self.linkage.native == "average"
 
+    def _is_sparse(self, data: Any) -> bool:
+        """Whether answers are so few that most pairs have AddS similarity 0: no matrix is made."""
+        if self.similarity is None or not verbs.is_adds(self.similarity):
+            return False
+        n = data.n_leaves
+        few = n >= _MANY and 2 * len(data) * _FEW < n * (n - 1) // 2
+        return few and self.linkage.native in sparse.LINKAGES
+
     def _merge(
         self,
         data: Any,
@@ -177,6 +188,10 @@ class Plan:
                 return None
             return lambda done: progress(offset + done / 2)
 
+        if self._is_sparse(data):
+            rule = _ordhc.Linkage.native(str(self.linkage.native))
+            tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
+            return Dendrogram._of(tree, None)
         settings = dict(self.similarity_settings)
         own = None
         if self.similarity.factor is None:

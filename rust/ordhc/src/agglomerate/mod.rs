@@ -33,11 +33,14 @@ mod square_rounds;
 mod store;
 mod tolerance;
 
+pub(crate) use chain::Chain;
 pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_in_place, agglomerate_with_rows};
+pub(crate) use job::ROUNDING;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use row_update::{RowMerge, RowUpdate};
+pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs, agglomerate_sparse};
 pub use tolerance::Tolerance;

@@ -6,7 +6,7 @@ use super::pairs::SparsePairs;
 use super::rounds::{Rules, SHARE, reduce};
 use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
-use crate::agglomerate::Tolerance;
+use crate::agglomerate::{ROUNDING, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::monitor::Monitor;
@@ -107,7 +107,7 @@ impl<'a> Job<'a> {
         let tolerance = if *rule != Rule::Average || facts.exact {
             Tolerance::EXACT
         } else {
-            Tolerance::relative(crate::agglomerate::job::ROUNDING, if facts.mixed { facts.largest } else { 0.0 })
+            Tolerance::relative(ROUNDING, if facts.mixed { facts.largest } else { 0.0 })
         };
         Ok(Self { pairs, rule, missing, rules: Rules { bar: NO_BAR, tolerance, monitor, share: SHARE } })
     }
