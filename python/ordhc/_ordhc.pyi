@@ -51,6 +51,7 @@ __all__ = [
     "leaf_heights",
     "mean_dot_linkage",
     "sparse_gram",
+    "vector_linkage",
 ]
 
 _Progress = Callable[[float], None] | None
@@ -228,6 +229,13 @@ def mean_dot_linkage(
     rows: NDArray[np.float64] | NDArray[np.float32],
     scale: float,
     initial: NDArray[np.int64] | None,
+    progress: _Progress,
+) -> Dendrogram: ...
+def vector_linkage(
+    rows: NDArray[np.float64] | NDArray[np.float32],
+    linkage: str,
+    measure: str,
+    scale: float,
     progress: _Progress,
 ) -> Dendrogram: ...
 def sparse_gram(

@@ -20,7 +20,7 @@ __all__ = ["METHODS", "Plan", "cluster"]
 
 Progress = Callable[[float], None]
 
-#: Ways to average linkage of vectors.
+#: Ways to linkages of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
 
 #: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
@@ -106,10 +106,13 @@ class Plan:
             initial = None if initial is None else initial[order]
         if engine not in ENGINES:
             raise InputError(f"engine is {engine!r}, not one of {', '.join(ENGINES)}")
-        if engine == "matrix-free" and not self._needs_no_matrix:
+        if engine == "matrix-free" and self._measure is None:
             raise InputError(
-                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their like"
+                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their like, single "
+                "linkage of these and of distances, and ward of euclidean"
             )
+        if engine == "matrix-free" and initial is not None and self.linkage.native != "average":
+            raise InputError(f"{self.title} needs a matrix to start from initial_clusters")
         if isinstance(data, Triplets | Quadruplets):
             tree, unanswered = self._fit_comparisons(data, initial, progress)
         else:
@@ -154,10 +157,22 @@ class Plan:
         return _completed(tree, leaves, labels), unanswered
 
     @property
-    def _needs_no_matrix(self) -> bool:
-        """Whether there is an engine that computes similarities from vectors as it goes."""
-        factored = self.similarity is not None and self.similarity.factor is not None
-        return factored and self.linkage.native == "average"
+    def _measure(self) -> str | None:
+        """What an engine that needs no matrix would compute from vectors as it goes, if there is one."""
+        if self.similarity is None:
+            return None
+        if self.similarity.factor is not None:
+            return "dot" if self.linkage.native in ("average", "single") else None
+        name = self.similarity.name
+        distances = name in ("euclidean", "sqeuclidean", "manhattan") and registry.is_builtin(self.similarity)
+        fits = self.linkage.native == "single" or (self.linkage.native == "ward" and name == "euclidean")
+        return name if distances and fits else None
+
+    def _prefers_no_matrix(self, rows: Any, initial: NDArray[np.int64] | None, engine: str) -> bool:
+        native = self.linkage.native
+        if self._measure is None or native is None or (initial is not None and native != "average"):
+            return False
+        return engine == "matrix-free" or (engine == "auto" and vectors.prefers_no_matrix(rows, native))
 
     def _is_sparse(self, data: Any) -> bool:
         """Whether answers are so few that most pairs have AddS similarity 0: no matrix is made."""
@@ -193,21 +208,18 @@ class Plan:
             tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
             return Dendrogram._of(tree, None)
         settings = dict(self.similarity_settings)
-        own = None
-        if self.similarity.factor is None:
-            pairs = verbs._built(self.similarity, data, "condensed", "float64", half(0), settings)
-        else:
+        own, rows, scale = None, data, 1.0
+        if self.similarity.factor is not None:
             rows, scale = verbs.factored(self.similarity, data, half(0), settings)
             own = scale * vectors.squared_norms(rows)
-            if (
-                self._needs_no_matrix
-                and engine != "matrix"
-                and (engine == "matrix-free" or vectors.prefers_no_matrix(rows))
-            ):
-                tree = vectors.mean_dot_linkage(rows, scale, initial, half(0.5), what=self.similarity.name)
-                return tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+        what, measure, native = self.similarity.name, self._measure, self.linkage.native
+        if measure is not None and native is not None and self._prefers_no_matrix(rows, initial, engine):
+            tree = vectors.matrix_free_linkage(rows, native, measure, scale, initial, half(0.5), what=what)
+            return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+        if own is None:
+            pairs = verbs._built(self.similarity, data, "condensed", "float64", half(0), settings)
+        else:
             # What the engine works in, so that there is one matrix only.
-            what = self.similarity.name
             pairs = vectors.products(rows, scale, "condensed", "float64", half(0), what=what)
         less_is_closer = self.similarity.dissimilarity
         if not len(pairs):
@@ -266,10 +278,12 @@ def cluster(
     tie_seed
         As in `linkage`.
     engine
-        For average linkage of dot products and cosines: "matrix" computes all pairs first, "matrix-free"
-        none, as the average dot product of two clusters is the dot product of their means, and needs
-        O(n p) memory. Where no two similarities are closer than rounding the tree is the same, heights
-        differ by rounding. "auto" takes the faster one, and the one that fits into memory.
+        For vectors: "matrix" computes all pairs first, "matrix-free" none, in O(n p) memory. Without a matrix
+        go average linkage of dot products and cosines (the average of two clusters is the dot product of their
+        means), single linkage of these and of distances (a spanning tree that grows), and "ward" of "euclidean"
+        (centroids and sizes). Where no two similarities are closer than rounding the tree is the same, heights
+        differ by rounding. "auto" takes the faster one, and the one that fits into memory. Single linkage and
+        Ward start from `initial_clusters` only with a matrix.
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters

@@ -50,5 +50,5 @@ mod _ordhc {
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
-    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram};
+    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_linkage};
 }
