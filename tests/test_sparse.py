@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
@@ -35,6 +35,7 @@ def matrix(n, values, kind="upper"):
     return S.tocsr()
 
 
+@settings(deadline=None)
 @given(pairs(), st.sampled_from(["upper", "lower", "both", "either"]), st.sampled_from(LINKAGES), st.data())
 def test_absent_pairs_are_zero(data, kind, name, more):
     n, values = data
@@ -51,6 +52,7 @@ def test_absent_pairs_are_zero(data, kind, name, more):
     np.testing.assert_allclose(found.heights, expected.heights, rtol=1e-12, atol=1e-12)
 
 
+@settings(deadline=None)
 @given(pairs(st.integers(1, 9)), st.sampled_from(LINKAGES), st.booleans())
 def test_what_is_all_known_is_as_the_full_matrix(data, name, dissimilarity):
     n, values = data

@@ -352,6 +352,7 @@ def test_components_on_the_way():
 # --- single linkage and Ward without a matrix ------------------------------------------------
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 30),
     st.integers(1, 6),

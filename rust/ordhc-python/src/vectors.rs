@@ -1,8 +1,8 @@
 //! Hierarchies from vectors.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::similarity::condensed_len;
 use ordhc::Error;
+use ordhc::similarity::condensed_len;
 use ordhc::vectors::{Measure, SparseRows, Vectors, single_linkage, ward_linkage};
 use pyo3::prelude::*;
 

@@ -21,12 +21,13 @@ pub(super) struct Rules<'m> {
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
-    /// A round costs as much as moving one of this many of all entries one by one. (In tests also 0 and a lot.)
+    /// A round costs about as much as moving one of this many of all entries one by one. (In tests also 0 and a
+    /// lot.)
     pub(super) share: usize,
 }
 
 /// As [`Rules::share`] should be.
-pub(super) const SHARE: usize = 16;
+pub(super) const SHARE: usize = 128;
 
 /// Merges as long as a link is above the bar. Returns the links that are left.
 pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
