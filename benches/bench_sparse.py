@@ -20,7 +20,13 @@ from measure import alternating, table
 
 DEGREE = 20
 KINDS = ("random", "blobs", "hubs", "blobs, tied")
-WAYS = [("average", "zero"), ("complete", "zero"), ("single", "zero"), ("average", "ignore"), ("complete", "ignore")]
+WAYS = [
+    ("average", "zero"),
+    ("complete", "zero"),
+    ("single", "zero"),
+    ("average", "ignore"),
+    ("complete", "ignore"),
+]
 
 
 def neighbours(n, kind):
@@ -93,8 +99,16 @@ def beside_dense():
         }
         seconds = alternating(works, 3)
         a, b = ordhc.linkage(S, name), ordhc.linkage(full, name)
-        assert np.array_equal(a.merges, b.merges) and np.allclose(a.heights, b.heights, rtol=1e-9, atol=0)
-        rows.append((name, f"{seconds['sparse']:.3f}", f"{seconds['full']:.3f}", f"{seconds['full'] / seconds['sparse']:.1f}"))
+        assert np.array_equal(a.merges, b.merges)
+        assert np.allclose(a.heights, b.heights, rtol=1e-9, atol=0)
+        rows.append(
+            (
+                name,
+                f"{seconds['sparse']:.3f}",
+                f"{seconds['full']:.3f}",
+                f"{seconds['full'] / seconds['sparse']:.1f}",
+            )
+        )
     print(f"The same tree from {S.nnz:,} pairs of {n:,} leaves and from the full matrix, medians of 3\n")
     table(("linkage", "sparse s", "full s", "times as fast"), rows)
 
@@ -114,7 +128,14 @@ def main():
                 del S
                 for linkage, missing in WAYS:
                     seconds, processor, peak = measured(file, linkage, missing)
-                    cells = (f"{pairs:,}", linkage, missing, f"{seconds:.1f}", f"{processor:.1f}", f"{peak:.0f}")
+                    cells = (
+                        f"{pairs:,}",
+                        linkage,
+                        missing,
+                        f"{seconds:.1f}",
+                        f"{processor:.1f}",
+                        f"{peak:.0f}",
+                    )
                     rows.append((f"{n:,}", kind, *cells))
                     print(*rows[-1], file=sys.stderr, flush=True)
     print(f"{DEGREE} neighbours each, one run\n")

@@ -172,7 +172,6 @@ def agglomerate(
     progress: _Progress,
     overwrite: bool = False,
 ) -> Dendrogram: ...
-
 def agglomerate_sparse(
     indptr: NDArray[np.int32] | NDArray[np.int64],
     indices: NDArray[np.int32] | NDArray[np.int64],

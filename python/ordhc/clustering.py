@@ -108,8 +108,8 @@ class Plan:
             raise InputError(f"engine is {engine!r}, not one of {', '.join(ENGINES)}")
         if engine == "matrix-free" and self._measure is None:
             raise InputError(
-                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their like, single "
-                "linkage of these and of distances, and ward of euclidean"
+                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their "
+                "like, single linkage of these and of distances, and ward of euclidean"
             )
         if engine == "matrix-free" and initial is not None and self.linkage.native != "average":
             raise InputError(f"{self.title} needs a matrix to start from initial_clusters")
@@ -278,11 +278,11 @@ def cluster(
     tie_seed
         As in `linkage`.
     engine
-        For vectors: "matrix" computes all pairs first, "matrix-free" none, in O(n p) memory. Without a matrix
-        go average linkage of dot products and cosines (the average of two clusters is the dot product of their
-        means), single linkage of these and of distances (a spanning tree that grows), and "ward" of "euclidean"
-        (centroids and sizes). Where no two similarities are closer than rounding the tree is the same, heights
-        differ by rounding. "auto" takes the faster one, and the one that fits into memory. Single linkage and
+        For vectors: "matrix" computes all pairs first, "matrix-free" none, in O(n p) memory. Without a
+        matrix go average linkage of dot products and cosines (the average of two clusters is the dot
+        product of their means), single linkage of these and of distances (a spanning tree that grows), and
+        "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding the
+        tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that fits into memory. Single linkage and
         Ward start from `initial_clusters` only with a matrix.
     progress
         Called now and then with the share that is done, from 0 to 1.

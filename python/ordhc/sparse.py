@@ -58,8 +58,8 @@ def merged(
         raise InputError(f"missing is {missing!r}, not 'zero' or 'ignore'")
     if dissimilarity and missing == "zero":
         raise InputError(
-            "with missing='zero' pairs that aren't stored would have dissimilarity 0, as if they were identical: "
-            "sparse dissimilarities need missing='ignore'"
+            "with missing='zero' pairs that aren't stored would have dissimilarity 0, as if they were "
+            "identical: sparse dissimilarities need missing='ignore'"
         )
     tree, n_trees = _ordhc.agglomerate_sparse(
         *_places(pairs),
@@ -72,7 +72,8 @@ def merged(
     )
     if n_trees > 1:
         warnings.warn(
-            f"the stored pairs leave {n_trees} separate trees, which are joined at the height of the last merge",
+            f"the stored pairs leave {n_trees} separate trees, "
+            "which are joined at the height of the last merge",
             OrdhcWarning,
             stacklevel=3,
         )

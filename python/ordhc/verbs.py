@@ -174,8 +174,8 @@ def linkage(
     Raises
     ------
     InputError
-        NaN or infinity (with their place), an asymmetric matrix (a sparse one: the two values), shapes that are none, unknown
-        names (with the nearest ones).
+        NaN or infinity (with their place), an asymmetric matrix (a sparse one: the two values), shapes
+        that are none, unknown names (with the nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 
@@ -185,8 +185,8 @@ def linkage(
     of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
     that equal means of counts stay equal. Where similarities are rounded ("average" of other numbers,
     "weighted", "ward", reducible coefficients) those within 1e-13 of the larger one (of the largest in
-    S, where both signs mix) count as equal. With ``missing="ignore"`` "average" and "complete" take, of equally
-    similar pairs, that of which the larger share is known, and then go by the leaves.
+    S, where both signs mix) count as equal. With ``missing="ignore"`` "average" and "complete" take, of
+    equally similar pairs, that of which the larger share is known, and then go by the leaves.
 
     Examples
     --------
