@@ -282,8 +282,8 @@ def cluster(
         matrix go average linkage of dot products and cosines (the average of two clusters is the dot
         product of their means), single linkage of these and of distances (a spanning tree that grows), and
         "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding the
-        tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that fits into memory. Single linkage and
-        Ward start from `initial_clusters` only with a matrix.
+        tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that fits into
+        memory. Single linkage and Ward start from `initial_clusters` only with a matrix.
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters
