@@ -76,7 +76,8 @@ def test_unknown_pairs_count_for_nothing():
         lowest = min(height, 2.5)
         assert sorted(tree.heights.tolist(), reverse=True) == tree.heights.tolist()
         assert sorted(tree.heights.tolist()) == sorted([4.0, height, 2.5, lowest, lowest])
-        assert tree.to_newick(branch_lengths=False) == "(f,((c,(a,b)),(d,e)));"
+        assert tree.cut(n_clusters=3).tolist() == [0, 0, 0, 1, 1, 2]
+        assert tree.merges[-1].tolist() == [5, 9]
     with pytest.warns(ordhc.OrdhcWarning, match="3 separate trees"):
         tree = ordhc.linkage(sp.csr_array((3, 3)), missing="ignore")
     assert tree.merges.tolist() == [[0, 1], [2, 3]]

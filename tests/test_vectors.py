@@ -371,7 +371,7 @@ def test_single_linkage_needs_no_matrix(n, p, similarity, seed, single):
     ]
     for tree in trees[1:]:
         assert tree.merges.tolist() == trees[0].merges.tolist()
-        np.testing.assert_allclose(tree.heights, trees[0].heights, rtol=1e-9)
+        np.testing.assert_allclose(tree.heights, trees[0].heights, rtol=1e-6 if single else 1e-9)
         assert tree.kind == trees[0].kind
 
 
