@@ -92,7 +92,7 @@ impl Centroids {
             weights[own % LANES] = f64::INFINITY;
         }
         let too_far =
-            |sums: &[f64; LANES]| (0..LANES).fold(true, |all, lane| all & !(-(sums[lane] * weights[lane]) >= floor));
+            |sums: &[f64; LANES]| !(0..LANES).fold(false, |near, lane| near | (-(sums[lane] * weights[lane]) >= floor));
         let sums = self.tiles.sums(tile, query, SquaredEuclidean::add, too_far)?;
         let value = |lane: usize| {
             if weights[lane] == f64::INFINITY { f64::NEG_INFINITY } else { -(sums[lane] * weights[lane]) }

@@ -36,7 +36,6 @@ impl Graph {
             names.iter().enumerate().for_each(|(at, &name)| number[name as usize] = at as u32);
         }
         let at = |name: u32| if consecutive { name } else { number[name as usize] };
-        let mut ends = vec![0; k];
         let mut starts = vec![0; k + 1];
         for link in links.clone() {
             starts[at(link.a) as usize + 1] += 1;
@@ -44,8 +43,8 @@ impl Graph {
         }
         for cluster in 0..k {
             starts[cluster + 1] += starts[cluster];
-            ends[cluster] = starts[cluster + 1];
         }
+        let ends = starts[1..].to_vec();
         let mut entries = vec![Entry { cluster: 0, count: 0, value: 0.0 }; starts[k]];
         for Link { a, b, count, value } in links {
             let (a, b) = (at(a), at(b));

@@ -56,7 +56,7 @@ impl Forest {
                 [[a, b], _] => self.record(a.min(b), a.max(b), level[0].value, merges),
                 _ => self.grow(edges, level[0].value, merges),
             }
-            if (merges.len() - before) % 1024 == 0 {
+            if (merges.len() - before).is_multiple_of(1024) {
                 monitor.advance(0)?;
             }
         }
