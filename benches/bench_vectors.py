@@ -1,7 +1,7 @@
 """Hierarchies from vectors: python benches/bench_vectors.py [--large] [group ...].
 
-Groups are dense, sparse, free and growth; by default all. scikit-learn does what the paper on dot products
-does: AgglomerativeClustering on the largest dot product less the others, in float64. --large adds
+Groups are dense, sparse, free, growth and others; by default all. scikit-learn does what the paper on dot
+products does: AgglomerativeClustering on the largest dot product less the others, in float64. --large adds
 scikit-learn at n = 20,000 (12 GB) and matrix-free runs of 100,000 and 200,000. Sparse vectors are 20
 Newsgroups where ORDHC_DATA names a folder with newsgroups_train_counts.npz, else random with as many
 values.
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import scipy.cluster.hierarchy
 import scipy.sparse as sp
 from sklearn.cluster import AgglomerativeClustering
 
@@ -153,7 +154,44 @@ def growth():
     table(("n", "s", "exponent", "peak MB", "before"), rows)
 
 
-GROUPS = {"dense": dense, "sparse": sparse, "free": free, "growth": growth}
+def others():
+    """Single linkage and Ward's; fastcluster's linkage_vector makes no matrix either, its linkage does."""
+    import fastcluster
+
+    rows = []
+    for linkage, n, p in [
+        ("single", 5000, 2),
+        ("single", 5000, 50),
+        ("ward", 5000, 2),
+        ("ward", 5000, 50),
+        ("ward", 20_000, 50),
+    ]:
+        X = np.random.default_rng(0).normal(size=(n, p)) + 4 * np.random.default_rng(1).integers(0, 3, (n, p))
+
+        def ordhc_by(engine, X=X, linkage=linkage):
+            return ordhc.cluster(X, similarity="euclidean", linkage=linkage, engine=engine)
+
+        works = {
+            "ordhc, matrix-free": lambda by=ordhc_by: by("matrix-free"),
+            "ordhc, matrix": lambda by=ordhc_by: by("matrix"),
+            "ordhc, auto": lambda by=ordhc_by: by("auto"),
+            "fastcluster.linkage_vector": lambda X=X, linkage=linkage: fastcluster.linkage_vector(X, linkage),
+            "fastcluster.linkage": lambda X=X, linkage=linkage: fastcluster.linkage(X, linkage),
+        }
+        if n > 5000:
+            del works["fastcluster.linkage_vector"]
+        else:
+            works["scipy"] = lambda X=X, linkage=linkage: scipy.cluster.hierarchy.linkage(X, linkage)
+        heights = ordhc_by("matrix-free").heights
+        assert np.allclose(heights, fastcluster.linkage(X, linkage)[:, 2])
+        medians = alternating(works, 3)
+        best = min(medians["fastcluster.linkage"], medians.get("fastcluster.linkage_vector", np.inf))
+        rows += [(linkage, f"{n:,}", p, name, f"{s:.3f}", f"{best / s:.2f}") for name, s in medians.items()]
+    print("Single linkage and Ward's of points, medians of 3 (bar: 2 times the faster of fastcluster's)\n")
+    table(("linkage", "n", "p", "work", "median s", "times fastcluster"), rows)
+
+
+GROUPS = {"dense": dense, "sparse": sparse, "free": free, "growth": growth, "others": others}
 
 
 def main():

@@ -288,7 +288,7 @@ def test_a_matrix_too_large_is_refused_before_it_is_made():
         ordhc.similarity(t)
     t = ordhc.Triplets(np.arange(3_000_000).reshape(-1, 3))
     with pytest.raises(MemoryError, match="bytes"):
-        ordhc.cluster(t)
+        ordhc.cluster(t, linkage="weighted")
 
 
 def test_progress_is_told_and_its_errors_stop_the_work():

@@ -205,7 +205,7 @@ def test_bad_engines():
     X = positive(5, 2)
     with pytest.raises(ordhc.InputError, match="engine is 'fast', not one of auto, matrix, matrix-free"):
         ordhc.cluster(X, method="dot-al", engine="fast")
-    for parts in ({"similarity": "dot", "linkage": "single"}, {"similarity": "euclidean"}):
+    for parts in ({"similarity": "dot", "linkage": "complete"}, {"similarity": "euclidean"}):
         with pytest.raises(ordhc.InputError, match="needs a matrix"):
             ordhc.cluster(X, **parts, engine="matrix-free")
     with pytest.raises(ordhc.InputError, match="overflow|large|finite"):
@@ -347,3 +347,50 @@ def test_components_on_the_way():
     again = ordhc.linkage(scores @ scores.T / 5)
     assert tree.merges.tolist() == again.merges.tolist()
     assert ordhc.cluster(X, similarity="pca-cosine", n_components=2, engine="matrix-free").n_leaves == 20
+
+
+# --- single linkage and Ward without a matrix ------------------------------------------------
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 30),
+    st.integers(1, 6),
+    st.sampled_from(["euclidean", "sqeuclidean", "manhattan", "dot"]),
+    st.integers(0, 1000),
+    st.booleans(),
+)
+def test_single_linkage_needs_no_matrix(n, p, similarity, seed, single):
+    random = np.random.default_rng(seed)
+    # Euclidean distances in a matrix come from dot products, whose rounding parts ties.
+    X = random.normal(size=(n, p)) if "euclidean" in similarity else random.integers(0, 4, (n, p))
+    X = X.astype(np.float32 if single else np.float64)
+    trees = [
+        ordhc.cluster(X, similarity=similarity, linkage="single", engine=engine)
+        for engine in ("matrix", "matrix-free", "auto")
+    ]
+    for tree in trees[1:]:
+        assert tree.merges.tolist() == trees[0].merges.tolist()
+        np.testing.assert_allclose(tree.heights, trees[0].heights, rtol=1e-6 if single else 1e-9)
+        assert tree.kind == trees[0].kind
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ward_needs_no_matrix(sparse):
+    X = positive(70, 20)
+    X[:, 3:] *= np.random.default_rng(0).random(X[:, 3:].shape) < 0.2
+    data = sp.csr_matrix(X) if sparse else X
+    free = ordhc.cluster(data, similarity="euclidean", linkage="ward", engine="matrix-free")
+    full = ordhc.cluster(X, similarity="euclidean", linkage="ward", engine="matrix")
+    assert free.merges.tolist() == full.merges.tolist()
+    np.testing.assert_allclose(free.heights, full.heights, rtol=1e-9)
+    cosine = [
+        ordhc.cluster(data, similarity="cosine", linkage="single", engine=engine)
+        for engine in ("matrix", "matrix-free")
+    ]
+    assert cosine[0].merges.tolist() == cosine[1].merges.tolist()
+    np.testing.assert_allclose(cosine[0].leaf_heights, cosine[1].leaf_heights)
+    with pytest.raises(ordhc.InputError, match="needs a matrix to start from initial_clusters"):
+        ordhc.cluster(
+            X, similarity="euclidean", linkage="ward", engine="matrix-free", initial_clusters=[0] * 70
+        )

@@ -45,11 +45,15 @@ __all__ = [
     "mulk3",
     "mulk4",
     "square",
+    "adds_csr",
+    "adds_linkage",
+    "agglomerate_sparse",
     "parse_table",
     "Dendrogram",
     "leaf_heights",
     "mean_dot_linkage",
     "sparse_gram",
+    "vector_linkage",
 ]
 
 _Progress = Callable[[float], None] | None
@@ -80,6 +84,12 @@ def adds(
     dtype: str,
     progress: _Progress,
 ) -> NDArray[Any]: ...
+def adds_csr(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    progress: _Progress,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
 def mulk3(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
@@ -188,6 +198,24 @@ def agglomerate(
     progress: _Progress,
     overwrite: bool = False,
 ) -> Dendrogram: ...
+def agglomerate_sparse(
+    indptr: NDArray[np.int32] | NDArray[np.int64],
+    indices: NDArray[np.int32] | NDArray[np.int64],
+    values: NDArray[np.float64],
+    linkage: Linkage,
+    dissimilarity: bool,
+    missing: str,
+    initial: NDArray[np.int64] | None,
+    progress: _Progress,
+) -> tuple[Dendrogram, int]: ...
+def adds_linkage(
+    rows: _Rows,
+    weights: NDArray[np.float64] | None,
+    n_leaves: int,
+    linkage: Linkage,
+    initial: NDArray[np.int64] | None,
+    progress: _Progress,
+) -> Dendrogram: ...
 
 # --- the tree --------------------------------------------------------------------------------
 
@@ -226,6 +254,13 @@ def mean_dot_linkage(
     rows: NDArray[np.float64] | NDArray[np.float32],
     scale: float,
     initial: NDArray[np.int64] | None,
+    progress: _Progress,
+) -> Dendrogram: ...
+def vector_linkage(
+    rows: NDArray[np.float64] | NDArray[np.float32],
+    linkage: str,
+    measure: str,
+    scale: float,
     progress: _Progress,
 ) -> Dendrogram: ...
 def sparse_gram(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, vectors, verbs
+from ordhc import _ordhc, registry, sparse, vectors, verbs
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning, PluginError
@@ -20,8 +20,11 @@ __all__ = ["Plan", "cluster"]
 
 Progress = Callable[[float], None]
 
-#: Ways to average linkage of vectors.
+#: Ways to linkages of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
+
+#: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
+_MANY, _FEW = 2000, 20
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,13 @@ class Plan:
             raise InputError(f"refine={self.refine!r} needs comparisons; for vectors there is 'dasgupta'")
         if engine == "matrix-free" and self.refine:
             raise InputError("refining needs a matrix: leave out engine='matrix-free'")
-        if engine == "matrix-free" and not self._needs_no_matrix:
+        if engine == "matrix-free" and self._measure is None:
             raise InputError(
-                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their like"
+                f"{self.title} needs a matrix; matrix-free are average linkage of dot, cosine and their "
+                "like, single linkage of these and of distances, and ward of euclidean"
             )
+        if engine == "matrix-free" and initial is not None and self.linkage.native != "average":
+            raise InputError(f"{self.title} needs a matrix to start from initial_clusters")
         if isinstance(data, Triplets | Quadruplets):
             tree, unanswered = self._fit_comparisons(data, initial, progress)
         else:
@@ -166,10 +172,32 @@ class Plan:
         )
 
     @property
-    def _needs_no_matrix(self) -> bool:
-        """Whether there is an engine that computes similarities from vectors as it goes."""
-        factored = self.similarity is not None and self.similarity.factor is not None
-        return factored and self.linkage.native == "average"
+    def _measure(self) -> str | None:
+        """What an engine that needs no matrix would compute from vectors as it goes, if there is one."""
+        if self.similarity is None:
+            return None
+        if self.similarity.factor is not None:
+            return "dot" if self.linkage.native in ("average", "single") else None
+        name = self.similarity.name
+        distances = name in ("euclidean", "sqeuclidean", "manhattan") and registry.is_builtin(self.similarity)
+        fits = self.linkage.native == "single" or (self.linkage.native == "ward" and name == "euclidean")
+        return name if distances and fits else None
+
+    def _prefers_no_matrix(self, rows: Any, initial: NDArray[np.int64] | None, engine: str) -> bool:
+        native = self.linkage.native
+        if self._measure is None or native is None or (initial is not None and native != "average"):
+            return False
+        if self.refine:
+            return False
+        return engine == "matrix-free" or (engine == "auto" and vectors.prefers_no_matrix(rows, native))
+
+    def _is_sparse(self, data: Any) -> bool:
+        """Whether answers are so few that most pairs have AddS similarity 0: no matrix is made."""
+        if self.similarity is None or self.refine or not verbs.is_adds(self.similarity):
+            return False
+        n = data.n_leaves
+        few = n >= _MANY and 2 * len(data) * _FEW < n * (n - 1) // 2
+        return few and self.linkage.native in sparse.LINKAGES
 
     def _merge(
         self,
@@ -192,23 +220,23 @@ class Plan:
                 return None
             return lambda done: progress(offset + done / 2)
 
+        if self._is_sparse(data):
+            rule = _ordhc.Linkage.native(str(self.linkage.native))
+            tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
+            return Dendrogram._of(tree, None)
         settings = dict(self.similarity_settings)
-        own = None
-        if self.similarity.factor is None:
-            pairs = verbs._built(self.similarity, data, "condensed", "float64", half(0), settings)
-        else:
+        own, rows, scale = None, data, 1.0
+        if self.similarity.factor is not None:
             rows, scale = verbs.factored(self.similarity, data, half(0), settings)
             own = scale * vectors.squared_norms(rows)
-            if (
-                self._needs_no_matrix
-                and not self.refine
-                and engine != "matrix"
-                and (engine == "matrix-free" or vectors.prefers_no_matrix(rows))
-            ):
-                tree = vectors.mean_dot_linkage(rows, scale, initial, half(0.5), what=self.similarity.name)
-                return tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+        what, measure, native = self.similarity.name, self._measure, self.linkage.native
+        if measure is not None and native is not None and self._prefers_no_matrix(rows, initial, engine):
+            tree = vectors.matrix_free_linkage(rows, native, measure, scale, initial, half(0.5), what=what)
+            return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+        if own is None:
+            pairs = verbs._built(self.similarity, data, "condensed", "float64", half(0), settings)
+        else:
             # What the engine works in, so that there is one matrix only.
-            what = self.similarity.name
             pairs = vectors.products(rows, scale, "condensed", "float64", half(0), what=what)
         less_is_closer = self.similarity.dissimilarity
         if not len(pairs):
@@ -269,10 +297,12 @@ def cluster(
     tie_seed
         As in `linkage`.
     engine
-        For average linkage of dot products and cosines: "matrix" computes all pairs first, "matrix-free"
-        none, as the average dot product of two clusters is the dot product of their means, and needs
-        O(n p) memory. Where no two similarities are closer than rounding the tree is the same, heights
-        differ by rounding. "auto" takes the faster one, and the one that fits into memory.
+        For vectors: "matrix" computes all pairs first, "matrix-free" none, in O(n p) memory. Without a
+        matrix go average linkage of dot products and cosines (the average of two clusters is the dot
+        product of their means), single linkage of these and of distances (a spanning tree that grows), and
+        "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding the
+        tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that fits into
+        memory. Single linkage and Ward start from `initial_clusters` only with a matrix.
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or

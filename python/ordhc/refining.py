@@ -144,7 +144,9 @@ def refined(
     else:
         if isinstance(data, Triplets | Quadruplets):
             name = "adds3" if isinstance(data, Triplets) else "adds4"
-            data = verbs.similarity(data, name, layout="square")
+            S: NDArray[Any] = verbs.similarity(data, name, layout="square")
+        else:
+            S = data
         average = heights == "average"
-        better, *_ = _ordhc.refine_similarity(tree._tree, data, dissimilarity, average, how, progress)
+        better, *_ = _ordhc.refine_similarity(tree._tree, S, dissimilarity, average, how, progress)
     return Dendrogram._of(better, tree.names)

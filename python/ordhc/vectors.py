@@ -20,8 +20,8 @@ Progress = Callable[[float], None]
 
 #: Rows of a block of the matrix of pairs.
 _BLOCK = 512
-#: Up to so many columns no matrix of pairs is needed for speed.
-_FEW = 256
+#: Up to so many columns linkages are faster without a matrix of pairs.
+_FEW = {"average": 256, "single": 128, "ward": 64}
 #: Above so many rows and columns a truncated decomposition is used.
 _SMALL = 2000
 
@@ -180,32 +180,41 @@ def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputE
     return InputError(f"the dot product of rows {row} and {column} overflows {values.dtype}: rescale")
 
 
-def prefers_no_matrix(rows: Any) -> bool:
-    """Whether average linkage of dot products is better off without a matrix of pairs."""
+def prefers_no_matrix(rows: Any, linkage: str) -> bool:
+    """Whether a linkage that needs no matrix of pairs is better off without."""
     n, p = rows.shape
-    pairs = n * (n - 1) // 2
     if is_sparse(rows):
         return False
-    if p <= _FEW:
+    if p <= _FEW[linkage]:
         return True
     try:
-        # The similarities, and the engine's own copy.
-        _ordhc.check_memory("the similarity matrix", (rows.dtype.itemsize + 8) * pairs)
+        # The engine works in the similarities.
+        _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
     except MemoryError:
         return True
     return False
 
 
-def mean_dot_linkage(
-    rows: Any, scale: float, initial: NDArray[np.int64] | None, progress: Progress | None, *, what: str
+def matrix_free_linkage(
+    rows: Any,
+    linkage: str,
+    measure: str,
+    scale: float,
+    initial: NDArray[np.int64] | None,
+    progress: Progress | None,
+    *,
+    what: str,
 ) -> Dendrogram:
-    """Average linkage of dot products without a matrix of pairs."""
+    """Average linkage of dot products, single linkage of any measure or Ward's, without a matrix of pairs."""
     if is_sparse(rows):
         _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])
         rows = rows.toarray()
     rows = np.ascontiguousarray(rows)
-    _warn_of_sample(rows, scale, what)
-    return Dendrogram._of(_ordhc.mean_dot_linkage(rows, scale, initial, progress), None)
+    if measure == "dot":
+        _warn_of_sample(rows, scale, what)
+    if linkage == "average":
+        return Dendrogram._of(_ordhc.mean_dot_linkage(rows, scale, initial, progress), None)
+    return Dendrogram._of(_ordhc.vector_linkage(rows, linkage, measure, scale, progress), None)
 
 
 class _Negative:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry
+from ordhc import _ordhc, registry, sparse
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, PluginError
@@ -30,7 +30,7 @@ def similarity(
     dtype: Any = "float64",
     progress: Progress | None = None,
     **parameters: Any,
-) -> NDArray[Any]:
+) -> Any:
     """Similarities of all pairs of leaves, from comparisons or vectors.
 
     Parameters
@@ -44,7 +44,8 @@ def similarity(
     layout
         "square" gives (n, n), symmetric, with zeros on the diagonal for AddS and a leaf's similarity
         with itself for the others; "condensed" the n(n-1)/2 pairs as SciPy orders them, in half the
-        memory.
+        memory; "sparse", for AddS, SciPy's CSR of the pairs that aren't zero, symmetric, which needs
+        `pip install "ordhc[vectors]"`.
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
     progress
@@ -54,7 +55,7 @@ def similarity(
 
     Returns
     -------
-    ndarray
+    ndarray or csr_array
         Similarities: larger is closer, in units of comparisons for "adds3" and "adds4", of agreeing
         comparisons for the kernels ("mulk3" from -1 to 1 if normalised).
 
@@ -83,8 +84,8 @@ def similarity(
            [-1., -1.,  0.]])
     """
     spec = registry.get("similarity", name)
-    if layout not in ("square", "condensed"):
-        raise InputError(f"layout is {layout!r}, not 'square' or 'condensed'")
+    if layout not in ("square", "condensed", "sparse"):
+        raise InputError(f"layout is {layout!r}, not 'square', 'condensed' or 'sparse'")
     try:
         type_name = np.dtype(dtype).name
     except TypeError:
@@ -93,6 +94,13 @@ def similarity(
         raise InputError(f"dtype is {dtype!r}, not one of {', '.join(_DTYPES)}")
     fitting = _fitting(data, spec.data, f"similarity {name!r}")
     settings = _settings(spec.parameters, parameters, f"similarity {name!r}")
+    if layout == "sparse":
+        if not is_adds(spec):
+            raise InputError(f"similarity {name!r} has no sparse layout, only 'adds3' and 'adds4' have")
+        if fitting.weights is not None and not type_name.startswith("float"):
+            raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
+        parts = _ordhc.adds_csr(fitting.rows, fitting.weights, fitting.n_leaves, progress)
+        return sparse.matrix(parts, fitting.n_leaves, type_name, "layout='sparse'")
     return _built(spec, fitting, layout, type_name, progress, settings)
 
 
@@ -106,6 +114,7 @@ def linkage(
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     overwrite: bool = False,
+    missing: str = "zero",
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -115,7 +124,9 @@ def linkage(
     ----------
     S
         (n, n) symmetric (the diagonal is ignored) or the n(n-1)/2 pairs as SciPy orders them;
-        float64, float32 or integers. Finite.
+        float64, float32 or integers. Finite. Or, for "single", "complete" and "average", a SciPy sparse
+        (n, n) matrix or array: a pair may be stored in either triangle, or in both with equal values;
+        duplicates are summed, as SciPy does. It stays as it is, and no full matrix is made.
     name
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
@@ -138,6 +149,13 @@ def linkage(
         undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, and the
         naive engine, still make an (n, n) copy). Without, a working copy of up to S's pairs in float64 is
         made, for "single" none.
+    missing
+        What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
+        ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,
+        "complete" the least and "single" the largest of these; clusters without a known pair merge when no
+        others are left, one by one in the order of their smallest leaves, at the height of the last merge (0
+        if there is none). Initial clusters without a known pair inside are merged at the height of the
+        closest merge after. Dissimilarities need "ignore".
     progress
         Called now and then with the share that is done, from 0 to 1.
     **parameters
@@ -148,11 +166,16 @@ def linkage(
     Dendrogram
         Heights are the similarity (or dissimilarity) at each merge.
 
+    Warns
+    -----
+    OrdhcWarning
+        With ``missing="ignore"``, known pairs that leave more than one tree, with their number.
+
     Raises
     ------
     InputError
-        NaN or infinity (with their place), an asymmetric matrix, shapes that are none, unknown
-        names (with the nearest ones).
+        NaN or infinity (with their place), an asymmetric matrix (a sparse one: the two values), shapes
+        that are none, unknown names (with the nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 
@@ -162,7 +185,8 @@ def linkage(
     of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
     that equal means of counts stay equal. Where similarities are rounded ("average" of other numbers,
     "weighted", "ward", reducible coefficients) those within 1e-13 of the larger one (of the largest in
-    S, where both signs mix) count as equal.
+    S, where both signs mix) count as equal. With ``missing="ignore"`` "average" and "complete" take, of
+    equally similar pairs, that of which the larger share is known, and then go by the leaves.
 
     Examples
     --------
@@ -173,6 +197,22 @@ def linkage(
     """
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
+    if sparse.is_sparse(S):
+        if overwrite or engine != "auto":
+            raise InputError("a sparse matrix takes neither overwrite=True nor another engine than 'auto'")
+        pairs = sparse.as_pairs(S)
+        initial = _labels(initial_clusters, pairs.shape[0])
+        order = None
+        if tie_seed is not None:
+            order = np.random.default_rng(tie_seed).permutation(pairs.shape[0])
+            pairs = sparse.as_pairs(pairs[order][:, order])
+            initial = None if initial is None else initial[order]
+        tree = sparse.merged(
+            pairs, name, spec.native, initial, progress, dissimilarity=bool(dissimilarity), missing=missing
+        )
+        return (tree if order is None else tree.relabel(order)).with_names(names)
+    if missing != "zero":
+        raise InputError(f"missing={missing!r} is for sparse matrices; {type(S).__name__} has all pairs")
     values = _handed_over(S) if overwrite else _matrix(S)
     n = len(values) if values.ndim == 2 else _leaves_of_condensed(len(values))
     initial = _labels(initial_clusters, n)
@@ -331,6 +371,11 @@ def _built(
         found = getattr(result, "shape", type(result).__name__)
         raise PluginError(f"similarity {spec.name!r} gave {found}, not an array of shape {shape}")
     return result
+
+
+def is_adds(spec: SimilaritySpec) -> bool:
+    """Whether a similarity is built-in AddS, which sparse answers make sparse."""
+    return spec.name in ("adds3", "adds4") and registry.is_builtin(spec)
 
 
 def factored(

@@ -161,5 +161,10 @@ def test_the_number_of_threads_does_not_matter():
 def test_is_discovered():
     rows = [row for row in ordhc.list_plugins() if row.plugin == "ordhc-embedding"]
     assert [row.name for row in rows if row.kind == "similarity"] == NAMES
-    assert [row.name for row in rows if row.kind == "method"] == ["tste-al", "forte-al", "complete-al", "complete"]
+    assert [row.name for row in rows if row.kind == "method"] == [
+        "tste-al",
+        "forte-al",
+        "complete-al",
+        "complete",
+    ]
     assert {(row.status, row.entry_point) for row in rows} == {("ok", "embedding")}

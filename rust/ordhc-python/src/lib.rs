@@ -15,6 +15,7 @@ mod metric;
 mod preference;
 mod refine;
 mod similarity;
+mod sparse;
 mod table;
 mod tree;
 mod vectors;
@@ -49,9 +50,11 @@ mod _ordhc {
     #[pymodule_export]
     use crate::similarity::{adds, mulk3, mulk4, square};
     #[pymodule_export]
+    use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
+    #[pymodule_export]
     use crate::table::parse_table;
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
-    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram};
+    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_linkage};
 }

@@ -1,8 +1,9 @@
 //! Hierarchies from vectors.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::Error;
 use ordhc::similarity::condensed_len;
-use ordhc::vectors::{SparseRows, Vectors};
+use ordhc::vectors::{Measure, SparseRows, Vectors, single_linkage, ward_linkage};
 use pyo3::prelude::*;
 
 use crate::arrays::zeros;
@@ -41,6 +42,39 @@ pub(crate) fn mean_dot_linkage(
             let (n, p) = (shape[0], shape[1]);
             callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
                 ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
+            })
+        }};
+    }
+    let tree = match &rows {
+        Dense::F64(rows) => run!(rows),
+        Dense::F32(rows) => run!(rows),
+    }?;
+    Ok(tree.into())
+}
+
+/// Single linkage of a measure, or Ward's linkage.
+#[pyfunction]
+pub(crate) fn vector_linkage(
+    py: Python<'_>,
+    rows: Dense<'_>,
+    linkage: &str,
+    measure: &str,
+    scale: f64,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Dendrogram> {
+    let measure = Measure::from_name(measure).map_err(to_py)?;
+    let ward = match (linkage, measure) {
+        ("single", _) => false,
+        ("ward", Measure::Euclidean) => true,
+        _ => return Err(to_py(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix")))),
+    };
+    macro_rules! run {
+        ($rows:expr) => {{
+            let (shape, values) = ($rows.shape(), $rows.as_slice()?);
+            let (n, p) = (shape[0], shape[1]);
+            callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+                let vectors = Vectors::new(values, n, p)?;
+                if ward { ward_linkage(&vectors, monitor) } else { single_linkage(&vectors, measure, scale, monitor) }
             })
         }};
     }

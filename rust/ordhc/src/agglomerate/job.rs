@@ -18,7 +18,7 @@ const CONDENSED_FROM: usize = 1500;
 /// Up to this number of clusters a chain is faster than rounds on square rows.
 const CHAIN_BELOW: usize = 1500;
 /// Differences up to this share of the values may be rounding (thousands of roundings, in fact).
-const ROUNDING: f64 = 1e-13;
+pub(crate) const ROUNDING: f64 = 1e-13;
 
 /// What there is to agglomerate.
 pub(super) enum Input<'a> {

@@ -11,6 +11,7 @@
 //! * `nearest pair`: every cluster's nearest is cached; any linkage, O(n^2) time in ordinary cases.
 //! * `naive`: looks at all pairs before every merge; O(n^3), the twin that the others are tested
 //!   against.
+//! * `sparse`: similarities of few pairs, without a matrix.
 
 mod chain;
 mod condensed_rows;
@@ -27,15 +28,21 @@ mod rows;
 mod search;
 mod single;
 mod spanning_tree;
+mod sparse;
 mod square_rounds;
 mod store;
 mod tolerance;
 
+pub(crate) use chain::Chain;
 pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_in_place, agglomerate_with_rows};
+pub(crate) use job::ROUNDING;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use row_update::{RowMerge, RowUpdate};
+pub(crate) use single::merges_along;
+pub(crate) use sparse::Pair;
+pub use sparse::{Missing, SparsePairs, agglomerate_sparse};
 pub use tolerance::Tolerance;
 
 use crate::error::Result;

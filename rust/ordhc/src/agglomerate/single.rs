@@ -15,13 +15,22 @@ use crate::tree::RawMerge;
 pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     monitor.start((n * n) as u64);
-    let mut edges = spanning_tree(matrix, monitor)?;
+    merges_along(n, spanning_tree(matrix, monitor)?, &|a, b| matrix.similarity(a, b), monitor)
+}
+
+/// The merges, in order, from the edges of a maximum spanning tree and the similarity of any two leaves.
+pub(crate) fn merges_along(
+    n: usize,
+    mut edges: Vec<RawMerge>,
+    similarity: &impl Fn(u32, u32) -> f64,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
     edges.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity));
     let mut clusters = Clusters::new(n);
     let mut merges = Vec::with_capacity(edges.len());
     // Zeros of both signs are equal.
     for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
-        clusters.join(level, matrix, &mut merges, monitor)?;
+        clusters.join(level, similarity, &mut merges, monitor)?;
     }
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
 }
@@ -61,7 +70,7 @@ impl Clusters {
     fn join(
         &mut self,
         level: &[RawMerge],
-        matrix: &Matrix<'_>,
+        similarity_of: &impl Fn(u32, u32) -> f64,
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<()> {
@@ -96,7 +105,7 @@ impl Clusters {
             groups[find(&mut root, at)].push(touched[at]);
         }
         for group in groups.into_iter().filter(|group| !group.is_empty()) {
-            self.grow(&group, similarity, matrix, merges, monitor)?;
+            self.grow(&group, similarity, similarity_of, merges, monitor)?;
         }
         Ok(())
     }
@@ -107,7 +116,7 @@ impl Clusters {
         &mut self,
         group: &[usize],
         similarity: f64,
-        matrix: &Matrix<'_>,
+        similarity_of: &impl Fn(u32, u32) -> f64,
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<()> {
@@ -121,7 +130,7 @@ impl Clusters {
             // there only when the one is new and the other apart.
             while at < apart.len() {
                 let other = apart[at];
-                let tied = |&a: &u32| self.members[other].iter().any(|&b| matrix.similarity(a, b) == similarity);
+                let tied = |&a: &u32| self.members[other].iter().any(|&b| similarity_of(a, b) == similarity);
                 if apart.len() == 1 && adjacent.is_empty() || self.members[new].iter().any(tied) {
                     adjacent.push(Reverse(other));
                     apart.swap_remove(at);

@@ -81,7 +81,7 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
         }
     };
     for merge in &mut merges {
-        merge.similarity = unit.grow(merge.similarity) * scale + 0.0;
+        merge.similarity = unit.grow(merge.similarity, 2) * scale + 0.0;
     }
     let mut tree = Dendrogram::in_order(n, merges)?;
     tree.make_monotone();
@@ -90,23 +90,23 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
 
 /// A power of two that brings all coordinates below 1, so that nothing overflows on the way.
 #[derive(Debug, Clone, Copy)]
-struct Unit {
+pub(super) struct Unit {
     exponent: i32,
 }
 
 impl Unit {
-    fn below_one(largest: f64) -> Self {
+    pub(super) fn below_one(largest: f64) -> Self {
         let exponent = if largest > 0.0 { largest.log2().floor() as i32 + 1 } else { 0 };
         Self { exponent }
     }
 
-    fn shrink(self, x: f64) -> f64 {
+    pub(super) fn shrink(self, x: f64) -> f64 {
         times_power(x, -self.exponent)
     }
 
-    /// For products.
-    fn grow(self, x: f64) -> f64 {
-        times_power(x, 2 * self.exponent)
+    /// For sums of products of `degree` coordinates.
+    pub(super) fn grow(self, x: f64, degree: i32) -> f64 {
+        times_power(x, degree * self.exponent)
     }
 }
 

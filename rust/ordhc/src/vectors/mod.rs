@@ -1,23 +1,31 @@
 //! Hierarchies from vectors: the similarity of two leaves is the dot product of their vectors.
 //!
 //! * [`mean_dot_linkage`]: average linkage of dot products without a matrix of pairs;
+//! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: how high the leaves themselves stand.
 //!
 //! J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure".
 
 mod bounds;
+mod closeness;
 mod clusters;
 mod dense_rows;
 mod leaf_heights;
 mod mean_dot;
 mod rounds;
 mod search;
+mod single;
 mod sparse_gram;
 mod sparse_rows;
+mod tiles;
+mod ward;
 
+pub use closeness::Measure;
 pub use dense_rows::Vectors;
 pub use leaf_heights::leaf_heights;
 pub use mean_dot::mean_dot_linkage;
+pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;
+pub use ward::ward_linkage;

@@ -1,0 +1,101 @@
+//! Agglomeration of sparse similarities.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use ordhc::agglomerate::{Missing, SparsePairs, agglomerate_sparse as agglomerate};
+use ordhc::linkage::Rule;
+use ordhc::similarity::sparse_adds;
+use ordhc::{Error, Monitor};
+use pyo3::prelude::*;
+
+use crate::callbacks;
+use crate::comparison::{Rows, with_comparisons};
+use crate::error::to_py;
+use crate::linkage::{Linkage, partition};
+use crate::tree::Dendrogram;
+
+/// Row pointers or columns, as SciPy has them.
+#[derive(FromPyObject)]
+pub(crate) enum Places<'py> {
+    I32(PyReadonlyArray1<'py, i32>),
+    I64(PyReadonlyArray1<'py, i64>),
+}
+
+/// From this many values on, some tens of milliseconds of work.
+const LONG: usize = 1 << 16;
+
+fn rule<'a>(linkage: &'a Bound<'_, Linkage>) -> PyResult<&'a Rule> {
+    linkage.get().rule().ok_or_else(|| to_py(Error::Argument("sparse similarities take no row updates".into())))
+}
+
+#[pyfunction]
+#[pyo3(signature = (indptr, indices, values, linkage, dissimilarity, missing, initial, progress))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn agglomerate_sparse(
+    py: Python<'_>,
+    indptr: Places<'_>,
+    indices: Places<'_>,
+    values: PyReadonlyArray1<'_, f64>,
+    linkage: &Bound<'_, Linkage>,
+    dissimilarity: bool,
+    missing: &str,
+    initial: Option<PyReadonlyArray1<'_, i64>>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Dendrogram, usize)> {
+    let missing = Missing::from_name(missing).map_err(to_py)?;
+    let (rule, initial, values) = (rule(linkage)?, partition(initial)?, values.as_slice()?);
+    macro_rules! run {
+        ($indptr:expr, $indices:expr) => {{
+            let (indptr, indices) = ($indptr.as_slice()?, $indices.as_slice()?);
+            callbacks::run(py, values.len() > LONG, progress.as_ref(), |monitor| {
+                let n = indptr.len().saturating_sub(1);
+                let pairs = SparsePairs::from_csr(indptr, indices, values, n, dissimilarity)?;
+                agglomerate(&pairs, rule, missing, initial.as_ref(), monitor)
+            })
+        }};
+    }
+    let (tree, n_trees) = match (&indptr, &indices) {
+        (Places::I32(indptr), Places::I32(indices)) => run!(indptr, indices),
+        (Places::I64(indptr), Places::I64(indices)) => run!(indptr, indices),
+        _ => Err(to_py(Error::Argument("row pointers and columns must be of the same type".into()))),
+    }?;
+    Ok((tree.into(), n_trees))
+}
+
+/// AddS and a linkage of it, without a place for every pair.
+#[pyfunction]
+pub(crate) fn adds_linkage<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    linkage: &Bound<'py, Linkage>,
+    initial: Option<PyReadonlyArray1<'py, i64>>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Dendrogram> {
+    let (rule, initial) = (rule(linkage)?, partition(initial)?);
+    let (tree, _) = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
+        callbacks::run(py, answers.len() > LONG || n_leaves > LONG, progress.as_ref(), |monitor| {
+            let pairs = sparse_adds(&answers, &monitor.child())?;
+            agglomerate(&pairs, rule, Missing::Zero, initial.as_ref(), monitor)
+        })?
+    });
+    Ok(tree.into())
+}
+
+type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
+
+/// AddS as row pointers, columns and values.
+#[pyfunction]
+pub(crate) fn adds_csr<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Csr<'py>> {
+    let (starts, columns, values) = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
+        let work = |monitor: &Monitor| sparse_adds(&answers, monitor).map(|pairs| pairs.to_csr());
+        callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?
+    });
+    Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, values)))
+}

@@ -1,0 +1,208 @@
+//! The nearest-neighbour chain on links that are moved one by one, from the cluster of fewer links to the other.
+
+use super::graph::{Graph, Near, nearest};
+use super::links::{Entry, Kind, Link};
+use super::rounds::Rules;
+use crate::error::Result;
+use crate::memory;
+use crate::tree::RawMerge;
+
+mod hub;
+
+use hub::Hub;
+
+/// From this many links on a cluster keeps them sorted.
+const HUB: usize = 256;
+
+/// Clusters are numbered as in the graph that they come from; a merged one has the number of either part.
+pub(super) struct Chain<'m, K: Kind> {
+    clusters: Vec<Cluster>,
+    rows: Vec<Row<K>>,
+    rules: Rules<'m>,
+    hub_from: usize,
+    /// By cluster: the last merge that has looked at it.
+    stamps: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Cluster {
+    name: u32,
+    size: f64,
+    alive: bool,
+}
+
+/// The links of a cluster, in any order.
+struct Row<K: Kind> {
+    entries: Vec<Entry>,
+    hub: Option<Box<Hub<K>>>,
+}
+
+impl<'m, K: Kind> Chain<'m, K> {
+    pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
+        memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
+        let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
+        let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
+        // Tests set the share to make all kinds of work small.
+        let hub_from = if rules.share == super::rounds::SHARE { HUB } else { 3 };
+        let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
+        let rows = (0..graph.len()).map(row).collect();
+        let stamps = vec![0; clusters.len()];
+        Ok(Self { clusters, rows, rules, hub_from, stamps })
+    }
+
+    /// Merges as long as a link is above the bar. Returns the links that are left.
+    ///
+    /// Of equally near clusters one is the nearest by an order of all pairs. So a chain cannot run in a circle,
+    /// unless equal within rounding is not transitive: a circle ends where it closes.
+    pub(super) fn run(mut self, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+        let mut stack: Vec<(usize, f64)> = Vec::new();
+        let mut on_stack = vec![false; self.clusters.len()];
+        let mut start = 0;
+        let mut next = 0;
+        while start < self.clusters.len() {
+            if stack.is_empty() {
+                stack.push((start, f64::NEG_INFINITY));
+                on_stack[start] = true;
+            }
+            let (top, before) = stack[stack.len() - 1];
+            let near = if self.clusters[top].alive { self.nearest(top) } else { None };
+            let Some(near) = near else {
+                // Only the first can be without a link, the others have one to the one before.
+                stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
+                next += 1;
+                start = next;
+                continue;
+            };
+            let cluster = near.cluster as usize;
+            if !on_stack[cluster] {
+                on_stack[cluster] = true;
+                stack.push((cluster, near.similarity));
+                continue;
+            }
+            let last = stack[stack.len() - 2].0;
+            stack.truncate(stack.len() - 2);
+            (on_stack[top], on_stack[last]) = (false, false);
+            let names = (self.clusters[top].name as usize, self.clusters[last].name as usize);
+            merges.push(RawMerge { i: names.0.min(names.1), j: names.0.max(names.1), similarity: before });
+            start = self.merge(top, last, merges.len() as u32);
+            self.rules.monitor.advance(1)?;
+        }
+        Ok(self.links())
+    }
+
+    fn nearest(&mut self, i: usize) -> Option<Near> {
+        let Self { clusters, rows, rules, .. } = self;
+        let Row { entries, hub } = &mut rows[i];
+        let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
+        let (n_i, limits) = (clusters[i].size, (rules.bar, rules.tolerance));
+        match hub {
+            None => nearest::<K>(entries, n_i, about, limits),
+            Some(hub) => hub.nearest(entries, n_i, about, limits),
+        }
+    }
+
+    /// Merges two clusters and returns the one that they become.
+    fn merge(&mut self, a: usize, b: usize, stamp: u32) -> usize {
+        let (small, large) = if self.rows[a].entries.len() < self.rows[b].entries.len() { (a, b) } else { (b, a) };
+        let moved = std::mem::take(&mut self.rows[small].entries);
+        self.rows[small].hub = None;
+        let gone = self.clusters[small];
+        self.clusters[small].alive = false;
+        self.clusters[large].size += gone.size;
+        self.clusters[large].name = self.clusters[large].name.min(gone.name);
+        self.rows[large].remove(small);
+        if K::ALL && !K::MEAN {
+            self.keep_common(&moved, large, stamp);
+        }
+        for entry in moved {
+            let k = entry.cluster as usize;
+            if k == large {
+                continue;
+            }
+            self.rows[k].remove(small);
+            let known = self.rows[large].get(k).copied();
+            let link = match known {
+                None if K::ALL && !K::MEAN => continue,
+                None => entry,
+                Some(other) => {
+                    Entry { value: K::fold(other.value, entry.value), count: other.count + entry.count, ..entry }
+                }
+            };
+            self.rows[large].set(link, &self.clusters, self.hub_from);
+            self.rows[k].set(Entry { cluster: large as u32, ..link }, &self.clusters, self.hub_from);
+        }
+        large
+    }
+
+    /// Drops the links that only one of two clusters has.
+    fn keep_common(&mut self, moved: &[Entry], large: usize, stamp: u32) {
+        moved.iter().for_each(|entry| self.stamps[entry.cluster as usize] = stamp);
+        let stamps = &self.stamps;
+        let common = |entry: &Entry| stamps[entry.cluster as usize] == stamp;
+        let (kept, dropped): (Vec<Entry>, Vec<Entry>) =
+            self.rows[large].entries.iter().partition(|&entry| common(entry));
+        dropped.iter().for_each(|entry| self.rows[entry.cluster as usize].remove(large));
+        self.rows[large] = Row::new(kept, &self.clusters, self.hub_from);
+    }
+
+    fn links(&self) -> Vec<Link> {
+        let mut links = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            let a = self.clusters[at].name;
+            for &Entry { cluster, count, value } in &row.entries {
+                let b = self.clusters[cluster as usize].name;
+                links.extend((a < b).then_some(Link { a, b, count, value }));
+            }
+        }
+        links.sort_unstable_by_key(|link| (link.a, link.b));
+        links
+    }
+}
+
+impl<K: Kind> Row<K> {
+    fn new(entries: Vec<Entry>, clusters: &[Cluster], hub_from: usize) -> Self {
+        let mut row = Self { entries, hub: None };
+        row.sort(clusters, hub_from);
+        row
+    }
+
+    fn sort(&mut self, clusters: &[Cluster], hub_from: usize) {
+        if self.hub.is_none() && self.entries.len() >= hub_from {
+            let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
+            self.hub = Some(Box::new(Hub::new(&self.entries, about)));
+        }
+    }
+
+    fn place(&self, k: usize) -> Option<usize> {
+        match &self.hub {
+            None => self.entries.iter().position(|entry| entry.cluster as usize == k),
+            Some(hub) => hub.place(k as u32),
+        }
+    }
+
+    fn get(&self, k: usize) -> Option<&Entry> {
+        self.place(k).map(|at| &self.entries[at])
+    }
+
+    fn remove(&mut self, k: usize) {
+        let Some(at) = self.place(k) else { return };
+        self.entries.swap_remove(at);
+        if let Some(hub) = &mut self.hub {
+            hub.remove(k as u32, at, self.entries.get(at));
+        }
+    }
+
+    fn set(&mut self, entry: Entry, clusters: &[Cluster], hub_from: usize) {
+        let at = self.place(entry.cluster as usize).unwrap_or(self.entries.len());
+        if at == self.entries.len() {
+            self.entries.push(entry);
+        } else {
+            self.entries[at] = entry;
+        }
+        let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
+        match &mut self.hub {
+            Some(hub) => hub.set(&entry, at, about(entry.cluster)),
+            None => self.sort(clusters, hub_from),
+        }
+    }
+}

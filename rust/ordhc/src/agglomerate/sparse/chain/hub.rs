@@ -1,0 +1,121 @@
+//! A cluster of many links, which finds its nearest without looking at all of them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::marker::PhantomData;
+use std::ops::Bound;
+
+use super::super::graph::Near;
+use super::super::links::{Entry, Kind};
+use crate::agglomerate::Tolerance;
+
+/// Links in falling order of similarity.
+///
+/// The order is that for a cluster of size 1, as its own size changes none of it. The others' sizes and names
+/// change without notice, but only so that their links fall: where a link stands is a bound.
+pub(super) struct Hub<K: Kind> {
+    /// By cluster: where its entry is, and where it stands.
+    places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
+    order: BTreeSet<(Rank, u32)>,
+    kind: PhantomData<K>,
+}
+
+/// Similarity and share, larger ones first, and the name.
+type Rank = (Reverse<u64>, Reverse<u64>, u32);
+
+impl<K: Kind> Hub<K> {
+    pub(super) fn new(entries: &[Entry], about: impl Fn(u32) -> (f64, u32)) -> Self {
+        let rank = |entry: &Entry| Self::rank(entry, about(entry.cluster));
+        let places = entries.iter().enumerate().map(|(at, entry)| (entry.cluster, (at as u32, rank(entry)))).collect();
+        let order = entries.iter().map(|entry| (rank(entry), entry.cluster)).collect();
+        Self { places, order, kind: PhantomData }
+    }
+
+    fn rank(entry: &Entry, (n_k, name): (f64, u32)) -> Rank {
+        let share = K::share(entry, 1.0, n_k);
+        (Reverse(ordered(K::similarity(entry, 1.0, n_k))), Reverse(ordered(share)), name)
+    }
+
+    pub(super) fn place(&self, k: u32) -> Option<usize> {
+        self.places.get(&k).map(|&(at, _)| at as usize)
+    }
+
+    /// Forgets the entry of `k`, in whose place `at` another one may stand now.
+    pub(super) fn remove(&mut self, k: u32, at: usize, moved: Option<&Entry>) {
+        if let Some((_, rank)) = self.places.remove(&k) {
+            self.order.remove(&(rank, k));
+        }
+        if let Some(place) = moved.and_then(|moved| self.places.get_mut(&moved.cluster)) {
+            place.0 = at as u32;
+        }
+    }
+
+    /// Takes over the entry that stands at `at`.
+    pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
+        let rank = Self::rank(entry, about);
+        if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {
+            self.order.remove(&(old, entry.cluster));
+        }
+        self.order.insert((rank, entry.cluster));
+    }
+
+    /// As [`nearest`](super::super::graph::nearest) of all entries.
+    pub(super) fn nearest(
+        &mut self,
+        entries: &[Entry],
+        n_i: f64,
+        about: impl Fn(u32) -> (f64, u32),
+        (bar, tolerance): (f64, Tolerance),
+    ) -> Option<Near> {
+        let mut best: Option<(Near, f64, u32)> = None;
+        let mut floor = f64::NEG_INFINITY;
+        let mut from = Bound::Unbounded;
+        // The first of every level of equal similarity, as long as levels count as equal.
+        while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
+            let at = self.places.get(&k)?.0 as usize;
+            let (n_k, name) = about(k);
+            if Self::rank(&entries[at], (n_k, name)) != rank {
+                self.set(&entries[at], at, (n_k, name));
+                continue;
+            }
+            let similarity = K::similarity(&entries[at], n_i, n_k);
+            if similarity <= bar || similarity < floor {
+                break;
+            }
+            let share = K::share(&entries[at], n_i, n_k);
+            if best.is_none_or(|(_, most, first)| share > most || (share == most && name < first)) {
+                if best.is_none() {
+                    floor = tolerance.floor(similarity);
+                }
+                best = Some((Near { cluster: k, similarity }, share, name));
+            }
+            from = Bound::Excluded(((rank.0, Reverse(0), u32::MAX), u32::MAX));
+        }
+        best.map(|(near, _, _)| near)
+    }
+}
+
+/// A number in the order of floats.
+fn ordered(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// A hash of one number (Fibonacci hashing), which needs no secret: numbers are our own.
+#[derive(Default)]
+pub(super) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, x: u32) {
+        self.0 = (self.0 ^ u64::from(x)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}

@@ -1,0 +1,122 @@
+//! Clusters and their links, cluster by cluster.
+
+use super::links::{Entry, Kind, Link};
+use crate::agglomerate::Tolerance;
+
+/// Clusters in the order of their names, which are their smallest leaves, and the links of each.
+pub(super) struct Graph {
+    pub(super) names: Vec<u32>,
+    pub(super) sizes: Vec<f64>,
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// The links of consecutive clusters.
+pub(super) struct Chunk {
+    pub(super) first: usize,
+    /// By cluster: where its entries end.
+    pub(super) ends: Vec<usize>,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// The nearest cluster, by its number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Near {
+    pub(super) cluster: u32,
+    pub(super) similarity: f64,
+}
+
+impl Graph {
+    /// Links must be ascending, between clusters of these names.
+    pub(super) fn new(names: Vec<u32>, sizes: Vec<f64>, links: impl Iterator<Item = Link> + Clone) -> Self {
+        let k = names.len();
+        let consecutive = names.last().is_none_or(|&last| last as usize + 1 == k);
+        let mut number = Vec::new();
+        if !consecutive {
+            number = vec![0; names[k - 1] as usize + 1];
+            names.iter().enumerate().for_each(|(at, &name)| number[name as usize] = at as u32);
+        }
+        let at = |name: u32| if consecutive { name } else { number[name as usize] };
+        let mut starts = vec![0; k + 1];
+        for link in links.clone() {
+            starts[at(link.a) as usize + 1] += 1;
+            starts[at(link.b) as usize + 1] += 1;
+        }
+        for cluster in 0..k {
+            starts[cluster + 1] += starts[cluster];
+        }
+        let ends = starts[1..].to_vec();
+        let mut entries = vec![Entry { cluster: 0, count: 0, value: 0.0 }; starts[k]];
+        for Link { a, b, count, value } in links {
+            let (a, b) = (at(a), at(b));
+            for (from, cluster) in [(a, b), (b, a)] {
+                entries[starts[from as usize]] = Entry { cluster, count, value };
+                starts[from as usize] += 1;
+            }
+        }
+        Self { names, sizes, chunks: vec![Chunk { first: 0, ends, entries }] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(super) fn row(&self, cluster: usize) -> &[Entry] {
+        let chunk = &self.chunks[self.chunks.partition_point(|chunk| chunk.first <= cluster) - 1];
+        let at = cluster - chunk.first;
+        let start = if at == 0 { 0 } else { chunk.ends[at - 1] };
+        &chunk.entries[start..chunk.ends[at]]
+    }
+
+    /// The number of entries, two for every link.
+    pub(super) fn n_entries(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
+    }
+
+    /// The links, ascending.
+    pub(super) fn links(&self) -> Vec<Link> {
+        let of = |cluster: usize| {
+            let later = self.row(cluster).iter().filter(move |entry| entry.cluster as usize > cluster);
+            later.map(move |&Entry { cluster: other, count, value }| Link {
+                a: self.names[cluster],
+                b: self.names[other as usize],
+                count,
+                value,
+            })
+        };
+        let mut links: Vec<Link> = (0..self.len()).flat_map(of).collect();
+        links.sort_unstable_by_key(|link| (link.a, link.b));
+        links
+    }
+}
+
+/// The most similar of some entries above `bar`: of equal ones that of which the larger share is known,
+/// then that of the smallest name. `about` gives the size and the name of a cluster.
+pub(super) fn nearest<K: Kind>(
+    entries: &[Entry],
+    n_i: f64,
+    about: impl Fn(u32) -> (f64, u32),
+    (bar, tolerance): (f64, Tolerance),
+) -> Option<Near> {
+    // Only the mean of all needs the other's size to be known.
+    let similarity =
+        |entry: &Entry| K::similarity(entry, n_i, if K::MEAN && K::ALL { about(entry.cluster).0 } else { 1.0 });
+    let largest = entries.iter().map(similarity).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
+    if largest <= bar {
+        return None;
+    }
+    let floor = tolerance.floor(largest);
+    let mut best = None;
+    let mut place = (f64::NEG_INFINITY, u32::MAX);
+    for entry in entries {
+        let similarity = similarity(entry);
+        if similarity >= floor && similarity > bar {
+            let (n_k, name) = about(entry.cluster);
+            let share = K::share(entry, n_i, n_k);
+            if share > place.0 || (share == place.0 && name < place.1) {
+                place = (share, name);
+                best = Some(Near { cluster: entry.cluster, similarity });
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,296 @@
+//! One agglomeration of sparse similarities.
+
+use super::graph::Graph;
+use super::links::{Kind, LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, contracted};
+use super::pairs::SparsePairs;
+use super::rounds::{Rules, SHARE, reduce};
+use super::single::Forest;
+use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
+use crate::agglomerate::{ROUNDING, Tolerance};
+use crate::error::{Error, Result};
+use crate::linkage::Rule;
+use crate::monitor::Monitor;
+use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
+
+/// What a pair is that isn't stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Its similarity is zero: the tree is that of the full matrix.
+    Zero,
+    /// It is unknown: clusters are compared by the pairs that are stored.
+    Ignore,
+}
+
+impl Missing {
+    /// The meaning of this name: `zero` or `ignore`.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn from_name(name: &str) -> Result<Self> {
+        match name {
+            "zero" => Ok(Self::Zero),
+            "ignore" => Ok(Self::Ignore),
+            _ => Err(Error::Argument(format!("missing is `{name}`, not `zero` or `ignore`"))),
+        }
+    }
+}
+
+/// Single, complete or average linkage of sparse similarities, and how many trees it makes before the last
+/// step.
+///
+/// With [`Missing::Zero`] the result is that of [`agglomerate`](crate::agglomerate::agglomerate) on the full
+/// matrix, heights up to rounding, and there is one tree. With [`Missing::Ignore`] the similarity of two
+/// clusters is the mean, the least or the largest of their pairs that are known. Of equally similar pairs,
+/// for average and complete linkage, that of which the larger share is known merges first, then that of the
+/// smallest leaves. Clusters without a known pair merge when no others are left: one after the other in the
+/// order of their smallest leaves, at the height of the last merge (0 if there was none).
+///
+/// Merges within `initial` clusters come first, at least as high (as similarities) as the closest one after.
+///
+/// # Errors
+/// Another linkage; dissimilarities with [`Missing::Zero`]; initial clusters of another number of leaves; not
+/// enough memory; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::agglomerate::{Missing, SparsePairs, agglomerate_sparse};
+/// use ordhc::{Monitor, linkage::Rule};
+///
+/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2, 2], &[1, 2], &[5.0, 3.0], 4, false)?;
+/// let average = |missing| agglomerate_sparse(&pairs, &Rule::Average, missing, None, &Monitor::new());
+/// assert_eq!(average(Missing::Zero)?.0.heights(), [5.0, 1.5, 0.0]);
+/// let (tree, n_trees) = average(Missing::Ignore)?;
+/// assert_eq!((tree.heights(), n_trees), (&[5.0, 3.0, 3.0][..], 2));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn agglomerate_sparse(
+    pairs: &SparsePairs,
+    rule: &Rule,
+    missing: Missing,
+    initial: Option<&Partition>,
+    monitor: &Monitor,
+) -> Result<(Dendrogram, usize)> {
+    Job::checked(pairs, rule, missing, initial, monitor)?.run(initial)
+}
+
+/// When zero counts as more than nothing else.
+const NO_BAR: f64 = f64::NEG_INFINITY;
+
+pub(super) struct Job<'a> {
+    pairs: &'a SparsePairs,
+    rule: &'a Rule,
+    missing: Missing,
+    rules: Rules<'a>,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn checked(
+        pairs: &'a SparsePairs,
+        rule: &'a Rule,
+        missing: Missing,
+        initial: Option<&Partition>,
+        monitor: &'a Monitor,
+    ) -> Result<Self> {
+        initial.map_or(Ok(()), |initial| initial.check(pairs.n_leaves()))?;
+        if !matches!(rule, Rule::Single | Rule::Complete | Rule::Average) {
+            return Err(Error::Argument(
+                "sparse similarities take the linkages single, complete and average; others need a full matrix".into(),
+            ));
+        }
+        if pairs.is_dissimilarity() && missing == Missing::Zero {
+            return Err(Error::Argument(
+                "a dissimilarity of zero would make all pairs that aren't stored identical: sparse dissimilarities \
+                 need missing = `ignore`"
+                    .into(),
+            ));
+        }
+        let facts = pairs.facts();
+        let tolerance = if *rule != Rule::Average || facts.exact {
+            Tolerance::EXACT
+        } else {
+            Tolerance::relative(ROUNDING, if facts.mixed { facts.largest } else { 0.0 })
+        };
+        Ok(Self { pairs, rule, missing, rules: Rules { bar: NO_BAR, tolerance, monitor, share: SHARE } })
+    }
+
+    /// Makes all kinds of work small, for tests.
+    #[cfg(test)]
+    pub(super) fn with_share(mut self, share: usize) -> Self {
+        self.rules.share = share;
+        self
+    }
+
+    pub(super) fn run(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
+        let n = self.pairs.n_leaves();
+        self.rules.monitor.start(n as u64);
+        let sort = |merges| RawMerge::sort(n, merges, self.rules.tolerance);
+        let initial = initial.filter(|initial| initial.n_clusters() < n);
+        let mut clusters = Clusters::leaves(n);
+        let mut within = Vec::new();
+        if let Some(initial) = initial {
+            let of = initial.cluster_of();
+            let inside = |link: &Link| of[link.a as usize] == of[link.b as usize];
+            self.merge(&mut clusters, self.pairs.links().filter(inside), Some(initial))?;
+            clusters.join_within(initial);
+            within = std::mem::take(&mut clusters.merges);
+            let first = |leaf: u32| initial.clusters()[of[leaf as usize] as usize][0] as u32;
+            let links = contracted(self.pairs.links(), first, |x, y| self.fold(x, y));
+            self.merge(&mut clusters, links.iter().copied(), None)?;
+        } else {
+            self.merge(&mut clusters, self.pairs.links(), None)?;
+        }
+        let mut after = sort(std::mem::take(&mut clusters.merges));
+        let trees = clusters.names();
+        let lowest = after.last().map_or(0.0, |merge| merge.similarity);
+        let join = |&j: &u32| RawMerge { i: trees[0] as usize, j: j as usize, similarity: lowest };
+        after.extend(trees[1..].iter().map(join));
+        let merges = if initial.is_some() { with_initial(sort(within), after) } else { after };
+        let mut tree = Dendrogram::in_order(n, merges)?;
+        tree.make_monotone();
+        let sign = if self.pairs.is_dissimilarity() { -1.0 } else { 1.0 };
+        Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
+    }
+
+    fn fold(&self, x: f64, y: f64) -> f64 {
+        match self.rule {
+            Rule::Single => x.max(y),
+            Rule::Complete => x.min(y),
+            _ => x + y,
+        }
+    }
+
+    /// Merges clusters as their links say, within the initial clusters `within` or all of them.
+    fn merge(
+        &self,
+        clusters: &mut Clusters,
+        links: impl Iterator<Item = Link> + Clone,
+        within: Option<&Partition>,
+    ) -> Result<()> {
+        let monitor = self.rules.monitor;
+        let negative = links.clone().filter(|link| link.value < 0.0);
+        match (self.rule, self.missing) {
+            (Rule::Single, Missing::Ignore) => clusters.join(links.collect(), NO_BAR, monitor),
+            (Rule::Complete, Missing::Ignore) => clusters.reduce::<LeastOfKnown>(links, self.rules).map(|_| ()),
+            (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
+            (Rule::Single, Missing::Zero) => {
+                clusters.join(links.collect(), 0.0, monitor)?;
+                // A link of zero, like none, joins.
+                let below = clusters.contracted(negative, f64::max);
+                let (names, groups) = clusters.groups(within);
+                let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
+                clusters.record(|merges| merge_somewhere_unlinked((&names, &sizes), &below, groups, merges));
+                let below = clusters.contracted(below.into_iter(), f64::max);
+                clusters.join(below, NO_BAR, monitor)
+            }
+            (Rule::Complete, Missing::Zero) => {
+                let sizes = clusters.sizes.clone();
+                let all = |link: &Link| f64::from(link.count) == sizes[link.a as usize] * sizes[link.b as usize];
+                let above = links.clone().filter(|link| link.value > 0.0 && all(link));
+                clusters.reduce::<LeastOfAll>(above, Rules { bar: 0.0, ..self.rules })?;
+                let below = clusters.contracted(negative, f64::min);
+                self.merge_rest::<LeastOfAll>(clusters, below, within)
+            }
+            (_, Missing::Zero) => {
+                let bar = self.rules.tolerance.ceiling(0.0);
+                let mut below = clusters.reduce::<MeanOfAll>(links, Rules { bar, ..self.rules })?;
+                let size = |name: u32| clusters.sizes[name as usize];
+                below.retain(|link| link.value / (size(link.a) * size(link.b)) < -bar);
+                self.merge_rest::<MeanOfAll>(clusters, below, within)
+            }
+        }
+    }
+
+    /// Merges clusters without links, and in the end those that are linked each to each.
+    fn merge_rest<K: Kind>(&self, clusters: &mut Clusters, below: Vec<Link>, within: Option<&Partition>) -> Result<()> {
+        let (names, groups) = clusters.groups(within);
+        clusters.record(|merges| merge_unlinked(&names, &below, groups, merges));
+        let below = clusters.contracted(below.into_iter(), K::fold);
+        clusters.reduce::<K>(below.iter().copied(), self.rules).map(|_| ())
+    }
+}
+
+/// The clusters that there are, by their smallest leaves.
+struct Clusters {
+    forest: Forest,
+    /// Zero for what is no cluster's smallest leaf.
+    sizes: Vec<f64>,
+    merges: Vec<RawMerge>,
+}
+
+impl Clusters {
+    fn leaves(n: usize) -> Self {
+        Self { forest: Forest::new(n), sizes: vec![1.0; n], merges: Vec::with_capacity(n - 1) }
+    }
+
+    fn names(&self) -> Vec<u32> {
+        (0..self.sizes.len() as u32).filter(|&leaf| self.sizes[leaf as usize] > 0.0).collect()
+    }
+
+    /// Makes merges, and takes note of them.
+    fn record<R>(&mut self, make: impl FnOnce(&mut Vec<RawMerge>) -> R) -> R {
+        let before = self.merges.len();
+        let result = make(&mut self.merges);
+        self.note(before);
+        result
+    }
+
+    fn note(&mut self, before: usize) {
+        for &RawMerge { i, j, .. } in &self.merges[before..] {
+            self.forest.merge(i as u32, j as u32);
+            self.sizes[i] += std::mem::take(&mut self.sizes[j]);
+        }
+    }
+
+    fn reduce<K: Kind>(&mut self, links: impl Iterator<Item = Link> + Clone, rules: Rules<'_>) -> Result<Vec<Link>> {
+        if links.clone().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let names = self.names();
+        let sizes = names.iter().map(|&name| self.sizes[name as usize]).collect();
+        self.record(|merges| reduce::<K>(Graph::new(names, sizes, links), rules, merges))
+    }
+
+    fn join(&mut self, links: Vec<Link>, bar: f64, monitor: &Monitor) -> Result<()> {
+        let before = self.merges.len();
+        self.forest.join(links, bar, &mut self.merges, monitor)?;
+        self.note(before);
+        Ok(())
+    }
+
+    fn contracted(&mut self, links: impl Iterator<Item = Link>, fold: impl Fn(f64, f64) -> f64) -> Vec<Link> {
+        let of: Vec<u32> = (0..self.sizes.len() as u32).map(|leaf| self.forest.find(leaf)).collect();
+        contracted(links, |leaf| of[leaf as usize], fold)
+    }
+
+    /// The names, and which of them, by number, are in each initial cluster.
+    fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
+        let names = self.names();
+        let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
+        for (at, &name) in names.iter().enumerate() {
+            groups[within.map_or(0, |within| within.cluster_of()[name as usize] as usize)].push(at as u32);
+        }
+        (names, groups)
+    }
+
+    /// Makes every initial cluster whole: what no known pair has joined is merged in order, at the height of its
+    /// last merge, or lower than all if there was none.
+    fn join_within(&mut self, initial: &Partition) {
+        let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
+        for merge in &self.merges {
+            let low = &mut lowest[initial.cluster_of()[merge.i] as usize];
+            *low = low.min(merge.similarity);
+        }
+        let (names, groups) = self.groups(Some(initial));
+        self.record(|merges| {
+            for (group, low) in groups.iter().zip(lowest) {
+                let similarity = if low == f64::INFINITY { f64::NEG_INFINITY } else { low };
+                for &other in &group[1..] {
+                    let (i, j) = (names[group[0] as usize] as usize, names[other as usize] as usize);
+                    merges.push(RawMerge { i, j, similarity });
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,22 @@
+//! Agglomeration of similarities of which few are known, or few are not zero.
+//!
+//! * `pairs`: the input, checked;
+//! * `links`: what is known of two clusters, and how merging changes it;
+//! * `rounds`: all reciprocal nearest pairs at once, from one graph to the next, smaller one;
+//! * `chain`: where rounds would merge few, hubs included;
+//! * `zeros`: merges of pairs that aren't stored and are zero;
+//! * `single`: single linkage, by Kruskal's algorithm;
+//! * `job`: the order of these.
+
+mod chain;
+mod graph;
+mod job;
+mod links;
+mod pairs;
+mod rounds;
+mod single;
+mod zeros;
+
+pub use job::{Missing, agglomerate_sparse};
+pub(crate) use pairs::Pair;
+pub use pairs::SparsePairs;

@@ -1,0 +1,236 @@
+//! The pairs of leaves that are stored, checked.
+
+use super::links::Link;
+use crate::error::{Error, Result};
+
+/// Similarities (or dissimilarities) of some pairs of leaves.
+///
+/// ```
+/// use ordhc::agglomerate::SparsePairs;
+///
+/// // Rows of one triangle or of both: (0, 1) and (1, 2).
+/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, false)?;
+/// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
+/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, false).unwrap_err();
+/// assert_eq!(error.to_string(), "row 1, column 0 holds 4, but row 0, column 1 holds 5; the two must be equal");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparsePairs {
+    n: usize,
+    /// Ascending by leaves; dissimilarities are negated.
+    pairs: Vec<Pair>,
+    dissimilarity: bool,
+    facts: Facts,
+}
+
+/// The similarity of leaves `i < j`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pair {
+    pub(crate) i: u32,
+    pub(crate) j: u32,
+    pub(crate) similarity: f64,
+}
+
+/// What decides when similarities count as equal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Facts {
+    /// The largest absolute value.
+    pub(super) largest: f64,
+    /// Whether there are values of both signs.
+    pub(super) mixed: bool,
+    /// Whether floats hold every sum of values exactly.
+    pub(super) exact: bool,
+}
+
+impl SparsePairs {
+    /// From compressed sparse rows of an (n, n) matrix, columns ascending within a row. A pair may stand in
+    /// either triangle or in both; the diagonal is ignored.
+    ///
+    /// # Errors
+    /// Arrays that don't fit together; columns that don't ascend or are outside the matrix; NaN and infinity;
+    /// two different values of a pair; each with row and column.
+    pub fn from_csr<I: Copy + TryInto<usize>>(
+        indptr: &[I],
+        indices: &[I],
+        values: &[f64],
+        n: usize,
+        dissimilarity: bool,
+    ) -> Result<Self> {
+        check_size(n)?;
+        if indptr.len() != n + 1 || indices.len() != values.len() {
+            return Err(Error::Shape(format!(
+                "{} row pointers, {} columns and {} values are no rows of an ({n}, {n}) matrix",
+                indptr.len(),
+                indices.len(),
+                values.len()
+            )));
+        }
+        let number = |x: I| x.try_into().unwrap_or(usize::MAX);
+        let starts: Vec<usize> = indptr.iter().map(|&x| number(x)).collect();
+        if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[n] != values.len() {
+            return Err(Error::Shape(format!("row pointers must ascend from 0 to {}", values.len())));
+        }
+        crate::memory::check("the pairs of leaves", (size_of::<Pair>() * values.len()) as u64)?;
+        let sign = if dissimilarity { -1.0 } else { 1.0 };
+        let (mut upper, mut lower) = (Vec::new(), Vec::new());
+        // By row: the first value that no row below has been compared with.
+        let mut seen = starts.clone();
+        for row in 0..n {
+            let mut before = None;
+            for at in starts[row]..starts[row + 1] {
+                let (column, value) = (number(indices[at]), values[at]);
+                if column >= n || before.is_some_and(|before| before >= column) {
+                    return Err(Error::Argument(format!(
+                        "row {row}: columns must ascend and be below {n}, and {column} does not"
+                    )));
+                }
+                before = Some(column);
+                if column != row && !value.is_finite() {
+                    let what = if dissimilarity { "the dissimilarity" } else { "the similarity" };
+                    let place = format!("row {row}, column {column}");
+                    return Err(Error::BadValue { what, place, value, limit: "values must be finite" });
+                }
+                if column > row {
+                    upper.push(Pair { i: row as u32, j: column as u32, similarity: sign * value });
+                } else if column < row {
+                    while seen[column] < starts[column + 1] && number(indices[seen[column]]) < row {
+                        seen[column] += 1;
+                    }
+                    let other = seen[column];
+                    if other == starts[column + 1] || number(indices[other]) != row {
+                        lower.push(Pair { i: column as u32, j: row as u32, similarity: sign * value });
+                    } else if values[other] != value {
+                        let other = values[other];
+                        return Err(Error::Argument(format!(
+                            "row {row}, column {column} holds {value}, but row {column}, column {row} holds \
+                             {other}; the two must be equal"
+                        )));
+                    }
+                }
+            }
+        }
+        if !lower.is_empty() {
+            upper.append(&mut lower);
+            upper.sort_by_key(|pair| (pair.i, pair.j));
+        }
+        Self::ascending(n, upper, dissimilarity)
+    }
+
+    /// From pairs that are ascending, distinct and finite.
+    pub(crate) fn ascending(n: usize, pairs: Vec<Pair>, dissimilarity: bool) -> Result<Self> {
+        check_size(n)?;
+        if pairs.len() > u32::MAX as usize {
+            return Err(Error::Argument(format!("{} pairs are stored; at most {} can be", pairs.len(), u32::MAX)));
+        }
+        let (mut largest, mut sum, mut whole) = (0.0f64, 0.0, true);
+        let (mut positive, mut negative) = (false, false);
+        for &Pair { similarity: x, .. } in &pairs {
+            largest = largest.max(x.abs());
+            sum += x.abs();
+            whole &= x == x.trunc();
+            positive |= x > 0.0;
+            negative |= x < 0.0;
+        }
+        let exact = whole && sum < (1u64 << 53) as f64;
+        Ok(Self { n, pairs, dissimilarity, facts: Facts { largest, mixed: positive && negative, exact } })
+    }
+
+    /// The number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    /// The number of pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether no pair is stored.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Whether smaller is closer.
+    pub fn is_dissimilarity(&self) -> bool {
+        self.dissimilarity
+    }
+
+    /// Rows of both triangles: row pointers, columns and values.
+    pub fn to_csr(&self) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        let mut ends = vec![0i64; self.n + 1];
+        for pair in &self.pairs {
+            ends[pair.i as usize + 1] += 1;
+            ends[pair.j as usize + 1] += 1;
+        }
+        for row in 0..self.n {
+            ends[row + 1] += ends[row];
+        }
+        let mut next = ends.clone();
+        let (mut columns, mut values) = (vec![0; 2 * self.pairs.len()], vec![0.0; 2 * self.pairs.len()]);
+        for pair in &self.pairs {
+            for (row, column) in [(pair.i, pair.j), (pair.j, pair.i)] {
+                let at = &mut next[row as usize];
+                (columns[*at as usize], values[*at as usize]) = (column as i32, sign * pair.similarity);
+                *at += 1;
+            }
+        }
+        (ends, columns, values)
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// The pairs as links of leaves.
+    pub(super) fn links(&self) -> impl Iterator<Item = Link> + Clone {
+        self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
+    }
+}
+
+fn check_size(n: usize) -> Result<()> {
+    match n {
+        0 => Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into())),
+        _ if n > i32::MAX as usize => Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_triangle_or_both_are_the_same() {
+        let both =
+            SparsePairs::from_csr(&[0i64, 3, 5, 6], &[0, 1, 2, 0, 1, 0], &[9.0, 1.0, -2.0, 1.0, 0.0, -2.0], 3, false);
+        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, false);
+        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], 3, false);
+        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], 3, false).unwrap();
+        assert_eq!((&both, &upper), (&upper, &lower));
+        assert_eq!(mixed.len(), 1);
+        let both = both.unwrap();
+        assert!(both.facts.mixed && both.facts.exact && both.facts.largest == 2.0);
+        assert_eq!(both.to_csr(), (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0]));
+        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, true).unwrap();
+        assert_eq!(far.to_csr().2, both.to_csr().2);
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_named() {
+        let message = |indptr: &[i64], indices: &[i64], values: &[f64], n| {
+            SparsePairs::from_csr(indptr, indices, values, n, false).unwrap_err().to_string()
+        };
+        assert!(message(&[0], &[], &[], 0).contains("0 leaves"));
+        assert!(message(&[0, 1], &[0], &[1.0], 2).contains("2 row pointers"));
+        assert!(message(&[0, 2, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
+        assert!(message(&[0, -1, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
+        assert!(message(&[0, 1, 1], &[2], &[1.0], 2).contains("row 0: columns must ascend and be below 2"));
+        assert!(message(&[0, 1, 1], &[-1], &[1.0], 2).contains("row 0: columns must ascend and be below 2"));
+        assert!(message(&[0, 2, 2], &[1, 1], &[1.0, 1.0], 2).contains("and 1 does not"));
+        let nan = message(&[0, 1, 1], &[1], &[f64::NAN], 2);
+        assert_eq!(nan, "the similarity at row 0, column 1 is NaN: values must be finite");
+        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, false).is_ok());
+    }
+}

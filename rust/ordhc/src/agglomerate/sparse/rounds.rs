@@ -1,0 +1,219 @@
+//! Rounds: all reciprocal nearest pairs are merged at once, from one graph to the next.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::chain::Chain;
+use super::graph::{Chunk, Graph, Near, nearest};
+use super::links::{Entry, Kind, Link};
+use crate::agglomerate::Tolerance;
+use crate::agglomerate::rounds::next;
+use crate::error::Result;
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::RawMerge;
+
+/// When pairs merge, and who watches.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'m> {
+    /// Only pairs that are more similar than this merge.
+    pub(super) bar: f64,
+    pub(super) tolerance: Tolerance,
+    pub(super) monitor: &'m Monitor,
+    /// A round costs about as much as moving one of this many of all entries one by one. (In tests also 0 and a
+    /// lot.)
+    pub(super) share: usize,
+}
+
+/// As [`Rules::share`] should be.
+pub(super) const SHARE: usize = 128;
+
+/// Merges as long as a link is above the bar. Returns the links that are left.
+pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+    let mut nearest = all_nearest::<K>(&graph, rules)?;
+    loop {
+        let pairs = Pairs::reciprocal(&nearest);
+        let degree = |&(i, j): &(u32, u32)| graph.row(i as usize).len().min(graph.row(j as usize).len());
+        let one_by_one: usize = pairs.merged.iter().map(degree).sum();
+        if nearest.iter().all(Option::is_none) {
+            return Ok(graph.links());
+        }
+        // Without reciprocal pairs, equal within rounding has made a circle, which a chain can break.
+        if pairs.merged.is_empty() || one_by_one.saturating_mul(rules.share) < graph.n_entries() {
+            return Chain::<K>::new(graph, rules)?.run(merges);
+        }
+        for &(i, j) in &pairs.merged {
+            let similarity = nearest[i as usize].map_or(0.0, |near| near.similarity);
+            let name = |cluster: u32| graph.names[cluster as usize] as usize;
+            merges.push(RawMerge { i: name(i), j: name(j), similarity });
+        }
+        rules.monitor.advance(pairs.merged.len() as u64)?;
+        (graph, nearest) = pairs.merge::<K>(&graph, rules)?;
+    }
+}
+
+fn all_nearest<K: Kind>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {
+    let parts = parallel::map(parallel::ranges(graph.len(), 1 << 12), |part| {
+        let find = |cluster: usize| {
+            let about = |other: u32| (graph.sizes[other as usize], other);
+            nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, (rules.bar, rules.tolerance))
+        };
+        part.map(find).collect::<Vec<_>>()
+    });
+    rules.monitor.advance(0)?;
+    Ok(parts.concat())
+}
+
+/// Pairs of clusters that merge.
+struct Pairs {
+    /// By new cluster: the old one of the same name.
+    left: Vec<u32>,
+    /// By new cluster: the old one that it takes in, or `NOBODY`.
+    taken: Vec<u32>,
+    merged: Vec<(u32, u32)>,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Pairs {
+    fn reciprocal(nearest: &[Option<Near>]) -> Self {
+        let (mut left, mut taken, mut merged) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, near) in nearest.iter().enumerate() {
+            let back = |near: Near| nearest[near.cluster as usize].is_some_and(|back| back.cluster as usize == i);
+            let other = near.filter(|&near| back(near)).map(|near| near.cluster);
+            if other.is_some_and(|j| (j as usize) < i) {
+                continue;
+            }
+            left.push(i as u32);
+            taken.push(other.unwrap_or(NOBODY));
+            merged.extend(other.map(|j| (i as u32, j)));
+        }
+        Self { left, taken, merged }
+    }
+
+    /// The graph after the merges, and the nearest of each of its clusters.
+    fn merge<K: Kind>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
+        let k = self.left.len();
+        // By old cluster: the new one, and which of its parts.
+        let mut to = vec![0u32; graph.len()];
+        let mut sizes = Vec::with_capacity(k);
+        for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
+            to[i as usize] = (new as u32) << 1;
+            let mut size = graph.sizes[i as usize];
+            if j != NOBODY {
+                to[j as usize] = (new as u32) << 1 | 1;
+                size += graph.sizes[j as usize];
+            }
+            sizes.push(size);
+        }
+        memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
+        let parts = self.parts(graph);
+        let n_parts = parts.len();
+        let queue = Mutex::new(parts.into_iter().enumerate().collect::<Vec<_>>().into_iter());
+        let found = parallel::map((0..parallel::n_threads().min(n_parts)).collect(), |_| {
+            let mut writer = Writer { place: vec![0; k], row: Vec::new() };
+            let mut done = Vec::new();
+            while let Some((at, (clusters, room))) = next(&queue) {
+                let mut chunk = Chunk { first: clusters.start, ends: Vec::new(), entries: Vec::with_capacity(room) };
+                let mut nearest_of = Vec::with_capacity(clusters.len());
+                for new in clusters {
+                    let start = chunk.entries.len();
+                    writer.write::<K>(self, graph, &to, new, &mut chunk.entries);
+                    chunk.ends.push(chunk.entries.len());
+                    let about = |other: u32| (sizes[other as usize], other);
+                    let limits = (rules.bar, rules.tolerance);
+                    nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, limits));
+                }
+                chunk.entries.shrink_to_fit();
+                done.push((at, chunk, nearest_of));
+                rules.monitor.advance(0)?;
+            }
+            Ok(done)
+        });
+        let mut all: Vec<_> = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|&(at, _, _)| at);
+        let mut chunks = Vec::with_capacity(all.len());
+        let mut nearest = Vec::with_capacity(k);
+        for (_, chunk, near) in all {
+            chunks.push(chunk);
+            nearest.extend(near);
+        }
+        let names = self.left.iter().map(|&old| graph.names[old as usize]).collect();
+        Ok((Graph { names, sizes, chunks }, nearest))
+    }
+
+    /// New clusters in parts of about the same number of entries, with the most entries that they may have.
+    fn parts(&self, graph: &Graph) -> Vec<(Range<usize>, usize)> {
+        const EACH: usize = 8;
+        let aim = (graph.n_entries() / (EACH * parallel::n_threads())).max(1 << 16);
+        let mut parts = Vec::new();
+        let (mut start, mut room) = (0, 0);
+        for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
+            room += graph.row(i as usize).len();
+            room += if j == NOBODY { 0 } else { graph.row(j as usize).len() };
+            if room >= aim || new + 1 == self.left.len() {
+                parts.push((start..new + 1, room));
+                (start, room) = (new + 1, 0);
+            }
+        }
+        parts
+    }
+}
+
+/// Writes the rows of the next graph.
+struct Writer {
+    /// By new cluster: where in `row` it may stand.
+    place: Vec<u32>,
+    row: Vec<Sum>,
+}
+
+/// Links of one new cluster with another.
+#[derive(Clone, Copy)]
+struct Sum {
+    cluster: u32,
+    count: u32,
+    /// The number of links.
+    links: u32,
+    /// Of links between the two first or the two second parts, and of the others: like this the sum is the same
+    /// from both sides.
+    values: [f64; 2],
+}
+
+impl Writer {
+    fn write<K: Kind>(&mut self, pairs: &Pairs, graph: &Graph, to: &[u32], new: usize, out: &mut Vec<Entry>) {
+        self.row.clear();
+        let (first, second) = (pairs.left[new], pairs.taken[new]);
+        let parts = if second == NOBODY { &[first][..] } else { &[first, second][..] };
+        for (part, &old) in parts.iter().enumerate() {
+            for entry in graph.row(old as usize) {
+                let code = to[entry.cluster as usize];
+                let (cluster, across) = (code >> 1, part ^ (code & 1) as usize);
+                if cluster as usize == new {
+                    continue;
+                }
+                let at = self.place[cluster as usize] as usize;
+                if let Some(sum) = self.row.get_mut(at).filter(|sum| sum.cluster == cluster) {
+                    sum.count += entry.count;
+                    sum.links += 1;
+                    sum.values[across] =
+                        if K::MEAN { sum.values[across] + entry.value } else { sum.values[across].min(entry.value) };
+                } else {
+                    self.place[cluster as usize] = self.row.len() as u32;
+                    let mut values = [if K::MEAN { 0.0 } else { f64::INFINITY }; 2];
+                    values[across] = entry.value;
+                    self.row.push(Sum { cluster, count: entry.count, links: 1, values });
+                }
+            }
+        }
+        for &Sum { cluster, count, links, values: [x, y] } in &self.row {
+            if K::ALL && !K::MEAN {
+                let other = if pairs.taken[cluster as usize] == NOBODY { 1 } else { 2 };
+                if (links as usize) < parts.len() * other {
+                    continue;
+                }
+            }
+            out.push(Entry { cluster, count, value: K::fold(x, y) });
+        }
+    }
+}

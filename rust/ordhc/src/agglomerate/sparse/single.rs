@@ -1,0 +1,96 @@
+//! Single linkage: links in falling order join clusters (Kruskal 1956).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::links::Link;
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::RawMerge;
+
+/// Clusters named by their smallest leaves.
+pub(super) struct Forest {
+    parent: Vec<u32>,
+}
+
+impl Forest {
+    pub(super) fn new(n: usize) -> Self {
+        Self { parent: (0..n as u32).collect() }
+    }
+
+    pub(super) fn find(&mut self, mut leaf: u32) -> u32 {
+        while self.parent[leaf as usize] != leaf {
+            self.parent[leaf as usize] = self.parent[self.parent[leaf as usize] as usize];
+            leaf = self.parent[leaf as usize];
+        }
+        leaf
+    }
+
+    /// Makes cluster `j` part of cluster `i < j`.
+    pub(super) fn merge(&mut self, i: u32, j: u32) {
+        self.parent[j as usize] = i;
+    }
+
+    /// Merges what links above `bar` join, in order; equal ones always the first pair first.
+    pub(super) fn join(
+        &mut self,
+        mut links: Vec<Link>,
+        bar: f64,
+        merges: &mut Vec<RawMerge>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        links.retain(|link| link.value > bar);
+        links.sort_unstable_by(|x, y| y.value.total_cmp(&x.value).then((x.a, x.b).cmp(&(y.a, y.b))));
+        let before = merges.len();
+        // Zeros of both signs are equal.
+        for level in links.chunk_by(|x, y| x.value == y.value) {
+            let mut edges: Vec<[u32; 2]> = Vec::new();
+            for link in level {
+                let (a, b) = (self.find(link.a), self.find(link.b));
+                if a != b {
+                    edges.extend([[a, b], [b, a]]);
+                }
+            }
+            match edges[..] {
+                [] => {}
+                [[a, b], _] => self.record(a.min(b), a.max(b), level[0].value, merges),
+                _ => self.grow(edges, level[0].value, merges),
+            }
+            if (merges.len() - before).is_multiple_of(1024) {
+                monitor.advance(0)?;
+            }
+        }
+        monitor.advance((merges.len() - before) as u64)
+    }
+
+    fn record(&mut self, i: u32, j: u32, similarity: f64, merges: &mut Vec<RawMerge>) {
+        self.merge(i, j);
+        merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
+    }
+
+    /// Merges clusters that edges of one similarity connect: in each connected group the first one takes, again
+    /// and again, the first one that it has an edge to.
+    fn grow(&mut self, mut edges: Vec<[u32; 2]>, similarity: f64, merges: &mut Vec<RawMerge>) {
+        edges.sort_unstable();
+        edges.dedup();
+        for at in 0..edges.len() {
+            let first = edges[at][0];
+            // Groups come in the order of their first clusters; what has merged belongs to an earlier one.
+            if (at > 0 && edges[at - 1][0] == first) || self.parent[first as usize] != first {
+                continue;
+            }
+            let mut near = BinaryHeap::new();
+            let mut new = first;
+            loop {
+                let start = edges.partition_point(|edge| edge[0] < new);
+                let own = edges[start..].iter().take_while(|edge| edge[0] == new);
+                near.extend(own.map(|edge| Reverse(edge[1])));
+                let next =
+                    std::iter::from_fn(|| near.pop()).find(|&Reverse(k)| k != first && self.parent[k as usize] == k);
+                let Some(Reverse(next)) = next else { break };
+                self.record(first, next, similarity, merges);
+                new = next;
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Pairs that aren't stored and are zero: they merge when nothing is above zero any more, before what is below.
+
+use super::links::Link;
+use crate::tree::RawMerge;
+
+/// By cluster that is there: the negative ones among its links, by number.
+struct Below {
+    starts: Vec<usize>,
+    others: Vec<(u32, u32)>,
+}
+
+impl Below {
+    fn new(names: &[u32], links: &[Link]) -> Self {
+        let number = |name: u32| names.partition_point(|&other| other < name);
+        let mut starts = vec![0; names.len() + 1];
+        let ends: Vec<[usize; 2]> = links.iter().map(|link| [number(link.a), number(link.b)]).collect();
+        ends.iter().flatten().for_each(|&end| starts[end + 1] += 1);
+        (0..names.len()).for_each(|at| starts[at + 1] += starts[at]);
+        let mut next = starts.clone();
+        let mut others = vec![(0, 0); 2 * links.len()];
+        for (&[a, b], link) in ends.iter().zip(links) {
+            for (from, to) in [(a, b), (b, a)] {
+                others[next[from]] = (to as u32, link.count);
+                next[from] += 1;
+            }
+        }
+        Self { starts, others }
+    }
+
+    fn of(&self, at: usize) -> &[(u32, u32)] {
+        &self.others[self.starts[at]..self.starts[at + 1]]
+    }
+}
+
+/// Merges clusters `names`, ascending, within each of `groups` (ascending numbers of clusters), that have no
+/// negative link, always the first pair. A merged cluster has the links of both parts.
+///
+/// The first cluster takes the first one that it has no link to, until it has a link to all; then the next.
+/// In the end clusters of a group are linked each to each.
+pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
+    let below = Below::new(names, links);
+    let mut whole: Vec<u32> = (0..names.len() as u32).collect();
+    // By cluster: the last one that it was linked to.
+    let mut linked = vec![u32::MAX; names.len()];
+    for mut open in groups {
+        while let Some((&i, rest)) = open.split_first() {
+            let link = |k: u32, whole: &[u32], linked: &mut [u32]| {
+                for &(other, _) in below.of(k as usize) {
+                    linked[find(whole, other) as usize] = i;
+                }
+            };
+            link(i, &whole, &mut linked);
+            let mut left = Vec::new();
+            for &j in rest {
+                if linked[j as usize] == i {
+                    left.push(j);
+                } else {
+                    whole[j as usize] = i;
+                    merges.push(zero(names, i, j));
+                    link(j, &whole, &mut linked);
+                }
+            }
+            open = left;
+        }
+    }
+}
+
+/// Merges as single linkage does: two clusters stay apart only if all pairs of their leaves are negative.
+pub(super) fn merge_somewhere_unlinked(
+    (names, sizes): (&[u32], &[f64]),
+    links: &[Link],
+    groups: Vec<Vec<u32>>,
+    merges: &mut Vec<RawMerge>,
+) {
+    use std::cmp::Reverse;
+    let below = Below::new(names, links);
+    // By cluster: the last one, and the merge, for which it was looked at.
+    let mut apart = vec![0; names.len()];
+    let mut stamp = 0;
+    for mut open in groups {
+        while let Some((&i, rest)) = open.split_first() {
+            let mut near = std::collections::BinaryHeap::new();
+            let mut far = rest.to_vec();
+            let mut new = i;
+            loop {
+                stamp += 1;
+                for &(other, count) in below.of(new as usize) {
+                    if f64::from(count) == sizes[new as usize] * sizes[other as usize] {
+                        apart[other as usize] = stamp;
+                    }
+                }
+                far.retain(|&k| {
+                    let stays = apart[k as usize] == stamp;
+                    if !stays {
+                        near.push(Reverse(k));
+                    }
+                    stays
+                });
+                let Some(Reverse(j)) = near.pop() else { break };
+                merges.push(zero(names, i, j));
+                new = j;
+            }
+            open = far;
+        }
+    }
+}
+
+fn zero(names: &[u32], i: u32, j: u32) -> RawMerge {
+    RawMerge { i: names[i as usize] as usize, j: names[j as usize] as usize, similarity: 0.0 }
+}
+
+/// Parents are final: what has merged into a cluster merges no more.
+fn find(whole: &[u32], mut at: u32) -> u32 {
+    while whole[at as usize] != at {
+        at = whole[at as usize];
+    }
+    at
+}

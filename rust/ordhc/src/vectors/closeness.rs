@@ -1,0 +1,112 @@
+//! How close two vectors are.
+
+use crate::error::{Error, Result};
+
+/// What is computed for two vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// The Euclidean distance.
+    Euclidean,
+    /// Its square.
+    SquaredEuclidean,
+    /// The sum of absolute differences.
+    Manhattan,
+    /// The dot product, a similarity.
+    Dot,
+}
+
+impl Measure {
+    /// The measure of this name: `euclidean`, `sqeuclidean`, `manhattan` or `dot`.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn from_name(name: &str) -> Result<Self> {
+        Ok(match name {
+            "euclidean" => Self::Euclidean,
+            "sqeuclidean" => Self::SquaredEuclidean,
+            "manhattan" => Self::Manhattan,
+            "dot" => Self::Dot,
+            _ => {
+                let known = "euclidean, sqeuclidean, manhattan, dot";
+                return Err(Error::Argument(format!("unknown measure `{name}`; there are {known}")));
+            }
+        })
+    }
+
+    /// Whether smaller is closer.
+    pub fn is_dissimilarity(self) -> bool {
+        self != Self::Dot
+    }
+}
+
+/// A measure as code of its own: a sum over coordinates, from which the similarity follows.
+pub(super) trait Closeness: Sync {
+    /// How many times a factor of all coordinates is a factor of the similarity.
+    const DEGREE: i32;
+
+    /// The same for `x` and `y` exchanged.
+    fn add(sum: f64, x: f64, y: f64) -> f64;
+
+    fn similarity(sum: f64) -> f64;
+}
+
+pub(super) struct Euclidean;
+pub(super) struct SquaredEuclidean;
+pub(super) struct Manhattan;
+pub(super) struct Dot;
+
+impl Closeness for Euclidean {
+    const DEGREE: i32 = 1;
+
+    #[inline(always)]
+    fn add(sum: f64, x: f64, y: f64) -> f64 {
+        SquaredEuclidean::add(sum, x, y)
+    }
+
+    #[inline(always)]
+    fn similarity(sum: f64) -> f64 {
+        -sum.sqrt()
+    }
+}
+
+impl Closeness for SquaredEuclidean {
+    const DEGREE: i32 = 2;
+
+    #[inline(always)]
+    fn add(sum: f64, x: f64, y: f64) -> f64 {
+        sum + (x - y) * (x - y)
+    }
+
+    #[inline(always)]
+    fn similarity(sum: f64) -> f64 {
+        -sum
+    }
+}
+
+impl Closeness for Manhattan {
+    const DEGREE: i32 = 1;
+
+    #[inline(always)]
+    fn add(sum: f64, x: f64, y: f64) -> f64 {
+        sum + (x - y).abs()
+    }
+
+    #[inline(always)]
+    fn similarity(sum: f64) -> f64 {
+        -sum
+    }
+}
+
+impl Closeness for Dot {
+    const DEGREE: i32 = 2;
+
+    #[inline(always)]
+    fn add(sum: f64, x: f64, y: f64) -> f64 {
+        sum + x * y
+    }
+
+    #[inline(always)]
+    fn similarity(sum: f64) -> f64 {
+        sum
+    }
+}

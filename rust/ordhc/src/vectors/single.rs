@@ -1,0 +1,211 @@
+//! Single linkage of vectors: a spanning tree that is grown, every pair computed once (Prim 1957).
+
+use std::ops::Range;
+use std::sync::{Barrier, Mutex};
+
+use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuclidean};
+use super::dense_rows::Vectors;
+use super::mean_dot::Unit;
+use super::tiles::{LANES, Tiles};
+use crate::agglomerate::merges_along;
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::{Dendrogram, RawMerge};
+
+/// Single linkage of vectors without a matrix of pairs.
+///
+/// Heights are those of the [`Measure`], times `scale`. Time is O(n^2 p), memory O(n p): a double-precision copy
+/// of the vectors. Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf).
+///
+/// # Errors
+/// A `scale` that isn't positive and finite; heights that overflow; not enough memory;
+/// [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::Monitor;
+/// use ordhc::vectors::{Measure, Vectors, single_linkage};
+///
+/// let vectors = Vectors::new(&[0.0, 0.0, 3.0, 4.0, 0.0, 1.0], 3, 2)?;
+/// let tree = single_linkage(&vectors, Measure::Manhattan, 1.0, &Monitor::new())?;
+/// assert_eq!(tree.to_newick_topology(), "(1,(0,2));");
+/// assert_eq!(tree.heights(), [1.0, 6.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn single_linkage<T: Copy + Sync + Into<f64>>(
+    vectors: &Vectors<'_, T>,
+    measure: Measure,
+    scale: f64,
+    monitor: &Monitor,
+) -> Result<Dendrogram> {
+    if !(scale > 0.0 && scale.is_finite()) {
+        return Err(Error::Argument(format!("scale is {scale}: it must be positive and finite")));
+    }
+    monitor.start((vectors.n_leaves() * vectors.n_leaves() / 2) as u64);
+    let parts = parallel::ranges(vectors.n_leaves(), GRAIN / vectors.n_coordinates().max(1) + 1).len();
+    let grown = Grown { vectors, unit: Unit::below_one(vectors.largest()), parts, monitor };
+    let (merges, degree) = match measure {
+        Measure::Euclidean => (grown.merges::<Euclidean>()?, Euclidean::DEGREE),
+        Measure::SquaredEuclidean => (grown.merges::<SquaredEuclidean>()?, SquaredEuclidean::DEGREE),
+        Measure::Manhattan => (grown.merges::<Manhattan>()?, Manhattan::DEGREE),
+        Measure::Dot => (grown.merges::<Dot>()?, Dot::DEGREE),
+    };
+    let tree = Dendrogram::in_order(vectors.n_leaves(), merges)?;
+    let sign = if measure.is_dissimilarity() { -1.0 } else { 1.0 };
+    let height = |x| sign * grown.unit.grow(x, degree) * scale;
+    if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
+        let limit = "the vectors are too large: rescale";
+        let value = height(tree.heights()[k]);
+        return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value, limit });
+    }
+    Ok(tree.map_heights(measure.is_dissimilarity(), height))
+}
+
+/// A thread should have this many coordinates to look at per step.
+const GRAIN: usize = 1 << 18;
+/// Leaves that are not in the tree yet are packed when one of this many has joined it.
+const PACK: usize = 4;
+
+struct Grown<'a, T> {
+    vectors: &'a Vectors<'a, T>,
+    unit: Unit,
+    parts: usize,
+    monitor: &'a Monitor,
+}
+
+impl<T: Copy + Sync + Into<f64>> Grown<'_, T> {
+    fn merges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
+        let similarity =
+            |a: u32, b: u32| C::similarity(self.row(a).zip(self.row(b)).fold(0.0, |sum, (x, y)| C::add(sum, x, y)));
+        let edges = self.edges::<C>()?;
+        merges_along(self.vectors.n_leaves(), edges, &similarity, self.monitor)
+    }
+
+    /// The edges of a maximum spanning tree. Every thread has some of the leaves; all know what joins the tree.
+    fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
+        let (n, parts) = (self.vectors.n_leaves(), self.parts);
+        let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
+        let barrier = Barrier::new(parts);
+        // What the threads find in a step; the step before is still read by some.
+        let found = [0, 1].map(|_| (0..parts).map(|_| Mutex::new(Edge::NONE)).collect::<Vec<_>>());
+        let locked = |slot| Mutex::lock(slot).unwrap_or_else(std::sync::PoisonError::into_inner);
+        let edges = parallel::map(own?.into_iter().enumerate().collect(), |(p, mut own)| {
+            let mut edges = Vec::new();
+            let mut last = 0;
+            for step in 1..n {
+                own.join(last);
+                let query: Vec<f64> = self.row(last).collect();
+                let mut best = own.nearest::<C>(last, &query);
+                // Threads stop together: all of them see what the first one writes.
+                if p == 0 && self.monitor.advance((n - step) as u64).is_err() {
+                    best = Edge::STOP;
+                }
+                *locked(&found[step % 2][p]) = best;
+                barrier.wait();
+                let all = found[step % 2].iter().map(|slot| *locked(slot));
+                let edge =
+                    all.fold(Edge::NONE, |best, edge| if edge.similarity > best.similarity { edge } else { best });
+                if edge.similarity == f64::INFINITY {
+                    return Err(Error::Interrupted);
+                }
+                last = edge.leaf;
+                if p == 0 {
+                    let (a, b) = (edge.with as usize, edge.leaf as usize);
+                    edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: edge.similarity });
+                }
+            }
+            Ok(edges)
+        });
+        edges.into_iter().collect::<Result<Vec<_>>>().map(|edges| edges.concat())
+    }
+
+    fn row(&self, leaf: u32) -> impl Iterator<Item = f64> {
+        self.vectors.row(leaf as usize).map(|x| self.unit.shrink(x))
+    }
+}
+
+/// A leaf outside the tree, and the leaf in it that is nearest.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    leaf: u32,
+    with: u32,
+    similarity: f64,
+}
+
+impl Edge {
+    const NONE: Self = Self { leaf: u32::MAX, with: u32::MAX, similarity: f64::NEG_INFINITY };
+    const STOP: Self = Self { similarity: f64::INFINITY, ..Self::NONE };
+}
+
+/// One thread's leaves that are not in the tree yet.
+struct Apart {
+    tiles: Tiles,
+    leaves: Vec<u32>,
+    /// By place: the largest similarity with the tree, and with which leaf. What has joined the tree since the
+    /// last packing has infinity: nothing is larger.
+    best: Vec<f64>,
+    with: Vec<u32>,
+    gone: usize,
+}
+
+impl Apart {
+    fn new<T: Copy + Sync + Into<f64>>(grown: &Grown<'_, T>, span: Range<usize>) -> Result<Self> {
+        let mut tiles = Tiles::new(span.len(), grown.vectors.n_coordinates())?;
+        let leaves: Vec<u32> = span.map(|leaf| leaf as u32).collect();
+        leaves.iter().enumerate().for_each(|(at, &leaf)| tiles.set(at, grown.row(leaf)));
+        let mut apart = Self { tiles, best: vec![f64::NEG_INFINITY; leaves.len()], with: Vec::new(), leaves, gone: 0 };
+        apart.pad();
+        Ok(apart)
+    }
+
+    /// Fills the last tile with what is never nearest.
+    fn pad(&mut self) {
+        let len = self.leaves.len().next_multiple_of(LANES);
+        self.best.resize(len, f64::INFINITY);
+        self.with.resize(len, u32::MAX);
+    }
+
+    /// Takes a leaf out, if it is one of these.
+    fn join(&mut self, leaf: u32) {
+        let Ok(at) = self.leaves.binary_search(&leaf) else { return };
+        self.best[at] = f64::INFINITY;
+        self.gone += 1;
+        if PACK * self.gone > self.leaves.len() {
+            let kept: Vec<usize> = (0..self.leaves.len()).filter(|&at| self.best[at] < f64::INFINITY).collect();
+            self.tiles.keep(&kept);
+            self.leaves = kept.iter().map(|&at| self.leaves[at]).collect();
+            self.best = kept.iter().map(|&at| self.best[at]).collect();
+            self.with = kept.iter().map(|&at| self.with[at]).collect();
+            self.gone = 0;
+            self.pad();
+        }
+    }
+
+    /// Compares all leaves with the `last` one that has joined the tree, and returns the nearest to the tree.
+    fn nearest<C: Closeness>(&mut self, last: u32, query: &[f64]) -> Edge {
+        let mut nearest = Edge::NONE;
+        let rows = self.best.as_chunks_mut::<LANES>().0.iter_mut().zip(self.with.as_chunks_mut::<LANES>().0);
+        for (tile, (best, with)) in rows.enumerate() {
+            let Some(sums) = self.tiles.sums(tile, query, C::add, |_| false) else { continue };
+            let mut largest = f64::NEG_INFINITY;
+            for lane in 0..LANES {
+                let x = C::similarity(sums[lane]);
+                let nearer = x > best[lane];
+                best[lane] = if nearer { x } else { best[lane] };
+                with[lane] = if nearer { last } else { with[lane] };
+                let apart = if best[lane] < f64::INFINITY { best[lane] } else { f64::NEG_INFINITY };
+                largest = if apart > largest { apart } else { largest };
+            }
+            if largest > nearest.similarity
+                && let Some(lane) = best.iter().position(|&x| x == largest)
+            {
+                let leaf = self.leaves[tile * LANES + lane];
+                nearest = Edge { leaf, with: with[lane], similarity: largest };
+            }
+        }
+        nearest
+    }
+}
+
+#[cfg(test)]
+mod tests;

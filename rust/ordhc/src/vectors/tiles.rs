@@ -1,0 +1,76 @@
+//! Vectors sixteen at a time, coordinate by coordinate.
+
+use crate::error::Result;
+use crate::memory::Buffer;
+
+pub(super) const LANES: usize = 16;
+/// Coordinates between two looks at whether it is too far already.
+const BLOCK: usize = 16;
+
+/// Vectors of `p` numbers in tiles of [`LANES`].
+pub(super) struct Tiles {
+    p: usize,
+    len: usize,
+    values: Buffer,
+}
+
+impl Tiles {
+    pub(super) fn new(len: usize, p: usize) -> Result<Self> {
+        Ok(Self { p, len, values: Buffer::zeros("the vectors", len.next_multiple_of(LANES) * p)? })
+    }
+
+    /// The number of tiles.
+    pub(super) fn n_tiles(&self) -> usize {
+        self.len.div_ceil(LANES)
+    }
+
+    fn first(&self, at: usize) -> usize {
+        at / LANES * LANES * self.p + at % LANES
+    }
+
+    pub(super) fn set(&mut self, at: usize, row: impl Iterator<Item = f64>) {
+        let first = self.first(at);
+        row.enumerate().for_each(|(k, x)| self.values[first + k * LANES] = x);
+    }
+
+    pub(super) fn row(&self, at: usize) -> impl Iterator<Item = f64> {
+        let first = self.first(at);
+        (0..self.p).map(move |k| self.values[first + k * LANES])
+    }
+
+    /// Keeps the vectors at `kept`, ascending.
+    pub(super) fn keep(&mut self, kept: &[usize]) {
+        for (to, &from) in kept.iter().enumerate() {
+            let (from, to) = (self.first(from), self.first(to));
+            (0..self.p).for_each(|k| self.values[to + k * LANES] = self.values[from + k * LANES]);
+        }
+        self.len = kept.len();
+        self.values.truncate(self.len.next_multiple_of(LANES) * self.p);
+    }
+
+    /// Sums over coordinates of `add(sum, query, x)` with a tile's vectors, always in the same order; nothing, if
+    /// after some of them `enough` says so.
+    #[inline(always)]
+    pub(super) fn sums(
+        &self,
+        tile: usize,
+        query: &[f64],
+        add: impl Fn(f64, f64, f64) -> f64,
+        enough: impl Fn(&[f64; LANES]) -> bool,
+    ) -> Option<[f64; LANES]> {
+        let len = LANES * self.p;
+        let rows = self.values[tile * len..(tile + 1) * len].as_chunks::<LANES>().0;
+        let mut sums = [0.0; LANES];
+        for (rows, query) in rows.chunks(BLOCK).zip(query.chunks(BLOCK)) {
+            for (row, &q) in rows.iter().zip(query) {
+                for lane in 0..LANES {
+                    sums[lane] = add(sums[lane], q, row[lane]);
+                }
+            }
+            if enough(&sums) {
+                return None;
+            }
+        }
+        Some(sums)
+    }
+}
