@@ -92,12 +92,13 @@ def bench_data(_):
         rows.append((name, f"{plain:,}", f"{ordhc.score(tree, t):,}", f"{bar:,.0f}", f"{seconds:.2f}"))
     print("\nTriplet revenue of answers\n")
     table(("data", "adds3-al", "adds3-al+spr", "bar", "seconds"), rows)
-    from reproduce import revenue_data
+    from reproduce.revenue_data import FEATURES, cosines
 
     rows = []
-    for name, X in revenue_data.features().items():
-        S = ordhc.similarity(X, "cosine")
-        plain = ordhc.cluster(X, method="cosine-al")
+    for name, features in FEATURES.items():
+        X = features(0)
+        S = cosines(X)
+        plain = ordhc.linkage(S, "average")
         start = time.perf_counter()
         better = ordhc.refine(plain, S)
         seconds = time.perf_counter() - start

@@ -115,6 +115,26 @@ def test_methods_that_refine():
     assert ordhc.score(refined, q) > ordhc.score(ordhc.cluster(q, method="adds4-al"), q)
 
 
+def test_trees_of_resamples_are_refined():
+    t, _ = planted(4, seed=1)
+    b = ordhc.bootstrap(t, method="adds3-al+spr", n_resamples=5)
+    times = ordhc._ordhc.draw_times(len(t), None, 0, 2)
+    drawn = t[np.repeat(np.arange(len(t)), times)]
+    assert b.trees[2] == ordhc.cluster(drawn, method="adds3-al+spr")
+    assert b.tree == ordhc.cluster(t, method="adds3-al+spr").with_support(b.tree.support)
+
+
+def test_cluster_command_refines(tmp_path, capsys):
+    t, _ = planted(1)
+    ordhc.write_comparisons(t, tmp_path / "t.csv")
+    revenue = []
+    for refine in ([], ["--refine", "revenue"], ["--method", "adds3-al+spr"]):
+        with pytest.raises(SystemExit):
+            cli.main(["cluster", str(tmp_path / "t.csv"), "--json", *refine])
+        revenue.append(json.loads(capsys.readouterr().out)["revenue"])
+    assert revenue[0] < revenue[1] == revenue[2]
+
+
 def test_vectors_are_refined_by_dasguptas_cost():
     X = np.random.default_rng(0).random(size=(40, 3))
     for similarity, S in (("dot", X @ X.T), ("euclidean", np.sqrt(((X[:, None] - X) ** 2).sum(2)))):

@@ -113,7 +113,7 @@ def bootstrap(
     data
         `Triplets` or `Quadruplets`.
     method, similarity, linkage, initial_clusters, **parameters
-        As in `cluster`.
+        As in `cluster`, with ``refine``.
     n_resamples
         The number of resamples, each as many answers drawn with replacement as there are.
     seed
@@ -206,7 +206,8 @@ class _Work:
 
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
-        return build is not None and build.build is adds and in_engine and self.initial_clusters is None
+        plain = self.initial_clusters is None and self.plan.refine is None
+        return build is not None and build.build is adds and in_engine and plain
 
     def additive(self) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
         rule = linkages.engine_linkage(

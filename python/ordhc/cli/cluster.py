@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 @click.option("--linkage", help="The linkage: average, single, complete, ...")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the linkage.")
 @click.option("--similarity-param", multiple=True, metavar="KEY=VALUE", help="A setting of the similarity.")
+@click.option(
+    "--refine",
+    type=click.Choice(["dasgupta", "revenue", "satisfied"]),
+    help="Move subtrees afterwards as long as that helps.",
+)
 @click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
 @click.option(
     "-o",
@@ -60,6 +65,7 @@ def cluster(
     similarity: str | None,
     linkage: str | None,
     params: tuple[str, ...],
+    refine: str | None,
     similarity_param: tuple[str, ...],
     outputs: tuple[str, ...],
     plots: tuple[str, ...],
@@ -82,6 +88,7 @@ def cluster(
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
+      ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
@@ -100,6 +107,7 @@ def cluster(
         "linkage": linkage,
         "similarity_parameters": parameters_of(similarity_param),
         "linkage_parameters": parameters_of(params),
+        "refine": refine,
     }
     plan = Plan.of(data, **asked)
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
