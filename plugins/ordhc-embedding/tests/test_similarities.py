@@ -119,7 +119,7 @@ def test_the_dimension_is_chosen_by_held_out_answers():
 def test_auto_is_the_dimension_that_is_chosen(planted):
     triplets = planted[0][:1500]
     told = []
-    settings = {"seed": 1, "max_iterations": 30}
+    settings = {"seed": 1, "max_iterations": 30, "alpha": 1.0}
     found = ordhc.similarity(triplets, "complete", n_components="auto", progress=told.append, **settings)
     d = choose_n_components(triplets, **settings)
     np.testing.assert_array_equal(found, ordhc.similarity(triplets, "complete", n_components=d, **settings))
@@ -127,8 +127,7 @@ def test_auto_is_the_dimension_that_is_chosen(planted):
     assert told[-1] == pytest.approx(1.0)
     with pytest.raises(ordhc.InputError, match="n_components is 'many', not a whole number or 'auto'"):
         ordhc.similarity(triplets, "complete", n_components="many")
-    with pytest.raises(ordhc.InputError, match="only 1 questions"):
-        choose_n_components(ordhc.Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2)]))
+    assert choose_n_components(ordhc.Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2)])) == 1
 
 
 def test_answers_to_the_same_question_are_held_out_together(planted):

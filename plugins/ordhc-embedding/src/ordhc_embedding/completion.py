@@ -19,6 +19,8 @@ Progress = Callable[[float], None]
 #: The dimensions that are tried.
 _DIMENSIONS = range(1, 7)
 _FOLDS = 3
+#: Another dimension has to lower the loss of held-out answers by this share.
+_WORTH = 0.01
 
 
 def expected_similarities(embedding: Embedding, *, progress: Progress | None = None) -> NDArray[np.float64]:
@@ -62,11 +64,11 @@ def choose_n_components(
     progress: Progress | None = None,
     **settings: Any,
 ) -> int:
-    """The dimension (1 to 6) whose embeddings predict held-out answers best.
+    """The dimension (1 to 6) that predicts held-out answers well, and no more dimensions than needed.
 
     Questions are dealt into three folds by the seed; answers to the same question stay together. A
-    dimension's score is the mean loss of the folds' answers under embeddings of the others; the search stops
-    when two dimensions in a row predict worse.
+    dimension's score is the mean loss of the folds' answers under embeddings of the others; another one is
+    taken as long as it lowers that by 1% or more.
 
     Parameters
     ----------
@@ -81,10 +83,10 @@ def choose_n_components(
     **settings
         Of `embed`.
 
-    Raises
-    ------
-    InputError
-        Fewer than three questions.
+    Returns
+    -------
+    int
+        1 if there are fewer than three questions.
 
     Examples
     --------
@@ -99,13 +101,11 @@ def choose_n_components(
     weighty = np.ones(len(rows), bool) if triplets.weights is None else triplets.weights > 0
     distinct, question_of = np.unique(questions[weighty], axis=0, return_inverse=True)
     if len(distinct) < _FOLDS:
-        raise InputError(
-            f"n_components='auto' holds out answers, but there are only {len(distinct)} questions"
-        )
+        return _DIMENSIONS[0]
     triplets = triplets[weighty]
     fold_of_question = np.random.default_rng(seed).permutation(len(distinct)) % _FOLDS
     fold_of = fold_of_question[question_of.ravel()]
-    best, best_score, worse = 0, np.inf, 0
+    best, best_score = _DIMENSIONS[0], np.inf
     for step, d in enumerate(_DIMENSIONS):
         score = 0.0
         for fold in range(_FOLDS):
@@ -113,12 +113,9 @@ def choose_n_components(
             score += kept.score(triplets[fold_of == fold])
             if progress is not None:
                 progress((step * _FOLDS + fold + 1) / (len(_DIMENSIONS) * _FOLDS))
-        if score < best_score:
-            best, best_score, worse = d, score, 0
-        else:
-            worse += 1
-            if worse == 2:
-                break
+        if not score < best_score * (1 - _WORTH):
+            break
+        best, best_score = d, score
     if progress is not None:
         progress(1.0)
     return best

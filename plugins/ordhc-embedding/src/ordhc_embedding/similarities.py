@@ -48,7 +48,7 @@ def specs() -> list[SimilaritySpec]:
         summary="the AddS3 similarities that a t-STE embedding expects of all triplets",
         data=("triplets",),
         build=build_completed,
-        parameters={"n_components": 3, **_SETTINGS, "alpha": None},
+        parameters={"n_components": "auto", **_SETTINGS, "alpha": 1.0},
     )
     return [*found, complete]
 
