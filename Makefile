@@ -47,9 +47,11 @@ bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benches/bench_similarity.py
 	$(BIN)/python benches/bench_linkage.py
+	$(BIN)/python benches/bench_sparse.py
 	$(BIN)/python benches/bench_methods.py
 	$(BIN)/python benches/bench_vectors.py
 	$(BIN)/python benches/bench_embedding.py
+	$(BIN)/python benches/bench_trees.py planted select satisfied time
 	$(BIN)/python benches/bench_metrics.py
 	$(BIN)/python benches/bench_learning.py
 	$(BIN)/python benches/bench_import.py
