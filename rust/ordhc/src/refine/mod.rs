@@ -80,7 +80,7 @@ pub struct Refined {
 /// let similarities = Matrix::new(Values::I32(&[5, 1, 0, 1, 0, 4]), Layout::Condensed, false)?;
 /// let better = refine(&start, &similarities, Heights::Average, &Search::default(), &Monitor::new())?;
 /// assert_eq!(better.tree.to_newick_topology(), "((0,1),(2,3));");
-/// assert_eq!((better.tree.heights(), better.gain), (&[5.0, 4.0, 0.5][..], 14.0));
+/// assert_eq!((better.tree.heights(), better.gain), (&[5.0, 4.0, 0.5][..], 16.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn refine(
@@ -115,7 +115,7 @@ pub fn refine(
 /// let start = Dendrogram::new(vec![[0, 2], [3, 1]], vec![0.0; 2], false)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], None)?;
 /// let better = refine_satisfied(&start, &answers, &Search::default(), &Monitor::new())?;
-/// assert_eq!((better.tree.to_newick_topology().as_str(), better.gain), ("((0,1),2);", 1.0));
+/// assert_eq!((better.tree.to_newick_topology().as_str(), better.gain), ("(2,(0,1));", 1.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn refine_satisfied<I: Id>(
