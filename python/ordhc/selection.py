@@ -14,7 +14,7 @@ from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.errors import InputError
 from ordhc.resampling import _groups, _share
 
-__all__ = ["Candidate", "Selection", "select"]
+__all__ = ["Candidate", "Selection", "questions", "select"]
 
 Progress = Callable[[float], None]
 
@@ -217,7 +217,7 @@ def _parts(data: Triplets | Quadruplets, folds: int, seed: int, group: ArrayLike
     unit = _groups(group, len(data))
     what = "groups"
     if unit is None:
-        unit, what = _questions(data), "different questions"
+        unit, what = questions(data), "different questions"
     count = int(unit.max()) + 1 if len(unit) else 0
     if count < folds:
         raise InputError(f"there are {count} {what} for {folds} folds")
@@ -225,7 +225,7 @@ def _parts(data: Triplets | Quadruplets, folds: int, seed: int, group: ArrayLike
     return part[unit]
 
 
-def _questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
+def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
     """Which question each answer answers, whichever way, numbered from 0."""
     rows = data.rows.astype(np.int64)
     n = data.n_leaves

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc import InputError, Triplets
 from ordhc._ordhc import expected_adds3
+from ordhc.selection import questions
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
 
@@ -96,15 +97,13 @@ def choose_n_components(
     >>> choose_n_components(triplets) in range(1, 7)
     True
     """
-    rows = triplets.rows.astype(np.int64)
-    questions = np.column_stack([rows[:, 0], rows[:, 1:].min(axis=1), rows[:, 1:].max(axis=1)])
-    weighty = np.ones(len(rows), bool) if triplets.weights is None else triplets.weights > 0
-    distinct, question_of = np.unique(questions[weighty], axis=0, return_inverse=True)
-    if len(distinct) < _FOLDS:
+    if triplets.weights is not None:
+        triplets = triplets[triplets.weights > 0]
+    question_of = questions(triplets)
+    count = int(question_of.max(initial=-1)) + 1
+    if count < _FOLDS:
         return _DIMENSIONS[0]
-    triplets = triplets[weighty]
-    fold_of_question = np.random.default_rng(seed).permutation(len(distinct)) % _FOLDS
-    fold_of = fold_of_question[question_of.ravel()]
+    fold_of = (np.random.default_rng(seed).permutation(count) % _FOLDS)[question_of]
     best, best_score = _DIMENSIONS[0], np.inf
     for step, d in enumerate(_DIMENSIONS):
         score = 0.0
