@@ -230,6 +230,7 @@ def summarise(
         "unanswered": unanswered.tolist(),
         "similarity": None if plan.similarity is None else plan.similarity.name,
         "linkage": plan.linkage.name,
+        "refine": plan.refine,
         "revenue": revenue,
         "labels": None if flat is None else flat.tolist(),
         "files": [path for path in files if path != "-"],
@@ -292,7 +293,8 @@ def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np
 
         click.echo(unanswered_text(tree, summary["unanswered"]))
     similarity = f"{summary['similarity']} similarity, " if summary["similarity"] else ""
-    click.echo(f"method   {similarity}{summary['linkage']} linkage")
+    refined = f", refined by {summary['refine']}" if summary["refine"] else ""
+    click.echo(f"method   {similarity}{summary['linkage']} linkage{refined}")
     click.echo(f"revenue  {summary['revenue']:,} (higher is better)")
     if "bootstrap" in summary:
         print_bootstrap(summary["bootstrap"])
