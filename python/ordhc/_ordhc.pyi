@@ -53,6 +53,7 @@ __all__ = [
     "leaf_heights",
     "mean_dot_linkage",
     "sparse_gram",
+    "vector_distances",
     "vector_linkage",
 ]
 
@@ -263,6 +264,9 @@ def vector_linkage(
     scale: float,
     progress: _Progress,
 ) -> Dendrogram: ...
+def vector_distances(
+    rows: NDArray[np.float64] | NDArray[np.float32], measure: str, progress: _Progress
+) -> NDArray[np.float64]: ...
 def sparse_gram(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int64],

@@ -22,6 +22,8 @@ Progress = Callable[[float], None]
 _BLOCK = 512
 #: Up to so many columns linkages are faster without a matrix of pairs.
 _FEW = {"average": 256, "single": 128, "ward": 64}
+#: Up to so many columns distances are summed pair by pair.
+_DIRECT = 128
 #: Above so many rows and columns a truncated decomposition is used.
 _SMALL = 2000
 
@@ -269,8 +271,16 @@ def _warn_of_sample(rows: NDArray[Any], scale: float, what: str) -> None:
 def distances(
     rows: Any, layout: str, dtype: str, progress: Progress | None = None, *, squared: bool = False
 ) -> NDArray[Any]:
-    """Euclidean distances of all pairs of rows, from dot products; close pairs are computed anew."""
+    """Euclidean distances of all pairs of rows.
+
+    Where there are many columns they come from dot products, and close pairs are computed anew.
+    """
     n = rows.shape[0]
+    if not is_sparse(rows) and rows.shape[1] <= _DIRECT:
+        measure = "sqeuclidean" if squared else "euclidean"
+        return shaped(
+            _ordhc.vector_distances(np.ascontiguousarray(rows), measure, progress), np.zeros(n), layout, dtype
+        )
     if not is_sparse(rows):
         # Less is lost to cancellation, and distances stay the same.
         rows = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)

@@ -56,5 +56,5 @@ mod _ordhc {
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
-    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_linkage};
+    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage};
 }

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
 use ordhc::similarity::condensed_len;
-use ordhc::vectors::{Measure, SparseRows, Vectors, single_linkage, ward_linkage};
+use ordhc::vectors::{Measure, SparseRows, Vectors, distances, single_linkage, ward_linkage};
 use pyo3::prelude::*;
 
 use crate::arrays::zeros;
@@ -83,6 +83,35 @@ pub(crate) fn vector_linkage(
         Dense::F32(rows) => run!(rows),
     }?;
     Ok(tree.into())
+}
+
+/// The measure of all pairs of rows, condensed.
+#[pyfunction]
+pub(crate) fn vector_distances<'py>(
+    py: Python<'py>,
+    rows: Dense<'py>,
+    measure: &str,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let measure = Measure::from_name(measure).map_err(to_py)?;
+    macro_rules! run {
+        ($rows:expr) => {{
+            let (shape, values) = ($rows.shape(), $rows.as_slice()?);
+            let (n, p) = (shape[0], shape[1]);
+            let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
+            let mut writable = out.readwrite();
+            let pairs = writable.as_slice_mut()?;
+            callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+                distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
+            })?;
+            drop(writable);
+            Ok(out)
+        }};
+    }
+    match &rows {
+        Dense::F64(rows) => run!(rows),
+        Dense::F32(rows) => run!(rows),
+    }
 }
 
 type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);

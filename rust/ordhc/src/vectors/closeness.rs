@@ -43,6 +43,8 @@ impl Measure {
 pub(super) trait Closeness: Sync {
     /// How many times a factor of all coordinates is a factor of the similarity.
     const DEGREE: i32;
+    /// Whether the similarity is the negated measure.
+    const DISSIMILARITY: bool = true;
 
     /// The same for `x` and `y` exchanged.
     fn add(sum: f64, x: f64, y: f64) -> f64;
@@ -99,6 +101,7 @@ impl Closeness for Manhattan {
 
 impl Closeness for Dot {
     const DEGREE: i32 = 2;
+    const DISSIMILARITY: bool = false;
 
     #[inline(always)]
     fn add(sum: f64, x: f64, y: f64) -> f64 {

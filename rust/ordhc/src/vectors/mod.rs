@@ -2,6 +2,7 @@
 //!
 //! * [`mean_dot_linkage`]: average linkage of dot products without a matrix of pairs;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
+//! * [`distances`]: of all pairs of vectors;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: how high the leaves themselves stand.
 //!
@@ -11,6 +12,7 @@ mod bounds;
 mod closeness;
 mod clusters;
 mod dense_rows;
+mod distances;
 mod leaf_heights;
 mod mean_dot;
 mod rounds;
@@ -23,6 +25,7 @@ mod ward;
 
 pub use closeness::Measure;
 pub use dense_rows::Vectors;
+pub use distances::distances;
 pub use leaf_heights::leaf_heights;
 pub use mean_dot::mean_dot_linkage;
 pub use single::single_linkage;

@@ -1,10 +1,11 @@
-//! The nearest-neighbour chain on links that are moved one by one, from the cluster of fewer links to the other.
+//! The nearest-neighbour chain, and links that it moves one by one, from the cluster of fewer links to the other.
 
 use super::graph::{Graph, Near, nearest};
 use super::links::{Entry, Kind, Link};
 use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
 mod hub;
@@ -14,14 +15,81 @@ use hub::Hub;
 /// From this many links on a cluster keeps them sorted.
 const HUB: usize = 256;
 
-/// Clusters are numbered as in the graph that they come from; a merged one has the number of either part.
-pub(super) struct Chain<'m, K: Kind> {
+/// Clusters and their links, which a chain merges. Clusters are numbered as in the graph that they come from; a
+/// merged one has the number of either part.
+pub(super) trait Linked {
+    /// The number of clusters at the beginning.
+    fn n_clusters(&self) -> usize;
+
+    /// The smallest leaf, unless the cluster is part of another one.
+    fn name(&self, cluster: usize) -> Option<u32>;
+
+    /// As [`nearest`] of all its links.
+    fn nearest(&mut self, cluster: usize) -> Option<Near>;
+
+    /// Merges two clusters and returns the one that they become.
+    fn merge(&mut self, a: usize, b: usize) -> usize;
+
+    /// Whether nothing else would be faster by now.
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+/// Merges as long as a cluster has a nearest one, and it goes on. Returns whether that is all.
+///
+/// Of equally near clusters one is the nearest by an order of all pairs. So a chain cannot run in a circle,
+/// unless equal within rounding is not transitive: a circle ends where it closes.
+pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
+    let mut stack: Vec<(usize, f64)> = Vec::new();
+    let mut on_stack = vec![false; linked.n_clusters()];
+    let mut start = 0;
+    let mut next = 0;
+    while linked.goes_on() {
+        if stack.is_empty() {
+            if start == on_stack.len() {
+                return Ok(true);
+            }
+            stack.push((start, f64::NEG_INFINITY));
+            on_stack[start] = true;
+        }
+        let (top, before) = stack[stack.len() - 1];
+        let near = linked.name(top).and_then(|_| linked.nearest(top));
+        let Some(near) = near else {
+            // Only the first can be without a link, the others have one to the one before.
+            stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
+            next += 1;
+            start = next;
+            continue;
+        };
+        let cluster = near.cluster as usize;
+        if !on_stack[cluster] {
+            on_stack[cluster] = true;
+            stack.push((cluster, near.similarity));
+            continue;
+        }
+        let last = stack[stack.len() - 2].0;
+        stack.truncate(stack.len() - 2);
+        (on_stack[top], on_stack[last]) = (false, false);
+        if let (Some(a), Some(b)) = (linked.name(top), linked.name(last)) {
+            merges.push(RawMerge { i: a.min(b) as usize, j: a.max(b) as usize, similarity: before });
+        }
+        start = linked.merge(top, last);
+        monitor.advance(1)?;
+    }
+    Ok(false)
+}
+
+/// Links cluster by cluster.
+pub(super) struct Lists<'m, K: Kind> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
     hub_from: usize,
     /// By cluster: the last merge that has looked at it.
     stamps: Vec<u32>,
+    /// The number of merges.
+    stamp: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -37,7 +105,7 @@ struct Row<K: Kind> {
     hub: Option<Box<Hub<K>>>,
 }
 
-impl<'m, K: Kind> Chain<'m, K> {
+impl<'m, K: Kind> Lists<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
@@ -47,47 +115,43 @@ impl<'m, K: Kind> Chain<'m, K> {
         let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
         let rows = (0..graph.len()).map(row).collect();
         let stamps = vec![0; clusters.len()];
-        Ok(Self { clusters, rows, rules, hub_from, stamps })
+        Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
     }
 
-    /// Merges as long as a link is above the bar. Returns the links that are left.
-    ///
-    /// Of equally near clusters one is the nearest by an order of all pairs. So a chain cannot run in a circle,
-    /// unless equal within rounding is not transitive: a circle ends where it closes.
-    pub(super) fn run(mut self, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
-        let mut stack: Vec<(usize, f64)> = Vec::new();
-        let mut on_stack = vec![false; self.clusters.len()];
-        let mut start = 0;
-        let mut next = 0;
-        while start < self.clusters.len() {
-            if stack.is_empty() {
-                stack.push((start, f64::NEG_INFINITY));
-                on_stack[start] = true;
+    /// The links, ascending.
+    pub(super) fn links(&self) -> Vec<Link> {
+        let mut links = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            let a = self.clusters[at].name;
+            for &Entry { cluster, count, value } in &row.entries {
+                let b = self.clusters[cluster as usize].name;
+                links.extend((a < b).then_some(Link { a, b, count, value }));
             }
-            let (top, before) = stack[stack.len() - 1];
-            let near = if self.clusters[top].alive { self.nearest(top) } else { None };
-            let Some(near) = near else {
-                // Only the first can be without a link, the others have one to the one before.
-                stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
-                next += 1;
-                start = next;
-                continue;
-            };
-            let cluster = near.cluster as usize;
-            if !on_stack[cluster] {
-                on_stack[cluster] = true;
-                stack.push((cluster, near.similarity));
-                continue;
-            }
-            let last = stack[stack.len() - 2].0;
-            stack.truncate(stack.len() - 2);
-            (on_stack[top], on_stack[last]) = (false, false);
-            let names = (self.clusters[top].name as usize, self.clusters[last].name as usize);
-            merges.push(RawMerge { i: names.0.min(names.1), j: names.0.max(names.1), similarity: before });
-            start = self.merge(top, last, merges.len() as u32);
-            self.rules.monitor.advance(1)?;
         }
-        Ok(self.links())
+        links.sort_unstable_by_key(|link| (link.a, link.b));
+        links
+    }
+
+    /// Drops the links that only one of two clusters has.
+    fn keep_common(&mut self, moved: &[Entry], large: usize, stamp: u32) {
+        moved.iter().for_each(|entry| self.stamps[entry.cluster as usize] = stamp);
+        let stamps = &self.stamps;
+        let common = |entry: &Entry| stamps[entry.cluster as usize] == stamp;
+        let (kept, dropped): (Vec<Entry>, Vec<Entry>) =
+            self.rows[large].entries.iter().partition(|&entry| common(entry));
+        dropped.iter().for_each(|entry| self.rows[entry.cluster as usize].remove(large));
+        self.rows[large] = Row::new(kept, &self.clusters, self.hub_from);
+    }
+}
+
+impl<K: Kind> Linked for Lists<'_, K> {
+    fn n_clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    fn name(&self, cluster: usize) -> Option<u32> {
+        let Cluster { name, alive, .. } = self.clusters[cluster];
+        alive.then_some(name)
     }
 
     fn nearest(&mut self, i: usize) -> Option<Near> {
@@ -101,8 +165,9 @@ impl<'m, K: Kind> Chain<'m, K> {
         }
     }
 
-    /// Merges two clusters and returns the one that they become.
-    fn merge(&mut self, a: usize, b: usize, stamp: u32) -> usize {
+    fn merge(&mut self, a: usize, b: usize) -> usize {
+        self.stamp += 1;
+        let stamp = self.stamp;
         let (small, large) = if self.rows[a].entries.len() < self.rows[b].entries.len() { (a, b) } else { (b, a) };
         let moved = std::mem::take(&mut self.rows[small].entries);
         self.rows[small].hub = None;
@@ -132,30 +197,6 @@ impl<'m, K: Kind> Chain<'m, K> {
             self.rows[k].set(Entry { cluster: large as u32, ..link }, &self.clusters, self.hub_from);
         }
         large
-    }
-
-    /// Drops the links that only one of two clusters has.
-    fn keep_common(&mut self, moved: &[Entry], large: usize, stamp: u32) {
-        moved.iter().for_each(|entry| self.stamps[entry.cluster as usize] = stamp);
-        let stamps = &self.stamps;
-        let common = |entry: &Entry| stamps[entry.cluster as usize] == stamp;
-        let (kept, dropped): (Vec<Entry>, Vec<Entry>) =
-            self.rows[large].entries.iter().partition(|&entry| common(entry));
-        dropped.iter().for_each(|entry| self.rows[entry.cluster as usize].remove(large));
-        self.rows[large] = Row::new(kept, &self.clusters, self.hub_from);
-    }
-
-    fn links(&self) -> Vec<Link> {
-        let mut links = Vec::new();
-        for (at, row) in self.rows.iter().enumerate() {
-            let a = self.clusters[at].name;
-            for &Entry { cluster, count, value } in &row.entries {
-                let b = self.clusters[cluster as usize].name;
-                links.extend((a < b).then_some(Link { a, b, count, value }));
-            }
-        }
-        links.sort_unstable_by_key(|link| (link.a, link.b));
-        links
     }
 }
 

@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use super::links::{Kind, LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, contracted};
 use super::pairs::SparsePairs;
-use super::rounds::{Rules, SHARE, reduce};
+use super::rounds::{FILLED, PATIENCE, Rules, SHARE, reduce};
 use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
 use crate::agglomerate::{ROUNDING, Tolerance};
@@ -109,13 +109,18 @@ impl<'a> Job<'a> {
         } else {
             Tolerance::relative(ROUNDING, if facts.mixed { facts.largest } else { 0.0 })
         };
-        Ok(Self { pairs, rule, missing, rules: Rules { bar: NO_BAR, tolerance, monitor, share: SHARE } })
+        Ok(Self {
+            pairs,
+            rule,
+            missing,
+            rules: Rules { bar: NO_BAR, tolerance, monitor, share: SHARE, patience: PATIENCE, filled: FILLED },
+        })
     }
 
     /// Makes all kinds of work small, for tests.
     #[cfg(test)]
-    pub(super) fn with_share(mut self, share: usize) -> Self {
-        self.rules.share = share;
+    pub(super) fn with(mut self, [share, patience, filled]: [usize; 3]) -> Self {
+        self.rules = Rules { share, patience, filled, ..self.rules };
         self
     }
 

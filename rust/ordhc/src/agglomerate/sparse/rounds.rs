@@ -3,9 +3,11 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::chain::Chain;
+use super::chain::{self, Lists};
 use super::graph::{Chunk, Graph, Near, nearest};
 use super::links::{Entry, Kind, Link};
+use super::rows::Rows;
+use super::table::Table;
 use crate::agglomerate::Tolerance;
 use crate::agglomerate::rounds::next;
 use crate::error::Result;
@@ -22,12 +24,27 @@ pub(super) struct Rules<'m> {
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
     /// A round costs about as much as moving one of this many of all entries one by one. (In tests also 0 and a
-    /// lot.)
+    /// lot, here and below.)
     pub(super) share: usize,
+    /// A chain goes through this many times the number of entries before it has them sorted.
+    pub(super) patience: usize,
+    /// Clusters go into a table where at least one of this many pairs is linked.
+    pub(super) filled: usize,
+}
+
+impl Rules<'_> {
+    /// Whether clusters of so many entries go into a table.
+    pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
+        n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
+    }
 }
 
 /// As [`Rules::share`] should be.
 pub(super) const SHARE: usize = 128;
+/// As [`Rules::patience`] should be.
+pub(super) const PATIENCE: usize = 32;
+/// As [`Rules::filled`] should be: a table then takes about as much memory as the links.
+pub(super) const FILLED: usize = 2;
 
 /// Merges as long as a link is above the bar. Returns the links that are left.
 pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
@@ -40,8 +57,9 @@ pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut V
             return Ok(graph.links());
         }
         // Without reciprocal pairs, equal within rounding has made a circle, which a chain can break.
-        if pairs.merged.is_empty() || one_by_one.saturating_mul(rules.share) < graph.n_entries() {
-            return Chain::<K>::new(graph, rules)?.run(merges);
+        let small = one_by_one.saturating_mul(rules.share) < graph.n_entries();
+        if pairs.merged.is_empty() || small || rules.fills_table(graph.len(), graph.n_entries()) {
+            return reduce_by_chain::<K>(graph, rules, merges);
         }
         for &(i, j) in &pairs.merged {
             let similarity = nearest[i as usize].map_or(0.0, |near| near.similarity);
@@ -51,6 +69,32 @@ pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut V
         rules.monitor.advance(pairs.merged.len() as u64)?;
         (graph, nearest) = pairs.merge::<K>(&graph, rules)?;
     }
+}
+
+fn reduce_by_chain<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+    let in_table = |graph, merges: &mut Vec<RawMerge>| -> Result<Vec<Link>> {
+        let mut table = Table::<K>::new(graph, rules)?;
+        chain::run(&mut table, merges, rules.monitor)?;
+        Ok(table.links())
+    };
+    if rules.fills_table(graph.len(), graph.n_entries()) {
+        return in_table(graph, merges);
+    }
+    if K::MEAN || !K::ALL {
+        memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
+        let mut rows = Rows::<K>::new(graph, rules);
+        let done = chain::run(&mut rows, merges, rules.monitor)?;
+        graph = rows.into_graph();
+        if done {
+            return Ok(graph.links());
+        }
+        if rules.fills_table(graph.len(), graph.n_entries()) {
+            return in_table(graph, merges);
+        }
+    }
+    let mut lists = Lists::<K>::new(graph, rules)?;
+    chain::run(&mut lists, merges, rules.monitor)?;
+    Ok(lists.links())
 }
 
 fn all_nearest<K: Kind>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {

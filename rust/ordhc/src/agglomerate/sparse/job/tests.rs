@@ -9,8 +9,17 @@ use super::*;
 use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate_from};
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
-/// A chain at once (with hubs of three links), rounds and a chain, rounds to the end.
-const SHARES: [usize; 3] = [0, SHARE, usize::MAX];
+/// Shares, patience and filled tables: rounds to the end; a chain at once, and with hubs of three links; all in
+/// turn.
+const WAYS: [[usize; 3]; 7] = [
+    [usize::MAX, 0, 0],
+    [0, usize::MAX, 0],
+    [0, 0, 0],
+    [0, usize::MAX, usize::MAX],
+    [0, 1, 0],
+    [SHARE, PATIENCE, FILLED],
+    [64, 1, 8],
+];
 
 fn sparse(n: usize, values: &[((usize, usize), f64)], dissimilarity: bool) -> SparsePairs {
     let sign = if dissimilarity { -1.0 } else { 1.0 };
@@ -125,9 +134,9 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
                     Missing::Zero => (full(&pairs, rule, initial), 1),
                     Missing::Ignore => known(&pairs, rule, job().rules.tolerance, initial),
                 };
-                for share in SHARES {
-                    let (tree, trees) = job().with_share(share).run(initial).unwrap();
-                    let what = format!("{rule:?} {missing:?} {dissimilarity} {share} {initial:?}");
+                for way in WAYS {
+                    let (tree, trees) = job().with(way).run(initial).unwrap();
+                    let what = format!("{rule:?} {missing:?} {dissimilarity} {way:?} {initial:?}");
                     assert_eq!(tree.merges(), expected.merges(), "{what}");
                     assert_eq!((trees, tree.is_dissimilarity()), (n_trees, dissimilarity), "{what}");
                     for (a, b) in tree.heights().iter().zip(expected.heights()) {

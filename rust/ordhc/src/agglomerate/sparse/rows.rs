@@ -1,0 +1,138 @@
+//! Links cluster by cluster, of which a cluster learns what has merged when it is looked at.
+
+use std::marker::PhantomData;
+
+use super::chain::Linked;
+use super::graph::{Chunk, Graph, Near, nearest};
+use super::links::{Entry, Kind};
+use super::rounds::Rules;
+
+/// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
+/// which is much for hubs, so there is a limit to all of it. Not for the least of all, where a link of one part only
+/// is none.
+pub(super) struct Rows<'m, K: Kind> {
+    /// By cluster. Clusters in the entries may be parts of others by now, and some of them the same one.
+    entries: Vec<Vec<Entry>>,
+    names: Vec<u32>,
+    sizes: Vec<f64>,
+    /// By cluster: itself, or one that it is part of.
+    parent: Vec<u32>,
+    n_alive: usize,
+    n_entries: usize,
+    patience: usize,
+    /// By cluster: where in the row at hand it may stand.
+    place: Vec<u32>,
+    rules: Rules<'m>,
+    kind: PhantomData<K>,
+}
+
+impl<'m, K: Kind> Rows<'m, K> {
+    pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Self {
+        let (k, n_entries) = (graph.len(), graph.n_entries());
+        let Graph { names, sizes, chunks } = graph;
+        let mut entries = Vec::with_capacity(k);
+        for chunk in chunks {
+            let mut start = 0;
+            for &end in &chunk.ends {
+                entries.push(chunk.entries[start..end].to_vec());
+                start = end;
+            }
+        }
+        Self {
+            entries,
+            names,
+            sizes,
+            parent: (0..k as u32).collect(),
+            n_alive: k,
+            n_entries,
+            patience: n_entries.saturating_mul(rules.patience),
+            place: vec![0; k],
+            rules,
+            kind: PhantomData,
+        }
+    }
+
+    fn find(&mut self, mut cluster: u32) -> u32 {
+        while self.parent[cluster as usize] != cluster {
+            let above = self.parent[self.parent[cluster as usize] as usize];
+            self.parent[cluster as usize] = above;
+            cluster = above;
+        }
+        cluster
+    }
+
+    /// A cluster's links, each once.
+    fn row(&mut self, cluster: usize) -> Vec<Entry> {
+        let mut row = std::mem::take(&mut self.entries[cluster]);
+        self.n_entries -= row.len();
+        let mut kept = 0;
+        for from in 0..row.len() {
+            let other = self.find(row[from].cluster);
+            if other as usize == cluster {
+                continue;
+            }
+            let at = self.place[other as usize] as usize;
+            if at < kept && row[at].cluster == other {
+                row[at].count += row[from].count;
+                row[at].value = K::fold(row[at].value, row[from].value);
+            } else {
+                self.place[other as usize] = kept as u32;
+                row[kept] = Entry { cluster: other, ..row[from] };
+                kept += 1;
+            }
+        }
+        row.truncate(kept);
+        self.n_entries += row.len();
+        row
+    }
+
+    /// The clusters that are left and their links.
+    pub(super) fn into_graph(mut self) -> Graph {
+        let mut alive: Vec<usize> = (0..self.parent.len()).filter(|&k| self.parent[k] as usize == k).collect();
+        alive.sort_unstable_by_key(|&cluster| self.names[cluster]);
+        let mut number = vec![0; self.parent.len()];
+        alive.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
+        let mut chunks = Vec::with_capacity(alive.len());
+        for (first, &old) in alive.iter().enumerate() {
+            let mut entries = self.row(old);
+            entries.iter_mut().for_each(|entry| entry.cluster = number[entry.cluster as usize]);
+            chunks.push(Chunk { first, ends: vec![entries.len()], entries });
+        }
+        let names = alive.iter().map(|&old| self.names[old]).collect();
+        let sizes = alive.iter().map(|&old| self.sizes[old]).collect();
+        Graph { names, sizes, chunks }
+    }
+}
+
+impl<K: Kind> Linked for Rows<'_, K> {
+    fn n_clusters(&self) -> usize {
+        self.parent.len()
+    }
+
+    fn name(&self, cluster: usize) -> Option<u32> {
+        (self.parent[cluster] as usize == cluster).then(|| self.names[cluster])
+    }
+
+    fn goes_on(&self) -> bool {
+        self.patience > 0 && !self.rules.fills_table(self.n_alive, self.n_entries)
+    }
+
+    fn nearest(&mut self, cluster: usize) -> Option<Near> {
+        self.patience = self.patience.saturating_sub(self.entries[cluster].len());
+        self.entries[cluster] = self.row(cluster);
+        let about = |k: u32| (self.sizes[k as usize], self.names[k as usize]);
+        let limits = (self.rules.bar, self.rules.tolerance);
+        nearest::<K>(&self.entries[cluster], self.sizes[cluster], about, limits)
+    }
+
+    fn merge(&mut self, a: usize, b: usize) -> usize {
+        let (small, large) = if self.entries[a].len() < self.entries[b].len() { (a, b) } else { (b, a) };
+        let moved = std::mem::take(&mut self.entries[small]);
+        self.entries[large].extend(moved);
+        self.parent[small] = large as u32;
+        self.sizes[large] += self.sizes[small];
+        self.names[large] = self.names[large].min(self.names[small]);
+        self.n_alive -= 1;
+        large
+    }
+}

@@ -1,0 +1,198 @@
+//! The chain on a matrix, for clusters most of which are linked to each other.
+
+use std::marker::PhantomData;
+
+use super::chain::Linked;
+use super::graph::{Graph, Near};
+use super::links::{Entry, Kind, Link};
+use super::rounds::Rules;
+use crate::error::Result;
+use crate::memory::{self, Buffer};
+
+/// A full square of values, NaN where there is no link. A cluster keeps its number; its place changes when those
+/// that are gone, once a third, are packed away. Places are in the order of names.
+pub(super) struct Table<'m, K: Kind> {
+    stride: usize,
+    values: Buffer,
+    /// Of each link, where shares matter: the number of pairs that are known.
+    counts: Vec<u32>,
+    /// By place. What is gone has size 0.
+    names: Vec<u32>,
+    sizes: Vec<f64>,
+    numbers: Vec<u32>,
+    n_alive: usize,
+    /// By number.
+    places: Vec<u32>,
+    rules: Rules<'m>,
+    kind: PhantomData<K>,
+}
+
+const LANES: usize = 8;
+/// Below this many clusters nothing is packed.
+const PACK_FROM: usize = 64;
+
+impl<'m, K: Kind> Table<'m, K> {
+    pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
+        let k = graph.len();
+        let mut values = Buffer::zeros("the similarities of clusters", k * k)?;
+        memory::check("the counts of known pairs", if K::ALL { 0 } else { 4 * (k * k) as u64 })?;
+        let mut counts = vec![0; if K::ALL { 0 } else { k * k }];
+        let Graph { names, sizes, chunks } = graph;
+        for chunk in chunks {
+            let mut start = 0;
+            for (at, &end) in chunk.ends.iter().enumerate() {
+                let row = (chunk.first + at) * k;
+                values[row..row + k].fill(f64::NAN);
+                for &Entry { cluster, count, value } in &chunk.entries[start..end] {
+                    values[row + cluster as usize] = value;
+                    if !K::ALL {
+                        counts[row + cluster as usize] = count;
+                    }
+                }
+                start = end;
+            }
+        }
+        let numbers: Vec<u32> = (0..k as u32).collect();
+        let places = numbers.clone();
+        Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules, kind: PhantomData })
+    }
+
+    /// The value of two links to the same cluster.
+    #[inline(always)]
+    fn fold(x: f64, y: f64) -> f64 {
+        let needs_both = K::ALL && !K::MEAN;
+        match (x.is_nan(), y.is_nan()) {
+            (false, false) => K::fold(x, y),
+            (true, false) if !needs_both => y,
+            (false, true) if !needs_both => x,
+            _ => f64::NAN,
+        }
+    }
+
+    fn count(&self, at: usize) -> u32 {
+        if K::ALL { 0 } else { self.counts[at] }
+    }
+
+    fn entry(&self, row: usize, place: usize) -> Entry {
+        Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
+    }
+
+    /// The similarity of a cluster of size `n_i` with one that it may have no link to, then NaN.
+    #[inline(always)]
+    fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
+        K::similarity(&self.entry(row, place), n_i, self.sizes[place])
+    }
+
+    /// The largest similarity in a row.
+    fn largest(&self, row: usize, n_i: f64) -> f64 {
+        let mut largest = [f64::NEG_INFINITY; LANES];
+        let whole = self.stride / LANES * LANES;
+        for first in (0..whole).step_by(LANES) {
+            let similarities: [f64; LANES] = std::array::from_fn(|lane| self.similarity(row, first + lane, n_i));
+            for lane in 0..LANES {
+                largest[lane] = if similarities[lane] > largest[lane] { similarities[lane] } else { largest[lane] };
+            }
+        }
+        let rest = (whole..self.stride).map(|place| self.similarity(row, place, n_i));
+        largest.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
+    }
+
+    /// The links, ascending.
+    pub(super) fn links(&self) -> Vec<Link> {
+        let alive = |place: &usize| self.sizes[*place] > 0.0;
+        let mut links = Vec::new();
+        for i in (0..self.stride).filter(alive) {
+            for j in (i + 1..self.stride).filter(alive) {
+                let Entry { count, value, .. } = self.entry(i * self.stride, j);
+                links.extend((!value.is_nan()).then_some(Link { a: self.names[i], b: self.names[j], count, value }));
+            }
+        }
+        links
+    }
+
+    fn pack(&mut self) {
+        if self.stride < PACK_FROM || 3 * self.n_alive >= 2 * self.stride {
+            return;
+        }
+        let kept: Vec<usize> = (0..self.stride).filter(|&place| self.sizes[place] > 0.0).collect();
+        let k = kept.len();
+        for (to, &from) in kept.iter().enumerate() {
+            for (column, &old) in kept.iter().enumerate() {
+                self.values[to * k + column] = self.values[from * self.stride + old];
+                if !K::ALL {
+                    self.counts[to * k + column] = self.counts[from * self.stride + old];
+                }
+            }
+            self.names[to] = self.names[from];
+            self.sizes[to] = self.sizes[from];
+            self.numbers[to] = self.numbers[from];
+            self.places[self.numbers[to] as usize] = to as u32;
+        }
+        self.values.truncate(k * k);
+        self.counts.truncate(k * k);
+        self.names.truncate(k);
+        self.sizes.truncate(k);
+        self.numbers.truncate(k);
+        self.stride = k;
+    }
+}
+
+const GONE: u32 = u32::MAX;
+
+impl<K: Kind> Linked for Table<'_, K> {
+    fn n_clusters(&self) -> usize {
+        self.places.len()
+    }
+
+    fn name(&self, cluster: usize) -> Option<u32> {
+        let place = self.places[cluster];
+        (place != GONE).then(|| self.names[place as usize])
+    }
+
+    fn nearest(&mut self, cluster: usize) -> Option<Near> {
+        let place = self.places[cluster] as usize;
+        let (row, n_i) = (place * self.stride, self.sizes[place]);
+        let largest = self.largest(row, n_i);
+        if largest <= self.rules.bar {
+            return None;
+        }
+        let floor = self.rules.tolerance.floor(largest);
+        let mut best = None;
+        let mut most = f64::NEG_INFINITY;
+        for (place, &number) in self.numbers.iter().enumerate() {
+            let similarity = self.similarity(row, place, n_i);
+            if similarity >= floor && similarity > self.rules.bar {
+                let share = K::share(&self.entry(row, place), n_i, self.sizes[place]);
+                if share > most {
+                    most = share;
+                    best = Some(Near { cluster: number, similarity });
+                }
+            }
+        }
+        best
+    }
+
+    fn merge(&mut self, a: usize, b: usize) -> usize {
+        let (a, b) = (self.places[a] as usize, self.places[b] as usize);
+        let (i, j) = (a.min(b), a.max(b));
+        let (row_i, row_j) = (i * self.stride, j * self.stride);
+        for place in 0..self.stride {
+            let folded = Self::fold(self.values[row_i + place], self.values[row_j + place]);
+            let value = if place == i || place == j { f64::NAN } else { folded };
+            self.values[row_i + place] = value;
+            self.values[place * self.stride + i] = value;
+            self.values[place * self.stride + j] = f64::NAN;
+            if !K::ALL {
+                let count = self.counts[row_i + place] + self.counts[row_j + place];
+                self.counts[row_i + place] = count;
+                self.counts[place * self.stride + i] = count;
+            }
+        }
+        self.sizes[i] += std::mem::take(&mut self.sizes[j]);
+        self.places[self.numbers[j] as usize] = GONE;
+        self.n_alive -= 1;
+        let merged = self.numbers[i] as usize;
+        self.pack();
+        merged
+    }
+}
