@@ -21,7 +21,7 @@ Progress = Callable[[float], None]
 #: Rows of a block of the matrix of pairs.
 _BLOCK = 512
 #: Up to so many columns linkages are faster without a matrix of pairs.
-_FEW = {"average": 256, "single": 128, "ward": 64}
+_FEW = {"average": 256, "single": 128, "ward": 32}
 #: Up to so many columns distances are summed pair by pair.
 _DIRECT = 128
 #: Above so many rows and columns a truncated decomposition is used.
