@@ -319,3 +319,29 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linkage::Average;
+    use crate::similarity::pair_index;
+
+    #[test]
+    fn squares_come_from_triangles_at_either_end() {
+        for k in 1..30 {
+            let len = condensed_len(k);
+            for start in [0, k * k - len] {
+                let mut values = Store::zeros(k * k).unwrap();
+                (0..len).for_each(|at| values[start + at] = at as f64);
+                let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
+                let active: Vec<usize> = (0..k).collect();
+                let square = CondensedRows { start, ..rows }.into_square(&active, &Monitor::new()).unwrap();
+                for (at, &value) in square.values.iter().enumerate() {
+                    let (i, j) = (at / k, at % k);
+                    let expected = if i == j { f64::NEG_INFINITY } else { pair_index(k, i.min(j), i.max(j)) as f64 };
+                    assert_eq!(value, expected, "[{i}, {j}] of {k}");
+                }
+            }
+        }
+    }
+}

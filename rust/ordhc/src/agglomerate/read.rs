@@ -198,3 +198,21 @@ fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirroring_copies_the_upper_half() {
+        // The last one is large enough for two threads.
+        for n in [0, 1, 2, 7, 8, 9, 17, 63, 130, 2100] {
+            let mut values: Vec<f64> = (0..n * n).map(|at| at as f64).collect();
+            mirror(&mut values, n, &Monitor::new()).unwrap();
+            for (at, &value) in values.iter().enumerate() {
+                let (i, j) = (at / n, at % n);
+                assert_eq!(value, (i.min(j) * n + i.max(j)) as f64, "[{i}, {j}] of {n}");
+            }
+        }
+    }
+}

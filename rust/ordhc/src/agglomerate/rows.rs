@@ -287,3 +287,26 @@ pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize)
         cluster(at)
     )))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agglomerate::nearest_of;
+    use crate::linkage::Average;
+
+    proptest! {
+        #[test]
+        fn the_nearest_is_the_first_that_equals_the_largest(
+            row in proptest::collection::vec(prop::sample::select(vec![0.2, 0.3, 0.1 + 0.2, f64::NEG_INFINITY]), 0..100),
+            exact: bool,
+            bar in prop::sample::select(vec![f64::NEG_INFINITY, 0.25, 0.5]),
+        ) {
+            let tolerance = if exact { Tolerance::EXACT } else { Tolerance::relative(1e-13, 0.0) };
+            let places: Vec<usize> = (0..row.len()).collect();
+            let expected = Some(nearest_of(&places, &row, tolerance)).filter(|nearest| nearest.similarity > bar);
+            prop_assert_eq!(nearest::<Average>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
+        }
+    }
+}
