@@ -147,8 +147,8 @@ def linkage(
     overwrite
         S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
         undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, and the
-        naive engine, still make an (n, n) copy). Without, a working copy of up to S's pairs in float64 is
-        made, for "single" none.
+        naive engine, still make an (n, n) copy). Without, a working copy of up to S's pairs is made, for
+        "single" none. It is float64 whatever the type of S: for float32 up to twice the memory of its pairs.
     missing
         What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
         ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,

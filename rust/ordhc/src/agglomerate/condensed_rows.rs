@@ -25,6 +25,8 @@ pub(crate) struct CondensedRows<'a, U: Update> {
     clusters: Vec<usize>,
     /// By cluster: the slot.
     slots: Vec<usize>,
+    /// By slot, where the rounds have left it behind; else empty.
+    nearest: Vec<Nearest>,
     tolerance: Tolerance,
 }
 
@@ -35,7 +37,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     /// `values` begin with the condensed similarities of `n` leaves; there may be room after them.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
-        Self { update, values, start: 0, sizes: vec![1.0; n], slots: clusters.clone(), clusters, tolerance }
+        let slots = clusters.clone();
+        Self { update, values, start: 0, sizes: vec![1.0; n], slots, clusters, nearest: Vec::new(), tolerance }
     }
 
     fn worthwhile(&self, pairs: &Pairs) -> bool {
@@ -100,6 +103,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             };
             let pairs = Pairs::reciprocal(&nearest);
             if !self.worthwhile(&pairs) {
+                self.nearest = nearest;
                 return Ok(());
             }
             let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
@@ -242,26 +246,31 @@ impl<'a, U: Update> CondensedRows<'a, U> {
 
     /// Turns into square rows over the active clusters, in the same memory.
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U>> {
-        self.settle();
-        monitor.advance(0)?;
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
+            self.settle();
             self.pack(&kept, &[], monitor)?;
         }
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
         let k = kept.len();
         debug_assert!(k <= self.square_fits());
-        let Self { update, mut values, slots, tolerance, .. } = self;
+        let Self { update, mut values, start, slots, nearest, tolerance, .. } = self;
         monitor.advance(0)?;
-        // From the last row to the first, every value moves up.
-        for row in (0..k).rev() {
-            let from = row_start(k, row).wrapping_add(row + 1);
+        let mut spread = |row| {
+            let from = start + row_start(k, row).wrapping_add(row + 1);
             values.copy_within(from..from + (k - row - 1), row * k + row + 1);
             values[row * k + row] = f64::NEG_INFINITY;
+        };
+        // From the beginning every value moves up, from the end down: no row runs over the next.
+        match start {
+            0 => (0..k).rev().for_each(&mut spread),
+            _ => (0..k).for_each(&mut spread),
         }
         values.truncate(k * k);
         mirror(&mut values, k, monitor)?;
-        Ok(SquareRows::from_parts(update, values, sizes, active.to_vec(), slots.len(), tolerance))
+        let mut rows = SquareRows::from_parts(update, values, sizes, active.to_vec(), slots.len(), tolerance);
+        rows.nearest = nearest;
+        Ok(rows)
     }
 }
 
@@ -291,6 +300,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         if self.start > 0 {
             self.settle();
         }
+        self.nearest.clear();
         let k = self.clusters.len();
         let (i, j) = (self.slots[i], self.slots[j]);
         let merge = self.merge_after(i, j);
@@ -307,5 +317,31 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linkage::Average;
+    use crate::similarity::pair_index;
+
+    #[test]
+    fn squares_come_from_triangles_at_either_end() {
+        for k in 1..30 {
+            let len = condensed_len(k);
+            for start in [0, k * k - len] {
+                let mut values = Store::zeros(k * k).unwrap();
+                (0..len).for_each(|at| values[start + at] = at as f64);
+                let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
+                let active: Vec<usize> = (0..k).collect();
+                let square = CondensedRows { start, ..rows }.into_square(&active, &Monitor::new()).unwrap();
+                for (at, &value) in square.values.iter().enumerate() {
+                    let (i, j) = (at / k, at % k);
+                    let expected = if i == j { f64::NEG_INFINITY } else { pair_index(k, i.min(j), i.max(j)) as f64 };
+                    assert_eq!(value, expected, "[{i}, {j}] of {k}");
+                }
+            }
+        }
     }
 }

@@ -56,6 +56,8 @@ pub struct Nearest {
     pub similarity: f64,
 }
 
+const NOBODY: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
+
 /// What the similarity of two clusters means, for the engines that merge the most similar pair.
 ///
 /// A cluster is named by its smallest leaf, so that merging `i < j` gives cluster `i`. Nothing is
@@ -132,6 +134,6 @@ fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest
     let floor = tolerance.floor(largest);
     match values.iter().position(|&value| value >= floor && value > f64::NEG_INFINITY) {
         Some(at) => Nearest { cluster: others[at], similarity: values[at] },
-        None => Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY },
+        None => NOBODY,
     }
 }

@@ -140,33 +140,79 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
     let top_rows = &*top;
-    let quarter = |(rows, out): (Range<usize>, &mut [f64])| {
-        for row in (0..rows.len()).step_by(BLOCK) {
-            monitor.advance(0)?;
-            for column in (0..half).step_by(BLOCK) {
-                for i in row..(row + BLOCK).min(rows.len()) {
-                    for j in column..(column + BLOCK).min(half) {
-                        out[i * n + j] = top_rows[j * n + half + rows.start + i];
-                    }
-                }
-            }
-        }
-        Ok(())
-    };
+    let quarter = |(rows, out): (Range<usize>, &mut [f64])| transpose(top_rows, half + rows.start, out, 0, n, monitor);
     parallel::map(parts.into_iter().zip(slices).collect(), quarter).into_iter().collect::<Result<()>>()?;
-    let triangle = |(rows, first): (&mut [f64], usize)| {
-        for row in (0..rows.len() / n).step_by(BLOCK) {
-            monitor.advance(0)?;
-            for column in (0..=row).step_by(BLOCK) {
-                for i in row..(row + BLOCK).min(rows.len() / n) {
-                    for j in column..(column + BLOCK).min(i) {
-                        rows[i * n + first + j] = rows[j * n + first + i];
-                    }
-                }
-            }
-        }
-        Ok(())
-    };
+    let triangle = |(rows, first): (&mut [f64], usize)| mirror_triangle(rows, first, n, monitor);
     let triangles = [(top, 0), (bottom, half)].into_iter().filter(|(rows, _)| !rows.is_empty());
     parallel::map(triangles.collect(), triangle).into_iter().collect()
+}
+
+/// Writes the lower half of the square of rows and columns that begins at column `first`.
+fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
+    let height = rows.len() / n;
+    if height <= TILE {
+        for i in 0..height {
+            for j in 0..i {
+                rows[i * n + first + j] = rows[j * n + first + i];
+            }
+        }
+        return Ok(());
+    }
+    let half = (height / 2).next_multiple_of(TILE);
+    let (top, bottom) = rows.split_at_mut(half * n);
+    transpose(top, first + half, bottom, first, n, monitor)?;
+    mirror_triangle(top, first, n, monitor)?;
+    mirror_triangle(bottom, first + half, n, monitor)
+}
+
+/// Rows and columns that are transposed at once.
+const TILE: usize = 8;
+
+/// Copies the columns of `from` that begin at `column` to the rows of `out`, from its column `to` on.
+fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
+    let (height, width) = (from.len() / n, out.len() / n);
+    for (row, block) in (0..width).step_by(BLOCK).flat_map(|row| (0..height).step_by(BLOCK).map(move |at| (row, at))) {
+        monitor.advance(0)?;
+        for i in (row..(row + BLOCK).min(width)).step_by(TILE) {
+            for j in (block..(block + BLOCK).min(height)).step_by(TILE) {
+                let (source, target) = (j * n + column + i, i * n + to + j);
+                if i + TILE > width || j + TILE > height {
+                    for (a, b) in (i..width.min(i + TILE)).flat_map(|i| (j..height.min(j + TILE)).map(move |j| (i, j)))
+                    {
+                        out[a * n + to + b] = from[b * n + column + a];
+                    }
+                    continue;
+                }
+                let mut tile = [[0.0; TILE]; TILE];
+                for (at, line) in tile.iter_mut().enumerate() {
+                    line.copy_from_slice(&from[source + at * n..][..TILE]);
+                }
+                for at in 0..TILE {
+                    let line = &mut out[target + at * n..][..TILE];
+                    for (value, from) in line.iter_mut().zip(&tile) {
+                        *value = from[at];
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirroring_copies_the_upper_half() {
+        // The last one is large enough for two threads.
+        for n in [0, 1, 2, 7, 8, 9, 17, 63, 130, 2100] {
+            let mut values: Vec<f64> = (0..n * n).map(|at| at as f64).collect();
+            mirror(&mut values, n, &Monitor::new()).unwrap();
+            for (at, &value) in values.iter().enumerate() {
+                let (i, j) = (at / n, at % n);
+                assert_eq!(value, (i.min(j) * n + i.max(j)) as f64, "[{i}, {j}] of {n}");
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::matrix::Matrix;
 use super::square_rounds::parts;
 use super::store::Store;
-use super::{Linkage, Nearest, Tolerance};
+use super::{Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -29,6 +29,8 @@ pub(crate) struct SquareRows<'a, U: Update> {
     pub(super) clusters: Vec<usize>,
     pub(super) seen: Vec<usize>,
     pub(super) alive: Vec<bool>,
+    /// By position, where that is known before the first merge; else empty.
+    pub(super) nearest: Vec<Nearest>,
     pub(super) n_alive: usize,
     /// By cluster: the position.
     positions: Vec<usize>,
@@ -88,6 +90,7 @@ impl<'a, U: Update> SquareRows<'a, U> {
             clusters,
             seen: vec![0; stride],
             alive: vec![true; stride],
+            nearest: Vec::new(),
             n_alive: stride,
             positions,
             log: Vec::new(),
@@ -223,19 +226,13 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         self.bring_up_to_date(position);
         let row = &self.values[self.row_range(position)];
         let n_i = self.sizes[position];
-        let floor = self.tolerance.floor(largest::<U>(row, &self.sizes, n_i));
-        let at = first_at_least::<U>(row, &self.sizes, n_i, floor);
-        Ok(match at {
-            Some(at) if floor > f64::NEG_INFINITY => {
-                Nearest { cluster: self.clusters[at], similarity: similarity::<U>(row[at], n_i, self.sizes[at]) }
-            }
-            _ => Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY },
-        })
+        let nearest = nearest::<U>(row, &self.sizes, n_i, self.tolerance, f64::NEG_INFINITY);
+        Ok(nearest.map_or(NOBODY, |nearest| Nearest { cluster: self.clusters[nearest.cluster], ..nearest }))
     }
 }
 
 /// The largest similarity of a row, in independent lanes.
-pub(super) fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
+fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
@@ -250,16 +247,31 @@ pub(super) fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
-/// The first place of a similarity of at least `floor`.
-pub(super) fn first_at_least<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, floor: f64) -> Option<usize> {
-    const LANES: usize = 16;
-    let mut chunks = row.chunks(LANES).zip(sizes.chunks(LANES));
-    let reaches = |(values, counts): (&[f64], &[f64])| {
-        values.iter().zip(counts).fold(false, |any, (&x, &n_k)| any | (similarity::<U>(x, n_i, n_k) >= floor))
-    };
-    let start = LANES * chunks.position(reaches)?;
-    let mut rest = row[start..].iter().zip(&sizes[start..]);
-    rest.position(|(&x, &n_k)| similarity::<U>(x, n_i, n_k) >= floor).map(|at| start + at)
+/// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
+pub(super) fn nearest<U: Update>(
+    row: &[f64],
+    sizes: &[f64],
+    n_i: f64,
+    tolerance: Tolerance,
+    bar: f64,
+) -> Option<Nearest> {
+    // A few blocks, of which only one is looked at again.
+    const BLOCKS: usize = 8;
+    let block = row.len().div_ceil(BLOCKS).max(1);
+    let blocks = row.chunks(block).zip(sizes.chunks(block));
+    let mut tops = [f64::NEG_INFINITY; BLOCKS];
+    for (top, (values, counts)) in tops.iter_mut().zip(blocks.clone()) {
+        *top = largest::<U>(values, counts, n_i);
+    }
+    let top = tops.into_iter().fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
+    if top <= bar {
+        return None;
+    }
+    let floor = tolerance.floor(top);
+    let (at, (values, counts)) = blocks.enumerate().find(|&(at, _)| tops[at] >= floor)?;
+    let mut found = values.iter().zip(counts).map(|(&x, &n_k)| similarity::<U>(x, n_i, n_k)).enumerate();
+    let (place, similarity) = found.find(|&(_, similarity)| similarity >= floor)?;
+    Some(Nearest { cluster: block * at + place, similarity })
 }
 
 /// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
@@ -274,4 +286,27 @@ pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize)
         row[at],
         cluster(at)
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agglomerate::nearest_of;
+    use crate::linkage::Average;
+
+    proptest! {
+        #[test]
+        fn the_nearest_is_the_first_that_equals_the_largest(
+            row in proptest::collection::vec(prop::sample::select(vec![0.2, 0.3, 0.1 + 0.2, f64::NEG_INFINITY]), 0..100),
+            exact: bool,
+            bar in prop::sample::select(vec![f64::NEG_INFINITY, 0.25, 0.5]),
+        ) {
+            let tolerance = if exact { Tolerance::EXACT } else { Tolerance::relative(1e-13, 0.0) };
+            let places: Vec<usize> = (0..row.len()).collect();
+            let expected = Some(nearest_of(&places, &row, tolerance)).filter(|nearest| nearest.similarity > bar);
+            prop_assert_eq!(nearest::<Average>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
+        }
+    }
 }

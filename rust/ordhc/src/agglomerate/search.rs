@@ -1,7 +1,7 @@
 //! The nearest of every row of a triangle, found while its rows pass by.
 
-use super::rows::{first_at_least, largest, similarity};
-use super::{Nearest, Tolerance};
+use super::rows::{nearest, similarity};
+use super::{NOBODY, Nearest, Tolerance};
 use crate::linkage::Update;
 
 /// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
@@ -16,8 +16,7 @@ const LANES: usize = 16;
 
 impl Search {
     pub(super) fn new(k: usize, tolerance: Tolerance) -> Self {
-        let nobody = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
-        Self { tolerance, bar: vec![f64::NEG_INFINITY; k], nearest: vec![nobody; k] }
+        Self { tolerance, bar: vec![f64::NEG_INFINITY; k], nearest: vec![NOBODY; k] }
     }
 
     /// Looks at `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
@@ -50,13 +49,9 @@ impl Search {
             offer(bar, near, similarity::<U>(x, n_i, n_k));
         }
         // Slots before i have come first, so that they win ties.
-        let top = largest::<U>(row, sizes, n_i);
-        if top > self.bar[i]
-            && let Some(at) = first_at_least::<U>(row, sizes, n_i, tolerance.floor(top))
-        {
-            let s = similarity::<U>(row[at], n_i, sizes[at]);
-            self.bar[i] = tolerance.ceiling(s);
-            self.nearest[i] = Nearest { cluster: i + 1 + at, similarity: s };
+        if let Some(nearest) = nearest::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
+            self.bar[i] = tolerance.ceiling(nearest.similarity);
+            self.nearest[i] = Nearest { cluster: i + 1 + nearest.cluster, ..nearest };
         }
     }
 

@@ -1,8 +1,8 @@
 //! Rounds on square rows: many reciprocal nearest pairs are merged at once, and a row is looked at again
 //! only when its nearest has gone and it matters.
 
-use super::rows::{Logged, SquareRows, first_at_least, fold_row, largest, replay, similarity};
-use super::{Nearest, Tolerance};
+use super::rows::{Logged, SquareRows, fold_row, nearest, replay};
+use super::{NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -27,19 +27,26 @@ enum Known {
 impl<U: Update> SquareRows<'_, U> {
     /// Merges reciprocal nearest pairs, round by round, until one cluster is left or it does not pay.
     pub(crate) fn rounds(&mut self, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
-        let mut known = vec![Known::No { new: true }; self.stride];
+        let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
+        let mut given = known.len();
+        known.resize(self.stride, Known::No { new: true });
         let mut patience = PATIENCE * self.n_alive;
         while self.n_alive > 1 {
-            let wanted = wanted(&known, &self.alive);
-            if wanted.is_empty() || patience < wanted.len() {
-                return Ok(());
-            }
-            patience -= wanted.len();
-            for (&at, nearest) in wanted.iter().zip(self.look_up(&wanted)) {
-                known[at] = Known::Yes(nearest);
-            }
+            let looked: Vec<usize> = if given > 0 {
+                (0..std::mem::take(&mut given)).collect()
+            } else {
+                let wanted = wanted(&known, &self.alive);
+                if wanted.is_empty() || patience < wanted.len() {
+                    return Ok(());
+                }
+                patience -= wanted.len();
+                for (&at, nearest) in wanted.iter().zip(self.look_up(&wanted)) {
+                    known[at] = Known::Yes(nearest);
+                }
+                wanted
+            };
             monitor.advance(0)?;
-            let pairs = reciprocal(&known, &wanted);
+            let pairs = reciprocal(&known, &looked);
             if pairs.is_empty() {
                 continue;
             }
@@ -84,7 +91,7 @@ impl<U: Update> SquareRows<'_, U> {
             let look = |(at, (row, seen)): (usize, (&mut [f64], &mut usize))| {
                 replay(update, row, &log[*seen..], at, sizes[at]);
                 *seen = log.len();
-                nearest::<U>(row, sizes, sizes[at], tolerance)
+                nearest::<U>(row, sizes, sizes[at], tolerance, f64::NEG_INFINITY).unwrap_or(NOBODY)
             };
             rows.into_iter().map(look).collect::<Vec<Nearest>>()
         });
@@ -127,15 +134,6 @@ impl<U: Update> SquareRows<'_, U> {
 
 type Row<'r> = (&'r mut [f64], &'r mut usize);
 
-/// The nearest position of a row that is up to date.
-fn nearest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance) -> Nearest {
-    let floor = tolerance.floor(largest::<U>(row, sizes, n_i));
-    match first_at_least::<U>(row, sizes, n_i, floor) {
-        Some(at) => Nearest { cluster: at, similarity: similarity::<U>(row[at], n_i, sizes[at]) },
-        None => Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY },
-    }
-}
-
 /// The positions to look at: new ones, and those that are the nearest of others; else all.
 fn wanted(known: &[Known], alive: &[bool]) -> Vec<usize> {
     let mut somebodys = vec![false; known.len()];
@@ -151,14 +149,14 @@ fn wanted(known: &[Known], alive: &[bool]) -> Vec<usize> {
     if some.is_empty() { all } else { some }
 }
 
-/// The reciprocal pairs that looking at `wanted` has made.
-fn reciprocal(known: &[Known], wanted: &[usize]) -> Vec<(usize, usize, f64)> {
+/// The reciprocal pairs that looking at some positions has made.
+fn reciprocal(known: &[Known], looked: &[usize]) -> Vec<(usize, usize, f64)> {
     let nearest = |at: usize| match known[at] {
         Known::Yes(nearest) => Some(nearest),
         Known::No { .. } => None,
     };
     let mut pairs = Vec::new();
-    for &a in wanted {
+    for &a in looked {
         let Some(b) = nearest(a).map(|nearest| nearest.cluster) else { continue };
         if nearest(b).is_some_and(|nearest| nearest.cluster == a) {
             pairs.push((a.min(b), a.max(b)));
