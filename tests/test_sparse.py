@@ -215,3 +215,50 @@ def test_a_million_pairs_of_leaves_need_no_matrix():
         warnings.simplefilter("ignore", ordhc.OrdhcWarning)
         tree = ordhc.cluster(data)
     assert tree.n_leaves == 30_000
+
+
+# --- from a function -------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.sampled_from([None, 1, 2])
+)
+def test_single_linkage_of_a_function(n, seed, tied, dissimilarity, tie_seed):
+    rng = np.random.default_rng(seed)
+    S = rng.integers(-2, 3, (n, n)).astype(float) if tied else rng.normal(size=(n, n))
+    S = S + S.T
+    asked = []
+
+    def similarities(i, others):
+        asked.append(i)
+        return S[i, others]
+
+    options = {"dissimilarity": dissimilarity, "tie_seed": tie_seed}
+    found = ordhc.linkage(similarities, "single", n_leaves=n, **options)
+    if n > 1:
+        expected = ordhc.linkage(S, "single", **options)
+        if not tied:
+            assert found.merges.tolist() == expected.merges.tolist()
+        assert found.heights.tolist() == expected.heights.tolist()
+        assert found.kind == expected.kind
+    assert len(asked) == n - 1
+    assert len(set(asked)) == n - 1
+
+
+def test_what_a_function_may_not_give():
+    for function, message in [
+        (lambda i, others: np.zeros(1), r"gave shape \(1,\) for leaf 0 with 3 others"),
+        (lambda i, others: "none", "gave 'none' for leaf 0, no numbers"),
+        (lambda i, others: np.where(others == 2, np.nan, 1.0), "gave nan for leaves 0 and 2"),
+    ]:
+        with pytest.raises(ordhc.InputError, match=message):
+            ordhc.linkage(function, "single", n_leaves=4)
+    with pytest.raises(ordhc.InputError, match="only 'single' does"):
+        ordhc.linkage(lambda i, others: others, n_leaves=4)
+    with pytest.raises(ordhc.InputError, match="give n_leaves"):
+        ordhc.linkage(lambda i, others: others, "single")
+    with pytest.raises(ordhc.InputError, match="n_leaves is for functions"):
+        ordhc.linkage(np.zeros((3, 3)), "single", n_leaves=3)
+    with pytest.raises(ordhc.InputError, match="takes no overwrite"):
+        ordhc.linkage(lambda i, others: others, "single", n_leaves=4, engine="naive")

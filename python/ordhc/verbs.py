@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, sparse
-from ordhc.comparisons import Quadruplets, Triplets
+from ordhc import _ordhc, registry, spanning, sparse
+from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, PluginError
 from ordhc.linkages import engine_linkage
@@ -105,11 +105,12 @@ def similarity(
 
 
 def linkage(
-    S: ArrayLike,
+    S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
     name: str = "average",
     *,
     dissimilarity: bool = False,
     names: Sequence[str] | None = None,
+    n_leaves: int | None = None,
     engine: str = "auto",
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
@@ -126,7 +127,10 @@ def linkage(
         (n, n) symmetric (the diagonal is ignored) or the n(n-1)/2 pairs as SciPy orders them;
         float64, float32 or integers. Finite. Or, for "single", "complete" and "average", a SciPy sparse
         (n, n) matrix or array: a pair may be stored in either triangle, or in both with equal values;
-        duplicates are summed, as SciPy does. It stays as it is, and no full matrix is made.
+        duplicates are summed, as SciPy does. It stays as it is, and no full matrix is made. Or, for
+        "single", a function: ``S(i, others)`` gives the similarities of leaf i with the k others, (k,)
+        finite; it is called once for every leaf but one, in O(n) memory. Heights are those of a matrix; within
+        a tie clusters may be joined in another order.
     name
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
@@ -137,6 +141,8 @@ def linkage(
         matters for "centroid" and "median".
     names
         The names of the leaves.
+    n_leaves
+        The number of leaves, where S is a function.
     engine
         "auto", "chain" (reducible linkages), "nearest-pair" or "naive"; the tree is the same.
     initial_clusters
@@ -197,6 +203,19 @@ def linkage(
     """
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
+    if callable(S):
+        if spec.native != "single":
+            raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
+        if overwrite or engine != "auto" or missing != "zero" or initial_clusters is not None:
+            raise InputError("a function takes no overwrite, engine, missing and initial_clusters")
+        if n_leaves is None:
+            raise InputError("a function does not tell the number of leaves: give n_leaves")
+        n = _whole("n_leaves", n_leaves, at_least=1)
+        turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
+        tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
+        return tree.relabel(turn).with_names(names)
+    if n_leaves is not None:
+        raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
     if sparse.is_sparse(S):
         if overwrite or engine != "auto":
             raise InputError("a sparse matrix takes neither overwrite=True nor another engine than 'auto'")
