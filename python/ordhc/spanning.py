@@ -24,8 +24,8 @@ def single_linkage(
 ) -> Dendrogram:
     """A maximum spanning tree grown leaf by leaf (Prim), of leaves taken in this order, and what it merges.
 
-    Of equally similar pairs that of the smallest leaves is taken. Which clusters of a tie are joined first may
-    differ from what a matrix gives, where all tied pairs are known.
+    Of equally similar pairs that of the smallest leaves is taken. Which clusters of a tie are joined first
+    may differ from what a matrix gives, where all tied pairs are known.
     """
     n = len(order)
     sign = -1.0 if dissimilarity else 1.0

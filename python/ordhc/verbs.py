@@ -129,8 +129,8 @@ def linkage(
         (n, n) matrix or array: a pair may be stored in either triangle, or in both with equal values;
         duplicates are summed, as SciPy does. It stays as it is, and no full matrix is made. Or, for
         "single", a function: ``S(i, others)`` gives the similarities of leaf i with the k others, (k,)
-        finite; it is called once for every leaf but one, in O(n) memory. Heights are those of a matrix; within
-        a tie clusters may be joined in another order.
+        finite; it is called once for every leaf but one, in O(n) memory. Heights are those of a matrix;
+        within a tie clusters may be joined in another order.
     name
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
