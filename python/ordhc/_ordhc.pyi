@@ -21,6 +21,8 @@ __all__ = [
     "TreeOracle",
     "estimate_p",
     "random_tree",
+    "refine_satisfied",
+    "refine_similarity",
     "Linkage",
     "agglomerate",
     "aari",
