@@ -185,9 +185,8 @@ class Plan:
 
     def _prefers_no_matrix(self, rows: Any, initial: NDArray[np.int64] | None, engine: str) -> bool:
         native = self.linkage.native
-        if self._measure is None or native is None or (initial is not None and native != "average"):
-            return False
-        if self.refine:
+        needs_one = bool(self.refine) or (initial is not None and native != "average")
+        if self._measure is None or native is None or needs_one:
             return False
         return engine == "matrix-free" or (engine == "auto" and vectors.prefers_no_matrix(rows, native))
 

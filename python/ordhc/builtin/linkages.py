@@ -78,7 +78,7 @@ def consistency(
     if initial_clusters is None:
         with suppress(InputError):
             return build(data, progress=progress)
-    start = clustering.Plan.of(data, method="adds3-al", refine="revenue")
+    start = clustering.Plan.of(data, method="adds3-al+spr")
     tree, _ = start.fit(data, initial_clusters=initial_clusters)
     return refined(tree, data, "satisfied", initial=initial_clusters, progress=progress)
 

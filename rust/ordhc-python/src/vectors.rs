@@ -19,6 +19,22 @@ pub(crate) enum Dense<'py> {
     F32(PyReadonlyArray2<'py, f32>),
 }
 
+/// Evaluates the body with the values of dense rows, their number and that of columns.
+macro_rules! with_rows {
+    ($rows:expr, |$values:ident, $n:ident, $p:ident| $body:expr) => {
+        match &$rows {
+            Dense::F64(rows) => {
+                let ($values, [$n, $p]) = (rows.as_slice()?, [rows.shape()[0], rows.shape()[1]]);
+                $body
+            }
+            Dense::F32(rows) => {
+                let ($values, [$n, $p]) = (rows.as_slice()?, [rows.shape()[0], rows.shape()[1]]);
+                $body
+            }
+        }
+    };
+}
+
 /// The values of sparse rows.
 #[derive(FromPyObject)]
 pub(crate) enum Floats<'py> {
@@ -36,19 +52,9 @@ pub(crate) fn mean_dot_linkage(
 ) -> PyResult<Dendrogram> {
     let initial = partition(initial)?;
     let initial = initial.as_ref();
-    macro_rules! run {
-        ($rows:expr) => {{
-            let (shape, values) = ($rows.shape(), $rows.as_slice()?);
-            let (n, p) = (shape[0], shape[1]);
-            callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-                ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
-            })
-        }};
-    }
-    let tree = match &rows {
-        Dense::F64(rows) => run!(rows),
-        Dense::F32(rows) => run!(rows),
-    }?;
+    let tree = with_rows!(rows, |values, n, p| callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+        ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
+    }))?;
     Ok(tree.into())
 }
 
@@ -68,20 +74,10 @@ pub(crate) fn vector_linkage(
         ("ward", Measure::Euclidean) => true,
         _ => return Err(to_py(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix")))),
     };
-    macro_rules! run {
-        ($rows:expr) => {{
-            let (shape, values) = ($rows.shape(), $rows.as_slice()?);
-            let (n, p) = (shape[0], shape[1]);
-            callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-                let vectors = Vectors::new(values, n, p)?;
-                if ward { ward_linkage(&vectors, monitor) } else { single_linkage(&vectors, measure, scale, monitor) }
-            })
-        }};
-    }
-    let tree = match &rows {
-        Dense::F64(rows) => run!(rows),
-        Dense::F32(rows) => run!(rows),
-    }?;
+    let tree = with_rows!(rows, |values, n, p| callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+        let vectors = Vectors::new(values, n, p)?;
+        if ward { ward_linkage(&vectors, monitor) } else { single_linkage(&vectors, measure, scale, monitor) }
+    }))?;
     Ok(tree.into())
 }
 
@@ -94,24 +90,16 @@ pub(crate) fn vector_distances<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let measure = Measure::from_name(measure).map_err(to_py)?;
-    macro_rules! run {
-        ($rows:expr) => {{
-            let (shape, values) = ($rows.shape(), $rows.as_slice()?);
-            let (n, p) = (shape[0], shape[1]);
-            let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
-            let mut writable = out.readwrite();
-            let pairs = writable.as_slice_mut()?;
-            callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-                distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
-            })?;
-            drop(writable);
-            Ok(out)
-        }};
-    }
-    match &rows {
-        Dense::F64(rows) => run!(rows),
-        Dense::F32(rows) => run!(rows),
-    }
+    with_rows!(rows, |values, n, p| {
+        let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
+        let mut writable = out.readwrite();
+        let pairs = writable.as_slice_mut()?;
+        callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+            distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
+        })?;
+        drop(writable);
+        Ok(out)
+    })
 }
 
 type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);

@@ -66,12 +66,18 @@ impl Matrix<'_> {
         out[0]
     }
 
+    /// From a value of the matrix to a similarity.
+    #[inline(always)]
+    fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 + use<> {
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        let squared = squared && self.dissimilarity;
+        move |x| if squared { -x * x } else { sign * x }
+    }
+
     /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
     pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
         let n = self.n;
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let squared = squared && self.dissimilarity;
-        let turn = |x: f64| if squared { -x * x } else { sign * x };
+        let turn = self.turn(squared);
         with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
                 for (value, i) in out.iter_mut().zip(others) {
@@ -106,9 +112,7 @@ impl Matrix<'_> {
     /// Row `i` from column `i + 1` on, as similarities (larger is closer).
     pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
         let n = self.n;
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let squared = squared && self.dissimilarity;
-        let turn = |x: f64| if squared { -x * x } else { sign * x };
+        let turn = self.turn(squared);
         with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
                 let start = condensed_len(n) - condensed_len(n - i);

@@ -7,7 +7,7 @@ use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
 use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
-use crate::metric::{Judge, Satisfied};
+use crate::metric::{Judge, Satisfied, same_leaves};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{condensed_len, row_start};
@@ -58,10 +58,7 @@ pub fn adds<const K: usize, I: Id>(
     if draws.len() != comparisons.len() {
         return Err(Error::Shape(format!("draws of {} answers for {}", draws.len(), comparisons.len())));
     }
-    if tree.n_leaves() != comparisons.n_leaves() {
-        let (n, m) = (tree.n_leaves(), comparisons.n_leaves());
-        return Err(Error::Shape(format!("the tree has {n} leaves, the comparisons have {m}")));
-    }
+    same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let facts = |row: &[I; K]| (judge.gain(row), judge.verdict(row));
     let work = Work {

@@ -18,7 +18,9 @@ pub(crate) trait Strategy: Send {
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
     /// Whether there is nothing left to ask.
-    fn done(&self) -> bool;
+    fn done(&self) -> bool {
+        self.placed() == self.n_leaves()
+    }
 
     /// The tree so far, leaves without a place left out.
     fn sketch(&self) -> Sketch;

@@ -124,10 +124,6 @@ impl Strategy for Exact {
         }
     }
 
-    fn done(&self) -> bool {
-        self.placed == self.order.len()
-    }
-
     fn sketch(&self) -> Sketch {
         Sketch::of(&self.tree, self.root, self.n_leaves())
     }

@@ -102,10 +102,6 @@ impl Strategy for Insertion {
         }
     }
 
-    fn done(&self) -> bool {
-        self.placed == self.order.len()
-    }
-
     fn sketch(&self) -> Sketch {
         Sketch::of(self.tree.tree(), self.tree.root(), self.n_leaves())
     }

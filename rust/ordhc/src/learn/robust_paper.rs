@@ -115,10 +115,6 @@ impl Strategy for RobustPaper {
         self.proceed();
     }
 
-    fn done(&self) -> bool {
-        self.placed == self.order.len()
-    }
-
     fn sketch(&self) -> Sketch {
         Sketch::of(&self.tree, self.root, self.n_leaves())
     }

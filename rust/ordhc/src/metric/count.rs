@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// Checks that two things, each named with its verb, are about equally many leaves.
-pub(super) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
+pub(crate) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     if n[0] == n[1] {
         return Ok(());
     }

@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::Search;
 use super::shape::Shape;
-use super::{Found, Search};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
@@ -27,27 +27,16 @@ pub(super) trait Objective {
     fn weight(&self, leaf: usize) -> f64;
 }
 
-/// How a climb ended.
-pub(super) struct Done {
-    moves: u64,
-    is_local_optimum: bool,
-}
-
-impl Done {
-    pub(super) fn of(self, shape: Shape) -> Found {
-        Found { shape, gain: 0.0, moves: self.moves, is_local_optimum: self.is_local_optimum }
-    }
-}
-
 /// Subtrees are tried in turn, each put where it is worth most, until none is worth more elsewhere. Then
-/// the tree is shaken and improved again, and kept if it got better.
+/// the tree is shaken and improved again, and kept if it got better. Gives the number of moves, and whether
+/// none more would help.
 pub(super) fn climb(
     shape: &mut Shape,
     objective: &mut impl Objective,
     movable: &[bool],
     search: &Search,
     monitor: &Monitor,
-) -> Result<Done> {
+) -> Result<(u64, bool)> {
     let turn = turn(shape, objective, movable);
     let mut climber = Climber { turn: &turn, movable, left: search.max_moves.unwrap_or(u64::MAX), moves: 0 };
     monitor.start(turn.len() as u64 * (1 + u64::from(search.restarts)));
@@ -69,7 +58,7 @@ pub(super) fn climb(
             objective.prepare(shape);
         }
     }
-    Ok(Done { moves: climber.moves, is_local_optimum: at_top })
+    Ok((climber.moves, at_top))
 }
 
 /// The nodes that may be cut off, in an order that doesn't depend on how leaves are numbered: by the merge

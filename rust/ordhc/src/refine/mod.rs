@@ -17,6 +17,7 @@ mod shape;
 use crate::agglomerate::{Matrix, Tolerance};
 use crate::comparison::{Id, Triplets};
 use crate::error::{Error, Result};
+use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge};
 use climb::{Objective, climb};
@@ -90,7 +91,7 @@ pub fn refine(
     search: &Search,
     monitor: &Monitor,
 ) -> Result<Refined> {
-    same_leaves(start, "matrix has", matrix.n_leaves())?;
+    same_leaves(["the tree has", "the matrix has"], [start.n_leaves(), matrix.n_leaves()])?;
     let mut objective = Cost::new(matrix, &Shape::of(start))?;
     let found = best_tree(start, &mut objective, search, monitor)?;
     let height = |shape: &Shape, node: usize| match heights {
@@ -124,18 +125,11 @@ pub fn refine_satisfied<I: Id>(
     search: &Search,
     monitor: &Monitor,
 ) -> Result<Refined> {
-    same_leaves(start, "comparisons have", triplets.n_leaves())?;
+    same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), triplets.n_leaves()])?;
     let mut objective = SatisfiedTriplets::new(triplets, &Shape::of(start))?;
     let dissimilarity = start.is_dissimilarity();
     let found = best_tree(start, &mut objective, search, monitor)?;
     found.refined(|shape, node| size_height(shape, node, dissimilarity), dissimilarity)
-}
-
-fn same_leaves(tree: &Dendrogram, what: &str, n: usize) -> Result<()> {
-    if tree.n_leaves() == n {
-        return Ok(());
-    }
-    Err(Error::Shape(format!("the tree has {} leaves, the {what} {n}", tree.n_leaves())))
 }
 
 /// As a similarity.
@@ -155,28 +149,22 @@ fn best_tree(start: &Dendrogram, objective: &mut impl Objective, search: &Search
     let mut shape = Shape::of(start);
     let movable = movable(&shape, search.kept.as_ref())?;
     let before = objective.total(&shape);
-    let start_shape = shape.clone();
-    let done = climb(&mut shape, objective, &movable, search, monitor)?;
+    let (moves, is_local_optimum) = climb(&mut shape, objective, &movable, search, monitor)?;
     let gain = objective.total(&shape) - before;
     if gain < 0.0 {
         // Only where gains are below rounding.
-        objective.prepare(&start_shape);
-        return Ok(Found { shape: start_shape, gain: 0.0, moves: 0, ..done.of(shape) });
+        shape = Shape::of(start);
+        objective.prepare(&shape);
+        return Ok(Found { shape, gain: 0.0, moves: 0, is_local_optimum });
     }
-    Ok(done.of(shape).with_gain(gain))
+    Ok(Found { shape, gain, moves, is_local_optimum })
 }
 
 /// Which nodes may be cut off, and which edges above nodes may be put on.
 fn movable(shape: &Shape, kept: Option<&Partition>) -> Result<Vec<bool>> {
     let mut movable = vec![true; shape.n_nodes()];
     let Some(kept) = kept else { return Ok(movable) };
-    if kept.n_leaves() != shape.n_leaves() {
-        return Err(Error::Shape(format!(
-            "the tree has {} leaves, the clusters to keep have {}",
-            shape.n_leaves(),
-            kept.n_leaves()
-        )));
-    }
+    same_leaves(["the tree has", "the clusters to keep have"], [shape.n_leaves(), kept.n_leaves()])?;
     for cluster in kept.clusters() {
         let top = shape.smallest_holding(cluster);
         if shape.size(top) != cluster.len() {
@@ -194,10 +182,6 @@ fn movable(shape: &Shape, kept: Option<&Partition>) -> Result<Vec<bool>> {
 }
 
 impl Found {
-    fn with_gain(self, gain: f64) -> Self {
-        Self { gain, ..self }
-    }
-
     fn refined(self, height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
@@ -209,8 +193,7 @@ impl Found {
         }
         // A whole is no closer than its parts.
         let merges = RawMerge::sort(n, merges, Tolerance::EXACT);
-        let tree = Dendrogram::in_order(n, merges)?;
-        let tree = if dissimilarity { tree.map_heights(true, |x| -x) } else { tree.map_heights(false, |x| x) };
+        let tree = Dendrogram::in_order(n, merges)?.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });
         Ok(Refined { tree, gain: self.gain, moves: self.moves, is_local_optimum: self.is_local_optimum })
     }
 }
