@@ -240,7 +240,7 @@ class _Comparisons:
         2
         >>> t = Triplets.from_odd_one_out([(2, 0, 1), (0, 1, 2), (3, 0, 2)])
         >>> t.sample(2, seed=1).answers.tolist()
-        [1, 1, 2, 2]
+        [0, 0, 1, 1]
         """
         m = _checks.whole("m", m, at_least=0)
         units, what = _units.units_of(self, unit)
