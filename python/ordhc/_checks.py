@@ -33,6 +33,7 @@ __all__ = [
     "unknown_name",
     "whole",
     "whole_numbers",
+    "words",
 ]
 
 #: How much of what was given a message repeats.
@@ -163,6 +164,18 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
     if isinstance(value, str) and value in allowed:
         return str(value)
     raise InputError(f"{what} is {quoted(value)}, not one of {', '.join(allowed)}")
+
+
+def words(what: str, given: Any) -> list[str]:
+    """Different words, at least one."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable) or not (found := list(given)):
+        raise InputError(f"{what} is {quoted(given)}; give a list of names")
+    for at, word in enumerate(found):
+        if not isinstance(word, str):
+            raise InputError(f"{what}[{at}] is {quoted(word)}, not a name")
+        if word in found[:at]:
+            raise InputError(f"{what}[{at}], {quoted(word)}, is given twice")
+    return [str(word) for word in found]
 
 
 def settings(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
