@@ -49,7 +49,7 @@ def _is_text(table: NDArray[Any]) -> bool:
 def _same_kind(what: str, cells: list[Any]) -> None:
     """Refuse what is neither text nor whole numbers, or both."""
     for at, cell in enumerate(cells):
-        if not isinstance(cell, str) and _checks._as_int(cell) is None:
+        if not isinstance(cell, str) and _checks.as_int(cell) is None:
             raise InputError(f"{what}[{at}] is {_checks.quoted(cell)}, neither whole number nor text")
         if isinstance(cell, str) != isinstance(cells[0], str):
             raise InputError(
