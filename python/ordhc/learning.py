@@ -493,23 +493,37 @@ def _keep(error: BaseException, learner: Learner) -> None:
 
 
 def comparisons_of(
-    rows: NDArray[Any], answers: NDArray[Any], n_leaves: int, names: Sequence[str] | None
+    rows: NDArray[Any],
+    answers: NDArray[Any],
+    n_leaves: int,
+    names: Sequence[str] | None,
+    who: Sequence[str | None] | None = None,
 ) -> Triplets | Quadruplets:
     """Answers as comparisons.
 
-    An odd one out is the farther one for both others: two triplets; "none" says nothing. A pair that is
-    more similar than another is a quadruplet.
+    An odd one out is the farther one for both others: two triplets with the number of the answer; "none"
+    says nothing. A pair that is more similar than another is a quadruplet. Groups are those who answered, if
+    anybody is known ("" where nobody is).
     """
+    groups = None
+    if who is not None and any(name is not None for name in who):
+        groups = np.array([name or "" for name in who], dtype=object)
     if rows.shape[1] == 4:
         told = answers != 0
         table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[told]
-        return Quadruplets(table, n_leaves, names)
+        return Quadruplets(table, n_leaves, names, groups=None if groups is None else groups[told])
     told = answers >= 0
     rows, odd = rows[told], answers[told].astype(np.int64)
     at = np.arange(len(rows))
     a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
     table = np.stack([np.stack([a, b, c], axis=1), np.stack([b, a, c], axis=1)], axis=1).reshape(-1, 3)
-    return Triplets(table, n_leaves, names)
+    return Triplets(
+        table,
+        n_leaves,
+        names,
+        answers=np.repeat(np.flatnonzero(told), 2),
+        groups=None if groups is None else np.repeat(groups[told], 2),
+    )
 
 
 def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float, float]:

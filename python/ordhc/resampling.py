@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, linkages, verbs
+from ordhc import _checks, _ordhc, linkages, verbs
 from ordhc.clustering import Plan
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
@@ -152,8 +152,8 @@ def bootstrap(
     >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
     (1.0, 50, True)
     """
-    n_resamples = _whole("n_resamples", n_resamples, at_least=1)
-    seed = _whole("seed", seed, at_least=0)
+    n_resamples = _checks.whole("n_resamples", n_resamples, at_least=1)
+    seed = _checks.whole("seed", seed, at_least=0)
     if not 0 < confidence < 1:
         raise InputError(f"confidence = {confidence} is outside 0..1 (both excluded)")
     if not isinstance(data, Triplets | Quadruplets):

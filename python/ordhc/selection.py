@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, verbs
+from ordhc import _checks, _ordhc, registry, verbs
 from ordhc.clustering import Plan
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.resampling import _groups, _share
 
@@ -169,8 +169,8 @@ def select(
         raise InputError(f"select takes Triplets or Quadruplets, not {type(data).__name__}")
     if by not in SCORES:
         raise InputError(f"by is {by!r}, not one of {', '.join(SCORES)}")
-    folds = _whole("folds", folds, at_least=2)
-    seed = _whole("seed", seed, at_least=0)
+    folds = _checks.whole("folds", folds, at_least=2)
+    seed = _checks.whole("seed", seed, at_least=0)
     if methods is None:
         known = registry.names("method")
         methods = [name for name in DEFAULT_METHODS[type(data)] if name in known]

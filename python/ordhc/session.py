@@ -424,9 +424,9 @@ class Session:
         return rows, np.array([answer for _, _, answer, _ in kept], dtype=np.int8), [who for *_, who in kept]
 
     def comparisons(self) -> Triplets | Quadruplets:
-        """All answers as triplets, two for each odd one out, or as quadruplets."""
-        rows, answers, _ = self.answers()
-        return comparisons_of(rows, answers, self._n_leaves, self._names)
+        """All answers as triplets, two for each odd one out, or as quadruplets; groups are who answered."""
+        rows, answers, who = self.answers()
+        return comparisons_of(rows, answers, self._n_leaves, self._names, who)
 
     def close(self) -> None:
         """Close the file; everything is kept."""
