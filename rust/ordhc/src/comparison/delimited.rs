@@ -297,7 +297,7 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
                 Ok(Some(_)) if width.is_none_or(|width| width == cells.len()) => width = Some(cells.len()),
                 Ok(None) => break,
                 _ => {
-                    if width.is_some_and(|width| width > 1) && fallback.is_none() {
+                    if (cells.len() > 1 || width.is_some_and(|width| width > 1)) && fallback.is_none() {
                         fallback = Some(delimiter);
                     }
                     width = None;
@@ -366,6 +366,7 @@ mod tests {
             ("fish, fried;pie;tart\ntart;pie;fish\n", Delimiter::Byte(b';')),
             ("a|b|c\n", Delimiter::Byte(b'|')),
             ("0,1,2\n0,1\n", Delimiter::Byte(b',')),
+            ("# made up\n0,1,2\n", Delimiter::Byte(b',')),
             ("a b c\n", Delimiter::Blanks),
         ] {
             assert_eq!(sniff(text.as_bytes(), None), delimiter, "{text}");
