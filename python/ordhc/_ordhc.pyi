@@ -51,6 +51,7 @@ __all__ = [
     "adds_linkage",
     "agglomerate_sparse",
     "parse_table",
+    "split_table",
     "Dendrogram",
     "leaf_heights",
     "mean_dot_linkage",
@@ -71,11 +72,19 @@ def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np
 def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
 def parse_table(
     data: bytes,
-    columns: list[int] | list[str] | list[list[str]],
+    chosen: list[int] | list[str] | None,
+    known: list[list[str]],
     weight_columns: list[str],
+    labels: list[list[str]],
     delimiter: str | None,
+    comment: str | None,
     header: bool | None,
-) -> tuple[NDArray[np.int64], list[str] | None, NDArray[np.float64] | None, NDArray[np.uint32]]: ...
+    missing: list[str],
+    skip_bad: bool,
+) -> dict[str, Any]: ...
+def split_table(
+    data: str, delimiter: str | None, comment: str | None
+) -> tuple[list[list[str]], list[int]]: ...
 
 # --- similarities ----------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from ordhc._ordhc import InputError
 
-__all__ = ["InputError", "MissingExtraError", "OrdhcWarning", "PluginError"]
+__all__ = ["InputError", "MissingExtraError", "OrdhcWarning", "PluginError", "SkippedRowsWarning"]
 
 
 class PluginError(RuntimeError):
@@ -20,3 +20,17 @@ class MissingExtraError(ImportError):
 
 class OrdhcWarning(UserWarning):
     """Something was passed over that the user should know of."""
+
+
+class SkippedRowsWarning(OrdhcWarning):
+    """Rows of a file were passed over.
+
+    Attributes
+    ----------
+    rows
+        The line (or the row, for formats without lines) of each, and what is wrong with it.
+    """
+
+    def __init__(self, text: str, rows: list[tuple[int, str]]) -> None:
+        super().__init__(text)
+        self.rows = rows

@@ -52,7 +52,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
-    use crate::table::parse_table;
+    use crate::table::{parse_table, split_table};
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
