@@ -59,21 +59,21 @@ def cluster_3al(small, folder):
 def linkage_dense(small, folder):
     n = 2500 if small else 10_000
     matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
-    return lambda: ordhc.linkage(matrix, method="average")
+    return lambda: ordhc.linkage(matrix, "average")
 
 
 @case
 def linkage_in_place(small, folder):
     n = 2000 if small else 6000
     matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
-    return lambda: ordhc.linkage(matrix.copy(), method="ward", kind="dissimilarity", overwrite=True)
+    return lambda: ordhc.linkage(matrix.copy(), "ward", dissimilarity=True, overwrite=True)
 
 
 @case
 def linkage_naive(small, folder):
     n = 1000 if small else 2000
     matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
-    return lambda: ordhc.linkage(matrix, method="average", engine="naive")
+    return lambda: ordhc.linkage(matrix, "average", engine="naive")
 
 
 @case
@@ -86,7 +86,7 @@ def linkage_sparse(small, folder):
     matrix = scipy.sparse.coo_array((generator.random(m), (np.minimum(i, j), np.maximum(i, j))), (n, n))
     matrix = scipy.sparse.csr_array(matrix)
     matrix = matrix + matrix.T
-    return lambda: ordhc.linkage(matrix, method="average", missing="zero")
+    return lambda: ordhc.linkage(matrix, "average", missing="zero")
 
 
 @case
@@ -104,7 +104,7 @@ def similarity_sparse(small, folder):
 @case
 def similarity_mulk(small, folder):
     data = triplets(1000 if small else 3000, 200_000 if small else 3_000_000)
-    return lambda: ordhc.similarity(data, "mulk-3")
+    return lambda: ordhc.similarity(data, "mulk3")
 
 
 @case
@@ -189,26 +189,27 @@ def from_newick(small, folder):
 
 @case
 def vectors(small, folder):
-    rows = np.random.default_rng(0).standard_normal((4000 if small else 50_000, 20))
-    return lambda: ordhc.linkage(ordhc.similarity(rows, "euclidean"), method="average", kind="dissimilarity")
+    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    return lambda: ordhc.cluster(rows, similarity="cosine", linkage="complete")
 
 
 @case
 def vectors_average(small, folder):
-    rows = np.random.default_rng(0).standard_normal((4000 if small else 50_000, 20))
-    return lambda: ordhc.cluster(rows)
+    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    return lambda: ordhc.cluster(rows, similarity="dot", linkage="average")
 
 
 @case
 def vectors_single(small, folder):
-    rows = np.random.default_rng(0).standard_normal((4000 if small else 50_000, 20))
+    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
     return lambda: ordhc.cluster(rows, similarity="euclidean", linkage="single")
 
 
 @case
-def embedding_metric(small, folder):
-    a, b = tree(20_000 if small else 100_000, 1), tree(20_000 if small else 100_000, 2)
-    return lambda: ordhc.metrics.kendall_tau(a, b)
+def score(small, folder):
+    n = 3000 if small else 20_000
+    a, b = tree(n, 1), tree(n, 2)
+    return lambda: ordhc.metrics.kendall_tau_b(a, b)
 
 
 def child(name, size, folder):

@@ -319,8 +319,13 @@ def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]
     write_bytes(path, buffer.getvalue())
 
 
-def _cells(data: Triplets | Quadruplets) -> NDArray[Any]:
-    return data.rows if data.names is None else np.array(data.names, dtype=object)[data.rows]
+def _cells(data: Triplets | Quadruplets, part: slice = slice(None)) -> NDArray[Any]:
+    rows = data.rows[part]
+    return rows if data.names is None else np.array(data.names, dtype=object)[rows]
+
+
+# Rows that are written at a time: some ten milliseconds in which no signal arrives.
+_BLOCK = 1 << 14
 
 
 def _text(data: Triplets | Quadruplets, columns: list[str], delimiter: str) -> bytes:
@@ -328,10 +333,12 @@ def _text(data: Triplets | Quadruplets, columns: list[str], delimiter: str) -> b
 
     text = bytes_io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    rows = _cells(data).tolist()
-    if data.weights is not None:
-        columns = [*columns, "weight"]
-        rows = [[*row, weight] for row, weight in zip(rows, data.weights.tolist(), strict=True)]
-    writer.writerow(columns)
-    writer.writerows(rows)
+    weights = data.weights
+    writer.writerow(columns if weights is None else [*columns, "weight"])
+    for start in range(0, len(data), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        rows = _cells(data, part).tolist()
+        if weights is not None:
+            rows = [[*row, weight] for row, weight in zip(rows, weights[part].tolist(), strict=True)]
+        writer.writerows(rows)
     return text.getvalue().encode()

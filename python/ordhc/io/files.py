@@ -43,14 +43,36 @@ def read_bytes(source: Source) -> bytes:
         except FileNotFoundError:
             raise FileNotFoundError(f"{name}: there is no such file") from None
     if data[:2] == b"\x1f\x8b":
-        import gzip
         import zlib
 
         try:
-            data = gzip.decompress(data)
+            data = _unpacked(data)
         except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"{name}: the gzip file is cut or damaged: {error}") from None
     return data
+
+
+# gzip takes this much at a time: some ten milliseconds in which no signal arrives.
+_BLOCK = 1 << 20
+
+
+def _unpacked(data: bytes) -> bytes:
+    import gzip
+    import io
+
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        return b"".join(iter(lambda: file.read(_BLOCK), b""))
+
+
+def _packed(data: bytes) -> bytes:
+    import gzip
+    import io
+
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
+        for start in range(0, len(data), _BLOCK):
+            file.write(data[start : start + _BLOCK])
+    return buffer.getvalue()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -77,9 +99,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     check_writable(path)
     target = Path(path)
     if target.name.lower().endswith(".gz"):
-        import gzip
-
-        data = gzip.compress(data, mtime=0)
+        data = _packed(data)
     if target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
         target.write_bytes(data)

@@ -41,7 +41,8 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
         let (last, others) = slots.split_last().expect("there are at least two items");
         let started: Vec<_> = others.iter().map(|slot| (slot, spawn(scope, move || run(slot)))).collect();
         let last = run(last);
-        let mut results: Vec<R> = started.into_iter().map(|(slot, thread)| thread.map_or_else(|| run(slot), join)).collect();
+        let mut results: Vec<R> =
+            started.into_iter().map(|(slot, thread)| thread.map_or_else(|| run(slot), join)).collect();
         results.push(last);
         results
     })
