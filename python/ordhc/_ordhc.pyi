@@ -16,6 +16,8 @@ __all__ = [
     "EmbeddingLoss",
     "expected_adds3",
     "InputError",
+    "InternalError",
+    "panic",
     "planted",
     "Learner",
     "TreeOracle",
@@ -65,6 +67,9 @@ _Progress = Callable[[float], None] | None
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
 class InputError(ValueError): ...
+class InternalError(RuntimeError): ...
+
+def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ enum Either {
 /// Runs the same on both.
 macro_rules! with {
     ($self:expr, $learner:ident => $body:expr) => {
-        // A poisoned learner would have panicked, and panics are no answers.
-        match &mut *$self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        // What a call that broke has left is no learner any more.
+        match &mut *$self.0.lock().expect("an earlier call of this learner broke") {
             Either::Three($learner) => $body,
             Either::Four($learner) => $body,
         }

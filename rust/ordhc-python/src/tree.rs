@@ -6,6 +6,7 @@ use ordhc::tree::LcaSizes;
 use pyo3::prelude::*;
 
 use crate::arrays::rows;
+use crate::callbacks;
 use crate::error::to_py;
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
@@ -33,6 +34,9 @@ impl Dendrogram {
         }
     }
 }
+
+/// From so many bytes or leaves on, some tens of milliseconds of work.
+const LONG: usize = 1 << 18;
 
 /// Ids that don't even fit 32 bits are as wrong as any other that is too large.
 fn label(id: i64) -> u32 {
@@ -63,7 +67,8 @@ impl Dendrogram {
 
     #[staticmethod]
     fn from_newick(py: Python<'_>, text: &str) -> PyResult<(Self, Vec<String>)> {
-        let (tree, names) = py.detach(|| ordhc::Dendrogram::from_newick(text)).map_err(to_py)?;
+        let long = text.len() > LONG;
+        let (tree, names) = callbacks::run(py, long, None, |monitor| ordhc::Dendrogram::read_newick(text, monitor))?;
         Ok((tree.into(), names))
     }
 
@@ -78,7 +83,10 @@ impl Dendrogram {
     ) -> PyResult<String> {
         let names = names.as_deref();
         let (labels, leaf_heights) = (labels.as_deref(), leaf_heights.as_deref());
-        py.detach(|| self.tree.to_newick_with(names, labels, leaf_heights, branch_lengths, heights)).map_err(to_py)
+        let style = (branch_lengths, heights);
+        callbacks::run(py, self.tree.n_leaves() > LONG, None, |monitor| {
+            self.tree.to_newick_with(names, labels, leaf_heights, style, monitor)
+        })
     }
 
     #[getter]

@@ -2,7 +2,8 @@
 //! every caller gives the same result for any number of threads.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// The number of threads: `ORDHC_NUM_THREADS`, else what the machine offers.
 pub(crate) fn n_threads() -> usize {
@@ -22,26 +23,75 @@ pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| n * p / parts..n * (p + 1) / parts).collect()
 }
 
-/// Runs `work` on every item, each on a thread of its own, and returns the results in order.
+/// Runs `work` on every item, each on a thread of its own (the last one on the caller's), and returns the results
+/// in order. What no thread can be had for runs on the caller's, so items must not wait for each other.
 ///
 /// There should be about as many items as threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() <= 1 {
         return items.into_iter().map(work).collect();
     }
+    let slots: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let run = |slot: &Mutex<Option<T>>| {
+        let item = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        work(item.expect("every item is taken once"))
+    };
     std::thread::scope(|scope| {
-        let handles: Vec<_> = items
-            .into_iter()
-            .map(|item| {
-                let work = &work;
-                scope.spawn(move || work(item))
-            })
-            .collect();
-        handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let run = &run;
+        let (last, others) = slots.split_last().expect("there are at least two items");
+        let started: Vec<_> = others.iter().map(|slot| (slot, spawn(scope, move || run(slot)))).collect();
+        let last = run(last);
+        let mut results: Vec<R> =
+            started.into_iter().map(|(slot, thread)| thread.map_or_else(|| run(slot), join)).collect();
+        results.push(last);
+        results
     })
+}
+
+/// Runs `work` on all items at the same time, so that they may wait for each other; nothing if there are no
+/// threads to be had for that.
+pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
+    let mut items = items;
+    let Some(last) = items.pop() else { return Some(Vec::new()) };
+    // All wait until it is known whether everybody has come.
+    let (gate, opened) = (Mutex::new(None), Condvar::new());
+    let open = |all: bool| {
+        *gate.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
+        opened.notify_all();
+    };
+    let all_came = || {
+        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        *opened.wait_while(closed, |all| all.is_none()).unwrap_or_else(PoisonError::into_inner) == Some(true)
+    };
+    std::thread::scope(|scope| {
+        let (work, all_came) = (&work, &all_came);
+        let wanted = items.len();
+        let start = |item| spawn(scope, move || all_came().then(|| work(item)));
+        let started: Vec<_> = items.into_iter().map_while(start).collect();
+        let all = started.len() == wanted;
+        open(all);
+        let last = all.then(|| work(last));
+        let mut results: Vec<Option<R>> = started.into_iter().map(join).collect();
+        results.push(last);
+        results.into_iter().collect()
+    })
+}
+
+/// A thread, if there is one to be had.
+fn spawn<'scope, R: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> R + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, R>> {
+    #[cfg(test)]
+    if tests::REFUSED.with(|refused| refused.replace(refused.get().saturating_sub(1))) == 1 {
+        tests::REFUSED.with(|refused| refused.set(1));
+        return None;
+    }
+    std::thread::Builder::new().spawn_scoped(scope, work).ok()
+}
+
+fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The length of [`blocks`].
@@ -70,7 +120,54 @@ pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::sync::Barrier;
+
     use super::*;
+
+    thread_local! {
+        /// 0: threads as wanted; k: only k - 1 more from this thread.
+        pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn with_threads<R>(there: usize, work: impl FnOnce() -> R) -> R {
+        REFUSED.with(|refused| refused.set(there + 1));
+        let result = work();
+        REFUSED.with(|refused| refused.set(0));
+        result
+    }
+
+    #[test]
+    fn without_threads_the_caller_does_the_work() {
+        for there in 0..5 {
+            let found = with_threads(there, || map(vec![1, 2, 3, 4], |x| x * 10));
+            assert_eq!(found, vec![10, 20, 30, 40], "{there} threads");
+        }
+    }
+
+    #[test]
+    fn those_who_wait_for_each_other_start_together_or_not_at_all() {
+        for there in 0..5 {
+            let barrier = Barrier::new(4);
+            let found = with_threads(there, || {
+                together(vec![1, 2, 3, 4], |x| {
+                    barrier.wait();
+                    x * 10
+                })
+            });
+            assert_eq!(found, (there >= 3).then(|| vec![10, 20, 30, 40]), "{there} threads");
+        }
+        assert_eq!(together(Vec::<u8>::new(), |x| x), Some(vec![]));
+    }
+
+    #[test]
+    fn panics_come_through() {
+        for at in 0..3 {
+            let work = |x: usize| if x == at { panic!("at {x}") } else { x };
+            let panic = std::panic::catch_unwind(|| map(vec![0, 1, 2], work)).unwrap_err();
+            assert_eq!(panic.downcast_ref::<String>(), Some(&format!("at {at}")));
+        }
+    }
 
     #[test]
     fn ranges_cover_everything_once() {

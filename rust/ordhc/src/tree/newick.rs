@@ -4,6 +4,12 @@ use std::fmt::Write;
 
 use super::dendrogram::Dendrogram;
 use crate::error::{Error, Result};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::sorting::sort_by;
+
+/// Nodes between two looks at the monitor.
+const BLOCK: usize = 1 << 14;
 
 /// What [`Dendrogram::to_newick`] writes besides the topology.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,22 +43,25 @@ impl Dendrogram {
             return Err(Error::Shape(format!("{} names for {} leaves", names.len(), self.n_leaves())));
         }
         let name = |leaf: usize| names.map_or_else(|| leaf.to_string(), |names| quoted(names[leaf].as_ref()));
-        Ok(self.write(name, None, None, Style { branch_lengths, heights }))
+        self.write(name, None, None, Style { branch_lengths, heights }, &Monitor::new())
     }
 
     /// [`to_newick`](Self::to_newick) with a label (of support, say) for each merge, and with leaves at
     /// heights of their own. A merge without a label is written as part of the node above it.
     ///
     /// # Errors
-    /// Another number of names or heights than leaves, or of labels than merges.
+    /// Another number of names or heights than leaves, or of labels than merges; not enough memory;
+    /// [`Error::Interrupted`].
     ///
     /// ```
+    /// use ordhc::Monitor;
+    ///
     /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
     /// let labels = [Some("90"), None, Some("100")];
     /// let names = Some(&["a", "b", "c", "d"][..]);
-    /// assert_eq!(tree.to_newick_with(names, Some(&labels), None, true, false)?, "(d:2,c:2,(a:1,b:1)90:1)100;");
+    /// assert_eq!(tree.to_newick_with(names, Some(&labels), None, (true, false), &Monitor::new())?, "(d:2,c:2,(a:1,b:1)90:1)100;");
     /// let none: Option<&[Option<&str>]> = None;
-    /// let text = tree.to_newick_with(names, none, Some(&[0.5, 0.0, 0.0, 1.0]), true, false)?;
+    /// let text = tree.to_newick_with(names, none, Some(&[0.5, 0.0, 0.0, 1.0]), (true, false), &Monitor::new())?;
     /// assert_eq!(text, "(d:1,(c:2,(a:0.5,b:1):1):0);");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
@@ -61,8 +70,8 @@ impl Dendrogram {
         names: Option<&[S]>,
         labels: Option<&[Option<L>]>,
         leaf_heights: Option<&[f64]>,
-        branch_lengths: bool,
-        heights: bool,
+        (branch_lengths, heights): (bool, bool),
+        monitor: &Monitor,
     ) -> Result<String> {
         let (n, merges) = (self.n_leaves(), self.merges().len());
         for (what, found, expected) in [
@@ -79,12 +88,13 @@ impl Dendrogram {
             labels.iter().map(|label| label.as_ref().map(|label| quoted_label(label.as_ref()))).collect()
         };
         let labels = labels.map(quoted_labels);
-        Ok(self.write(name, labels.as_deref(), leaf_heights, Style { branch_lengths, heights }))
+        self.write(name, labels.as_deref(), leaf_heights, Style { branch_lengths, heights }, monitor)
     }
 
     /// The topology alone, leaves as numbers.
     pub fn to_newick_topology(&self) -> String {
-        self.write(|leaf| leaf.to_string(), None, None, Style::default())
+        let written = self.write(|leaf| leaf.to_string(), None, None, Style::default(), &Monitor::new());
+        written.expect("nobody interrupts this")
     }
 
     fn write(
@@ -93,7 +103,8 @@ impl Dendrogram {
         labels: Option<&[Option<String>]>,
         leaf_heights: Option<&[f64]>,
         style: Style,
-    ) -> String {
+        monitor: &Monitor,
+    ) -> Result<String> {
         enum Step {
             Open(u32, Option<f64>),
             Comma,
@@ -112,7 +123,20 @@ impl Dendrogram {
         let sign = if self.is_dissimilarity() { 1.0 } else { -1.0 };
         let mut text = String::new();
         let mut steps = vec![Step::Open((2 * n - 2) as u32, None)];
+        let mut done = 0;
         while let Some(step) = steps.pop() {
+            done += 1;
+            if done % BLOCK == 0 {
+                monitor.check()?;
+                // Names, numbers and comments of a block are far shorter than this.
+                const ROOM: usize = BLOCK << 6;
+                if text.capacity() - text.len() < ROOM {
+                    let bytes = (2 * text.len() + ROOM) as u64;
+                    memory::check("the Newick text", bytes)?;
+                    let more = text.try_reserve(text.len().max(ROOM));
+                    more.map_err(|_| Error::OutOfMemory { what: "the Newick text", bytes })?;
+                }
+            }
             let (cluster, length) = match step {
                 Step::Comma => {
                     text.push(',');
@@ -149,7 +173,7 @@ impl Dendrogram {
             write_length(&mut text, length);
         }
         text.push(';');
-        text
+        Ok(text)
     }
 
     /// Reads Newick text: the tree, and the leaves' names in the order in which they stand.
@@ -170,8 +194,20 @@ impl Dendrogram {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn from_newick(text: &str) -> Result<(Self, Vec<String>)> {
-        let (nodes, names) = Reader { text: text.as_bytes(), at: 0 }.tree(text)?;
-        Ok((assemble(&nodes, names.len())?, names))
+        Self::read_newick(text, &Monitor::new())
+    }
+
+    /// The same as [`from_newick`](Self::from_newick), watched.
+    ///
+    /// # Errors
+    /// As there; not enough memory; [`Error::Interrupted`].
+    pub fn read_newick(text: &str, monitor: &Monitor) -> Result<(Self, Vec<String>)> {
+        // Nodes and names, in room that doubles, and what is known of each while they are put together.
+        const EACH: usize = 2 * size_of::<Node>() + 2 * size_of::<String>() + 128;
+        let most = 1 + text.bytes().filter(|byte| matches!(byte, b',' | b'(')).count();
+        memory::check("the nodes of the tree", (most * EACH + text.len()) as u64)?;
+        let (nodes, names) = Reader { text: text.as_bytes(), at: 0, monitor }.tree(text)?;
+        Ok((assemble(&nodes, names.len(), monitor)?, names))
     }
 }
 
@@ -205,6 +241,7 @@ struct Node {
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
+    monitor: &'a Monitor,
 }
 
 impl Reader<'_> {
@@ -250,6 +287,9 @@ impl Reader<'_> {
             let name = self.name(text)?;
             if name.is_empty() {
                 return Err(self.error("a leaf without a name"));
+            }
+            if names.len() % BLOCK == 0 {
+                self.monitor.check()?;
             }
             let mut node = Node { children: Vec::new(), leaf: Some(names.len()), length: None, height: None, at };
             names.push(name);
@@ -406,7 +446,8 @@ impl Reader<'_> {
 }
 
 /// Binary merges in order of height from nodes of any degree.
-fn assemble(nodes: &[Node], n: usize) -> Result<Dendrogram> {
+fn assemble(nodes: &[Node], n: usize, monitor: &Monitor) -> Result<Dendrogram> {
+    monitor.check()?;
     let inner = || nodes.iter().filter(|node| node.children.len() > 1);
     let annotated = inner().all(|node| node.height.is_some());
     let kinds: Vec<bool> = inner().filter_map(|node| node.height.map(|(_, dissimilarity)| dissimilarity)).collect();
@@ -422,6 +463,9 @@ fn assemble(nodes: &[Node], n: usize) -> Result<Dendrogram> {
     let mut highest = vec![f64::NEG_INFINITY; nodes.len()];
     // By node: its height; and for an order that never puts a whole before its parts, its rank.
     for (at, node) in nodes.iter().enumerate() {
+        if at % BLOCK == 0 {
+            monitor.check()?;
+        }
         if node.leaf.is_some() {
             continue;
         }
@@ -437,8 +481,8 @@ fn assemble(nodes: &[Node], n: usize) -> Result<Dendrogram> {
         highest[at] = node.children.iter().map(|&child| highest[child]).fold(own, f64::max);
     }
     let mut order: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].children.len() > 1).collect();
-    // Stable, and nodes stand children before parents: equal heights keep that order.
-    order.sort_by(|&a, &b| highest[a].total_cmp(&highest[b]));
+    // Nodes stand children before parents: equal heights keep that order.
+    sort_by(&mut order, |&a, &b| highest[a].total_cmp(&highest[b]).then(a.cmp(&b)), monitor)?;
     let mut label = vec![u32::MAX; nodes.len()];
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     let mut merge_heights = Vec::with_capacity(n.saturating_sub(1));
@@ -458,6 +502,9 @@ fn assemble(nodes: &[Node], n: usize) -> Result<Dendrogram> {
         passed
     };
     for at in order {
+        if merges.len() % BLOCK == 0 {
+            monitor.check()?;
+        }
         let mut joined = label[passed[nodes[at].children[0]]];
         for &child in &nodes[at].children[1..] {
             merges.push([joined, label[passed[child]]]);
