@@ -22,6 +22,13 @@ pub fn check(what: &'static str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
+/// Makes room for so many more values, or [`Error::OutOfMemory`].
+pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -> Result<()> {
+    let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
+    check(what, bytes)?;
+    values.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { what, bytes })
+}
+
 /// Zeroed values, in huge pages where there are many and the system has them.
 #[derive(Debug)]
 pub(crate) struct Buffer {

@@ -37,7 +37,7 @@ fn learned(method: Method, oracle: &mut TreeOracle, seed: u64, batch: usize) -> 
     let limits = Limits { batch, budget: None };
     learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
     assert!(learner.done() && learner.placed() == oracle.n_leaves() && learner.remaining_estimate() == 0.0);
-    assert!(learner.ask(5).is_empty() && learner.open().is_empty());
+    assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner
 }
 
@@ -207,9 +207,9 @@ fn settings_are_checked() {
     assert!(message(none).contains("parallel = 0"));
     // Bounds that are nearly out of reach are only slow.
     for p in [0.501, 0.999_999_999] {
-        assert_eq!(Method::robust(p, 1e-9).learner(50, 1).unwrap().ask(3).len(), 1);
+        assert_eq!(Method::robust(p, 1e-9).learner(50, 1).unwrap().ask(3).unwrap().len(), 1);
         assert!(Method::Majority { p, delta: 1e-6 }.learner(50, 1).is_ok());
-        assert_eq!(Method::RobustPaper { p, delta: 1e-6 }.learner(5, 1).unwrap().ask(1).len(), 1);
+        assert_eq!(Method::RobustPaper { p, delta: 1e-6 }.learner(5, 1).unwrap().ask(1).unwrap().len(), 1);
     }
 }
 
@@ -275,7 +275,7 @@ proptest! {
             let (mut draw, mut learner) = (lcg(seed), method.learner(n, seed).unwrap());
             let mut open: Vec<Question> = Vec::new();
             while !learner.done() {
-                open.extend(learner.ask(1 + draw(2 * n)));
+                open.extend(learner.ask(1 + draw(2 * n)).unwrap());
                 prop_assert!(!open.is_empty() && open.len() as u64 == learner.n_asked() - learner.n_answered());
                 for _ in 0..1 + draw(open.len()) {
                     let question = open.swap_remove(draw(open.len()));
@@ -299,8 +299,8 @@ proptest! {
             let mut oracle = TreeOracle::new(&tree).with_noise(p, Wrong::Random, seed).unwrap();
             let mut pending: Vec<Question> = Vec::new();
             for _ in 0..300 {
-                let asked = learners[0].ask(limit);
-                prop_assert_eq!(&asked, &learners[1].ask(limit));
+                let asked = learners[0].ask(limit).unwrap();
+                prop_assert_eq!(&asked, &learners[1].ask(limit).unwrap());
                 pending.extend(&asked);
                 if pending.is_empty() {
                     break;

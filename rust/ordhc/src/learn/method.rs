@@ -133,7 +133,7 @@ impl Method {
     /// use ordhc::learn::{Learner, Method};
     ///
     /// let mut learner = Method::Balanced.learner(100, 7)?;
-    /// assert!(learner.ask(1).len() == 1 && !learner.done());
+    /// assert!(learner.ask(1)?.len() == 1 && !learner.done());
     /// assert_eq!(learner.tree()?.n_leaves(), 100);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
@@ -176,8 +176,9 @@ impl Method {
             }
             Self::Majority { p, delta } => {
                 check(p, delta)?;
-                let questions = (3..=n).map(|i| (2.0 * i as f64 - 3.0).log2().floor()).sum();
-                Box::new(Asking::new(Majority::new(Exact::new(order()), questions, p, delta)))
+                // What truthful answers about a binary tree lead to.
+                let planned = (3..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
+                Box::new(Asking::new(Majority::new(Exact::new(order()), planned, p, delta)))
             }
             Self::Rounds => Box::new(Asking::new(Buckets::new(order(), None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order(), Some(8)))),

@@ -45,6 +45,12 @@ pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     Ok(())
 }
 
+/// How many net answers in favour of what is wrong are as unlikely as this: at most one answer in 1 / (1 - p)
+/// is wrong, given everything before.
+pub(crate) fn needed(p: f64, failure: f64) -> f64 {
+    (failure.ln() / ((1.0 - p) / p).ln()).ceil().max(1.0)
+}
+
 /// The probability that at least `k` of `n` independent answers are right.
 pub(crate) fn tail(n: u64, k: u64, p: f64) -> f64 {
     if k == 0 || p >= 1.0 {
