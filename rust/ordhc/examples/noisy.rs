@@ -44,10 +44,17 @@ fn main() -> ordhc::Result<()> {
         ("majority", Method::Majority { p, delta }, usize::MAX),
         ("paper", Method::RobustPaper { p, delta }, usize::MAX),
     ];
-    println!("| trees | n | p | learner | wrong answers | questions / n | rounds | wrong trees | distance | errors | seconds |");
+    println!(
+        "| trees | n | p | learner | wrong answers | questions / n | rounds | wrong trees | distance | errors | seconds |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (name, method, batch) in methods.into_iter().filter(|method| method.0.starts_with(&only)) {
-        let lies = [("other leaf", Wrong::Random), ("lies", Wrong::Adversarial), ("none", Wrong::Neither), ("any", Wrong::Any)];
+        let lies = [
+            ("other leaf", Wrong::Random),
+            ("lies", Wrong::Adversarial),
+            ("none", Wrong::Neither),
+            ("any", Wrong::Any),
+        ];
         for (lie, wrong) in lies {
             let (mut questions, mut rounds, mut failures, mut errors) = (0, 0, 0, 0);
             let (mut missed, mut seconds) = (0.0, 0.0);

@@ -8,7 +8,7 @@ pub enum Assume {
     /// Anything: whoever answers wrongly may know everything and choose the worst.
     #[default]
     Adversarial,
-    /// Both wrong answers are equally likely.
+    /// No wrong answer is likelier than half of all: both others, or all three, are equally likely.
     Uniform,
 }
 
