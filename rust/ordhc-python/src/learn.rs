@@ -133,7 +133,7 @@ impl Learner {
     }
 
     fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
-        py.detach(|| with!(self, learner => Asked::from(learner.ask(limit)))).into_py(py)
+        py.detach(|| with!(self, learner => learner.ask(limit).map(Asked::from))).map_err(to_py)?.into_py(py)
     }
 
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Questions<'py>> {
@@ -169,8 +169,7 @@ impl Learner {
             with!(self, learner => {
                 table.iter().try_for_each(|&[asked, question, answer]| {
                     if asked > 0 {
-                        learner.ask(asked as usize);
-                        return Ok(());
+                        return learner.ask(asked as usize).map(|_| ());
                     }
                     learner.tell(question as u64, i8::try_from(answer).unwrap_or(i8::MAX))
                 })
