@@ -4,6 +4,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -169,9 +170,7 @@ class Learner:
         limit: int | None = None,
         seed: int = 0,
     ) -> None:
-        is_number = (
-            np.ndim(n_leaves) == 0 and not isinstance(n_leaves, str) and not hasattr(n_leaves, "__iter__")
-        )
+        is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
         names = None if is_number else _checked_names(n_leaves)  # type: ignore[arg-type]
         n = len(names) if names is not None else _within("n_leaves", n_leaves, 1, 2**31 - 1)
         p, delta = _probability("p", p), _probability("delta", delta)
