@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 @click.option("--noise", type=float, metavar="P", help="With --oracle: right with probability P only.")
 @click.option("--method", help="insertion (the default), quick, robust, single, complete, ...")
 @click.option("--p", type=float, help="How likely answers are right; below 1 the method is robust.")
-@click.option("--delta", type=float, help="With --p: how likely the tree may be wrong.")
+@click.option(
+    "--delta",
+    type=float,
+    help="With --p: how likely the tree may be wrong, if every answer is right so often, asked anew each time.",
+)
 @click.option("--schedule", help="questions (the fewest, the default), balanced, or rounds (the fewest).")
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
