@@ -251,7 +251,9 @@ class Learner:
 
     def _ask_repeatedly(self, room: int) -> Questions:
         room = min(room, _MOST)
-        waiting = sum(self._repeat - self._votes[question].n_asked for question in self._waiting)
+        # Only the first one may have been asked already.
+        waiting = len(self._waiting) * self._repeat
+        waiting -= self._votes[self._waiting[0]].n_asked if self._waiting else 0
         if room > waiting:
             new = -(-(room - waiting) // self._repeat)
             for question, row in Questions(*self._learner.ask(new)):
