@@ -123,8 +123,8 @@ class Learner:
         Of the schedule "questions": how many leaves are searched side by side.
     exact
         Of the schedule "questions": choose pivots as the paper does, in binary trees never more than
-        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the largest entropy,
-        which need fewer questions on average.
+        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the
+        largest entropy, which need fewer questions on average.
     n_landmarks, q, n_references
         Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
         ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
@@ -171,7 +171,7 @@ class Learner:
         seed: int = 0,
     ) -> None:
         is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
-        names = None if is_number else _checked_names(n_leaves)  # type: ignore[arg-type]
+        names = None if is_number else _checked_names(n_leaves)
         n = len(names) if names is not None else _within("n_leaves", n_leaves, 1, 2**31 - 1)
         p, delta = _probability("p", p), _probability("delta", delta)
         if method not in METHODS:
@@ -179,9 +179,9 @@ class Learner:
         if schedule not in _SCHEDULES:
             raise InputError(f"unknown schedule {schedule!r}; there are {', '.join(_SCHEDULES)}")
         if not 0.5 < p <= 1:
-            raise InputError(f"p = {p} must be more than 1/2 and at most 1")
+            raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
         if not 0 < delta < 1:
-            raise InputError(f"delta = {delta} must be between 0 and 1, both excluded")
+            raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
         for name, value, known in (
             ("assume", assume, ("adversarial", "uniform")),
             ("noise", noise, ("independent", "persistent")),

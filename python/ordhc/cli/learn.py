@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--delta",
     type=float,
-    help="With --p: how likely the tree may be wrong, if every answer is right so often, asked anew each time.",
+    help="With --p: how likely the tree may be wrong, if each answer is right so often, asked anew.",
 )
 @click.option("--schedule", help="questions (the fewest, the default), balanced, or rounds (the fewest).")
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
