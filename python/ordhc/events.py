@@ -29,8 +29,11 @@ LOST = 6
 #: (kind, ref, leaves, answer, who); -1 where there is no ref, () where there are no leaves.
 Event = tuple[int, int, tuple[int, ...], int | None, str | None]
 
-#: NULL in a column of whole numbers.
-NULL = -(1 << 62)
+#: No answer, no leaf or ref, nobody: what a checksum takes for them.
+NO_ANSWER = -2
+_NONE = -1
+#: In a packed row a leaf takes so many bits, a ref these many.
+_LEAF, _REF = 31, 50
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
@@ -55,7 +58,7 @@ def checksums(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 def checksum_of_text(text: str | None) -> int:
     """Of somebody's name, as a column."""
-    return NULL if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
+    return _NONE if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 class Log:
@@ -68,7 +71,7 @@ class Log:
         self.n_leaves, self.width = n_leaves, width
         self.n = 0
         # Names of people and their checksums.
-        self._people: list[tuple[str | None, int]] = [(None, NULL)]
+        self._people: list[tuple[str | None, int]] = [(None, _NONE)]
         self._ids: dict[str | None, int] = {None: 0}
         self._reserve(64)
 
@@ -99,19 +102,15 @@ class Log:
     _who: NDArray[np.int32]
     _undone: NDArray[np.bool_]
 
-    def _id(self, name: object) -> int:
-        found = self._ids.get(name) if name is None or isinstance(name, str) else -1  # type: ignore[arg-type]
-        if found == -1:
-            raise TypeError(f"who is {name!r}")
-        if found is None:
-            assert isinstance(name, str)
-            found = len(self._people)
+    def _meet(self, names: set[object]) -> None:
+        for name in names - self._ids.keys():
+            if not isinstance(name, str):
+                raise TypeError(f"who is {name!r}")
             self._people.append((name, checksum_of_text(name)))
-            self._ids[name] = found
-        return found
+            self._ids[name] = len(self._people) - 1
 
     def extend(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Append rows of (seq, kind, ref, leaves ..., answer, who, at, sum), `NULL` where there is none.
+        """Append rows as `packed` has them.
 
         Raises
         ------
@@ -120,54 +119,47 @@ class Log:
         """
         if not rows:
             return
-        first, w = self.n + 1, self.width
+        first, m = self.n + 1, len(rows)
         try:
-            self._extend(rows, first, w)
+            *whole, names, at, sums = zip(*rows, strict=True)
+            self._meet(set(names))
+            ids = np.array([self._ids[name] for name in names], dtype=np.int32)
+            moments = np.frombuffer(array("d", at), dtype=np.int64)
+            totals = np.frombuffer(array("q", sums), dtype=np.int64)
+            near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
         except (TypeError, ValueError, OverflowError) as error:
-            if isinstance(error, Broken):
-                raise
             raise Broken(first, f"or a later one is damaged ({error})") from None
-
-    def _extend(self, rows: Sequence[Sequence[Any]], first: int, w: int) -> None:
-        columns = list(zip(*rows, strict=True))
-        whole = [np.frombuffer(array("q", column), dtype=np.int64) for column in columns[: w + 4]]
-        seq, kinds, refs, *leaves, answers = whole
-        ids = np.array([self._id(name) for name in columns[w + 4]], dtype=np.int32)
-        at = np.frombuffer(array("d", columns[w + 5]), dtype=np.int64)
-        sums = np.frombuffer(array("q", columns[w + 6]), dtype=np.int64)
-        gaps = np.flatnonzero(seq != np.arange(first, first + len(rows)))
-        if gaps.size:
-            raise Broken(first + int(gaps[0]), "is missing")
-        of_names = np.array([total for _, total in self._people], dtype=np.int64)[ids]
-        wrong = np.flatnonzero(checksums([*whole, of_names, at]) != sums)
+        kinds, refs = rest >> (_REF + 3), (rest & ((1 << _REF) - 1)) - 1
+        answers = ((rest >> _REF) & 7) + NO_ANSWER
+        mask = (1 << _LEAF) - 1
+        leaves = [near & mask, near >> _LEAF, far & mask, far >> _LEAF]
+        table = np.stack(leaves[: self.width], axis=1) - 1
+        people = np.array([total for _, total in self._people], dtype=np.int64)[ids]
+        seqs = np.arange(first, first + m)
+        columns = [np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)]
+        wrong = np.flatnonzero(checksums(columns) != totals)
         if wrong.size:
             raise Broken(first + int(wrong[0]), "is not what was written")
+        self._check(first, kinds, refs, table, answers)
 
-        n, end = self.n, self.n + len(rows)
+        n, end = self.n, self.n + m
         if end > len(self._kinds):
             self._reserve(max(end, 2 * len(self._kinds)))
-        self._refs[n:end] = np.where(refs == NULL, -1, refs)
-        table = np.stack(leaves, axis=1)
-        self._check(first, kinds, refs, table, answers)
-        self._kinds[n:end] = kinds
-        self._leaves[n:end] = np.where(table == NULL, -1, table)
-        self._answers[n:end] = np.where(answers == NULL, -1, answers)
-        self._who[n:end] = ids
-        self._undone[n:end] = False
+        self._refs[n:end], self._kinds[n:end], self._leaves[n:end] = refs, kinds, table
+        self._answers[n:end], self._who[n:end], self._undone[n:end] = answers, ids, False
         self._check_refs(n, end)
-        back = kinds == UNDO
-        self._undone[refs[back] - 1] = True
+        self._undone[refs[kinds == UNDO] - 1] = True
         self.n = end
 
     def _check(self, first: int, kinds: Any, refs: Any, table: Any, answers: Any) -> None:
         known = (kinds >= ASKED) & (kinds <= LOST)
         told = (kinds == ANSWER) | (kinds == IMPORT)
-        rows = told | ((kinds == ASKED) & (table[:, 0] != NULL))
+        rows = told | ((kinds == ASKED) & (table[:, 0] != _NONE))
         fine = known & (~rows | are_questions(table, self.n_leaves))
-        fine &= rows | (table == NULL).all(axis=1)
+        fine &= rows | (table == _NONE).all(axis=1)
         largest = 2 if self.width == 3 else 1
         fine &= ~told | ((answers >= -1) & (answers <= largest))
-        fine &= (kinds != ASKED) | (refs == NULL) | (refs >= 1)
+        fine &= (kinds != ASKED) | (refs == _NONE) | (refs >= 1)
         wrong = np.flatnonzero(~fine)
         if wrong.size:
             raise Broken(first + int(wrong[0]), "says what cannot be")
@@ -265,25 +257,31 @@ def are_questions(table: NDArray[Any], n_leaves: int) -> NDArray[np.bool_]:
     return np.asarray(inside & (a != b) & (c != d) & ~same)
 
 
+def packed(width: int) -> str:
+    """Columns of the table of events as SQL, few of them: a and b, c and d, all small ones, who, at, sum."""
+
+    def leaf(name: str) -> str:
+        return f"ifnull({name} + 1, 0)"
+
+    far = f"{leaf('c')} | ({leaf('d')} << {_LEAF})" if width == 4 else leaf("c")
+    small = f"ifnull(ref + 1, 0) | (ifnull(answer - {NO_ANSWER}, 0) << {_REF}) | (kind << {_REF + 3})"
+    return f"{leaf('a')} | ({leaf('b')} << {_LEAF}), {far}, {small}, who, at, sum"
+
+
 def as_rows(events: Iterable[Event], first: int, width: int, at: float) -> list[tuple[Any, ...]]:
     """Events as rows of the table, with checksums and None where there is nothing."""
+    blank = (_NONE,) * width
     events = list(events)
-    blank = (NULL,) * width
     filled = [
-        (
-            first + k,
-            kind,
-            NULL if ref < 0 else ref,
-            *(leaves or blank),
-            NULL if answer is None else answer,
-            checksum_of_text(who),
-        )
-        for k, (kind, ref, leaves, answer, who) in enumerate(events)
+        (kind, ref, *(leaves or blank), NO_ANSWER if answer is None else answer, checksum_of_text(who))
+        for kind, ref, leaves, answer, who in events
     ]
-    table = np.array(filled, dtype=np.int64).reshape(-1, width + 5)
-    moment = np.full(len(table), at, dtype=np.float64).view(np.int64)
-    sums = checksums([np.ascontiguousarray(column) for column in (*table.T, moment)]).tolist()
+    table = np.array(filled, dtype=np.int64).reshape(-1, width + 4)
+    moments = np.full(len(table), at, dtype=np.float64).view(np.int64)
+    seqs = np.arange(first, first + len(table))
+    sums = checksums([np.ascontiguousarray(column) for column in (seqs, *table.T, moments)]).tolist()
+    empty = (None,) * width
     return [
-        (*(None if x == NULL else x for x in row[:-1]), event[4], at, total)
-        for row, event, total in zip(filled, events, sums, strict=True)
+        (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, at, total)
+        for seq, (kind, ref, leaves, answer, who), total in zip(seqs.tolist(), events, sums, strict=True)
     ]

@@ -149,15 +149,16 @@ class Session:
         this seq wanted, and is else as it should be.
         """
         try:
-            rows = self._store.events(self._log.n)
-            if not rows and not self._is_stale:
-                return
             is_fine = not self._is_stale or applied is not None
-            self._is_stale = True
-            self._log.extend(rows)
+            for rows in self._store.events(self._log.n):
+                self._is_stale = True
+                self._log.extend(rows)
         except Broken as error:
             raise damaged(self._path, error) from None
         log = self._log
+        if is_fine and self._at == log.n:
+            self._is_stale = False
+            return
         if not is_fine or log.n_undone(self._at) != self._n_undone:
             self._snapshots = [found for found in self._snapshots if log.n_undone(found[0]) == found[1]]
             self._at, self._n_undone, desk = self._snapshots[-1]

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from ordhc.errors import InputError
-from ordhc.events import NULL, Broken, Event, as_rows
+from ordhc.events import Broken, Event, as_rows, packed
 
 __all__ = ["FORMAT", "Store", "create", "damaged"]
 
 FORMAT = 2
 _COLUMNS = ("a", "b", "c", "d")
+#: Rows that are read at a time.
+_CHUNK = 1 << 15
 #: Values of settings in this order; "copy" has them all once more, for salvaging.
 _KEYS = ("format", "n_leaves", "names", "learner", "copy")
 
@@ -249,8 +251,8 @@ class Store:
 
     # Events.
 
-    def events(self, after: int) -> list[tuple[Any, ...]]:
-        """Rows of events from seq `after` + 1 on, as `Log.extend` takes them."""
+    def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of events from seq `after` + 1 on, as `Log.extend` takes them, some at a time."""
         with self._errors():
             query = "SELECT (SELECT max(seq) FROM events), (SELECT seq FROM sqlite_sequence WHERE name = 'events')"
             last, told = self._db.execute(query).fetchone()
@@ -258,16 +260,13 @@ class Store:
             if last != told or not isinstance(count, int) or count < after:
                 raise ValueError(f"the last event is {last}, and should be {told}")
             if count == after:
-                return []
-            leaves = ", ".join(f"ifnull({x}, {NULL})" for x in _COLUMNS[: self.width])
-            rows = self._db.execute(
-                f"SELECT seq, kind, ifnull(ref, {NULL}), {leaves}, ifnull(answer, {NULL}), who, at, sum"
-                " FROM events WHERE seq > ? ORDER BY seq",
-                (after,),
-            ).fetchall()
-            if len(rows) < count - after:
-                raise Broken(after + len(rows) + 1, "or a later one is missing")
-            return rows
+                return
+            found = self._db.execute(f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,))
+            while rows := found.fetchmany(_CHUNK):
+                after += len(rows)
+                yield rows
+            if after < count:
+                raise Broken(after + 1, "or a later one is missing")
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
         """Append events, of which the first gets the seq `after` + 1."""
