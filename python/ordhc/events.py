@@ -136,7 +136,9 @@ class Log:
         table = np.stack(leaves[: self.width], axis=1) - 1
         people = np.array([total for _, total in self._people], dtype=np.int64)[ids]
         seqs = np.arange(first, first + m)
-        columns = [np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)]
+        columns = [
+            np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)
+        ]
         wrong = np.flatnonzero(checksums(columns) != totals)
         if wrong.size:
             raise Broken(first + int(wrong[0]), "is not what was written")

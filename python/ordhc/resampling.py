@@ -280,7 +280,7 @@ class _Work:
 
     def _results(self, pool: "Executor", stopped: threading.Event) -> Iterator[_Resample]:
         """The trees and scores in order, from as many threads as there are."""
-        pending: deque["Future[_Resample]"] = deque()
+        pending: deque[Future[_Resample]] = deque()
         for index in range(self.n_resamples):
             try:
                 pending.append(pool.submit(self.resample, index, stopped))

@@ -86,7 +86,9 @@ class Session:
         self._lock = threading.RLock()
         given = {} if method is None else {"method": method}
         given.update(settings)
-        given = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+        given = {
+            key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
+        }
         checked = _checked_names(names)
         if not os.path.exists(self._path) or not os.path.getsize(self._path):
             self._create(checked, n_leaves, given)
@@ -224,7 +226,9 @@ class Session:
                 self._desk.want(room)
                 ids, rows = self._desk.open(most, others)
                 new = self._desk.waiting(most - len(ids))
-                asked = [(ASKED, -1, tuple(row), None, None) for row in new.tolist()] or [(ASKED, -1, (), None, None)]
+                asked = [(ASKED, -1, tuple(row), None, None) for row in new.tolist()] or [
+                    (ASKED, -1, (), None, None)
+                ]
                 asked[0] = (ASKED, room, *asked[0][2:])
                 self._append(asked)
                 numbers = np.arange(self._log.n + 1, self._log.n + 1 + len(new), dtype=np.int64)

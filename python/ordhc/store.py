@@ -64,7 +64,9 @@ def _sum(*values: object) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
 
 
-def create(path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: float = 0.0) -> None:
+def create(
+    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: float = 0.0
+) -> None:
     """Make the file of a new session, whole or not at all. Should somebody else make it meanwhile, theirs stays.
 
     Raises
@@ -147,7 +149,9 @@ class Store:
         self.width = 3
         with self._errors():
             uri = f"{Path(os.path.abspath(path)).as_uri()}?mode=rw"
-            self._db = sqlite3.connect(uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True)
+            self._db = sqlite3.connect(
+                uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
+            )
         try:
             with self._errors():
                 self._open()
@@ -183,7 +187,9 @@ class Store:
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            what = "is an SQLite file, but no session" if tables else "is an empty SQLite file, but no session"
+            what = (
+                "is an SQLite file, but no session" if tables else "is an empty SQLite file, but no session"
+            )
             raise InputError(f"{self.path}: {what}")
         if self._format() == 1:
             from ordhc.upgrade import upgrade
@@ -261,7 +267,9 @@ class Store:
                 raise ValueError(f"the last event is {last}, and should be {told}")
             if count == after:
                 return
-            found = self._db.execute(f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,))
+            found = self._db.execute(
+                f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,)
+            )
             while rows := found.fetchmany(_CHUNK):
                 after += len(rows)
                 yield rows
@@ -280,7 +288,9 @@ class Store:
     def leases(self, now: float) -> list[tuple[int, str]]:
         """Questions that are leased, and to whom."""
         with self._errors():
-            rows = self._db.execute("SELECT question, who, until, sum FROM leases ORDER BY question").fetchall()
+            rows = self._db.execute(
+                "SELECT question, who, until, sum FROM leases ORDER BY question"
+            ).fetchall()
             for question, who, until, total in rows:
                 if total != _sum(question, who, float(until)):
                     raise ValueError(f"the lease of question {question} is not what was written")

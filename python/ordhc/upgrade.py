@@ -111,7 +111,13 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
 
 
 def _tell(
-    desk: _ordhc.Desk, events: Sequence[Event], known: int, skipped: set[int], width: int, *, applied: int = -1
+    desk: _ordhc.Desk,
+    events: Sequence[Event],
+    known: int,
+    skipped: set[int],
+    width: int,
+    *,
+    applied: int = -1,
 ) -> None:
     """Tell a desk the events after those that it knows; what number `applied` wanted was asked."""
     new = events[known:]

@@ -54,9 +54,6 @@ impl Dendrogram {
     }
 }
 
-/// From so many bytes or leaves on, some tens of milliseconds of work.
-const LONG: usize = 1 << 18;
-
 /// Ids that don't even fit 32 bits are as wrong as any other that is too large.
 fn label(id: i64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
