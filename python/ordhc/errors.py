@@ -15,8 +15,8 @@ __all__ = [
 
 def _with_report(self: InternalError) -> str:
     return (
-        f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this traceback and "
-        "what you called at https://github.com/ordhc/ordhc/issues)"
+        f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this "
+        "traceback and what you called at https://github.com/ordhc/ordhc/issues)"
     )
 
 

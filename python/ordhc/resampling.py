@@ -201,7 +201,7 @@ def bootstrap(
     }
     return Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
-        consensus=Dendrogram._of(consensus, data.names, common),
+        consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
         trees=tuple(Dendrogram._of(other, data.names) for other in trees),
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
@@ -280,7 +280,7 @@ class _Work:
 
     def _results(self, pool: "Executor", stopped: threading.Event) -> Iterator[_Resample]:
         """The trees and scores in order, from as many threads as there are."""
-        pending: deque["Future[_Resample]"] = deque()
+        pending: deque[Future[_Resample]] = deque()
         for index in range(self.n_resamples):
             try:
                 pending.append(pool.submit(self.resample, index, stopped))

@@ -6,6 +6,7 @@ mod arrays;
 mod bootstrap;
 mod callbacks;
 mod comparison;
+mod desk;
 mod embedding;
 mod error;
 mod generate;
@@ -28,6 +29,8 @@ mod _ordhc {
     use crate::bootstrap::{bootstrap_adds, draw_times, majority_rule, support};
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
+    #[pymodule_export]
+    use crate::desk::Desk;
     #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]

@@ -7,9 +7,9 @@ use crate::search::Sketch;
 use crate::tree::Dendrogram;
 
 /// What tells learners apart: the next question, and what follows from an answer.
-pub(crate) trait Strategy: Send {
+pub(crate) trait Strategy: Send + Clone + 'static {
     /// What an open question is for.
-    type Purpose: Send;
+    type Purpose: Send + Clone;
 
     /// A question that may be asked now, if there is one.
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
@@ -113,5 +113,9 @@ impl<S: Strategy> Learner for Asking<S> {
 
     fn remaining_estimate(&self) -> f64 {
         if self.done() { 0.0 } else { self.strategy.remaining(self.n_answered()).max(1.0) }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Learner> {
+        Box::new(self.clone())
     }
 }

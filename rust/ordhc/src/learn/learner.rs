@@ -87,4 +87,7 @@ pub trait Learner<const K: usize = 3>: Send {
 
     /// About how many answers are still needed.
     fn remaining_estimate(&self) -> f64;
+
+    /// Another learner that knows the same.
+    fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }
