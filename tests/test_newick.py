@@ -321,7 +321,7 @@ def test_trees_that_are_not_ultrametric(tmp_path):
     with pytest.warns(ordhc.OrdhcWarning, match="1 of 4 branches have no length: heights are ranks"):
         assert Dendrogram.from_newick("((a:1,b):1,c:2);").to_newick() == "((a:1,b):1,c:2);"
     with pytest.warns(ordhc.OrdhcWarning, match="one child are passed over with their labels `x y`"):
-        assert Dendrogram.from_newick("((a:1,b:1)'x y':1);").n_leaves == 2
+        assert Dendrogram.from_newick("((a:1,b:1):1)'x y';").n_leaves == 2
     # Numbers with few digits.
     rounded = Dendrogram.from_newick("((a:0.333333,b:0.333333):0.333333,c:0.666667);")
     assert rounded.heights.tolist() == pytest.approx([1 / 3, 2 / 3], rel=1e-5)
