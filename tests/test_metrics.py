@@ -319,12 +319,13 @@ def test_kendall_tau_b_beside_scipy(trees, include_self):
 @given(naive.two_trees(), st.integers(0, 2**32 - 1))
 def test_kendall_tau_b_that_ties_a_leaf_with_its_class(trees, seed):
     tree, n = trees[0], trees[0].n_leaves
-    labels = np.random.default_rng(seed).integers(0, 3, (n, 2))
+    fine = np.random.default_rng(seed).integers(0, 4, n)
+    labels = np.column_stack([fine // 2, fine])
     # Two leaves agree in all columns, else the finest class is another.
     labels[n - 1] = labels[0]
-    if n == 1 or len(np.unique(labels, axis=0)) == 1:
-        return
     expected = np.array(naive.kendall_by_labels(tree, labels.tolist()), dtype=float)
+    if np.isnan(expected).all():
+        return
     found = metrics.kendall_tau_b(tree, labels, tie_self=True)
     np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-14)
     assert found.mean == pytest.approx(np.nanmean(expected), abs=1e-12)

@@ -162,7 +162,7 @@ def _figure(tree: Dendrogram, sideways: bool, labels: bool) -> "Figure":
 
 
 def _size(tree: Dendrogram, sideways: bool, labels: bool) -> tuple[float, float]:
-    room = float(np.clip(0.16 * tree.n_leaves, 2.0, 60.0)) + 1.0
+    room = float(np.clip(0.18 * tree.n_leaves, 2.0, 60.0)) + 1.0
     longest = min(60, max(len(name) for name in tree.labels)) if labels else 0
     depth = 6.0 + 0.065 * longest
     return (depth, room) if sideways else (room, depth)
