@@ -16,6 +16,8 @@ __all__ = [
     "EmbeddingLoss",
     "expected_adds3",
     "InputError",
+    "InternalError",
+    "panic",
     "planted",
     "Learner",
     "TreeOracle",
@@ -51,6 +53,7 @@ __all__ = [
     "adds_linkage",
     "agglomerate_sparse",
     "parse_table",
+    "split_table",
     "Dendrogram",
     "leaf_heights",
     "mean_dot_linkage",
@@ -64,6 +67,9 @@ _Progress = Callable[[float], None] | None
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
 class InputError(ValueError): ...
+class InternalError(RuntimeError): ...
+
+def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
@@ -71,11 +77,19 @@ def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np
 def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
 def parse_table(
     data: bytes,
-    columns: list[int] | list[str] | list[list[str]],
+    chosen: list[int] | list[str] | None,
+    known: list[list[str]],
     weight_columns: list[str],
+    labels: list[list[str]],
     delimiter: str | None,
+    comment: str | None,
     header: bool | None,
-) -> tuple[NDArray[np.int64], list[str] | None, NDArray[np.float64] | None, NDArray[np.uint32]]: ...
+    missing: list[str],
+    skip_bad: bool,
+) -> dict[str, Any]: ...
+def split_table(
+    data: str, delimiter: str | None, comment: str | None
+) -> tuple[list[list[str]], list[int]]: ...
 
 # --- similarities ----------------------------------------------------------------------------
 
@@ -164,6 +178,7 @@ def bootstrap_adds(
     linkage: Linkage,
     tree: Dendrogram,
     groups: NDArray[np.int64] | None,
+    shares: NDArray[np.float64] | None,
     seed: int,
     n_resamples: int,
     progress: _Progress,
@@ -346,6 +361,30 @@ def aari_of_trees(
 # --- learners --------------------------------------------------------------------------------
 
 @final
+class Desk:
+    def __new__(cls, learner: Learner, repeat: int, limit: int | None, budget: int | None) -> Desk: ...
+    def copy(self) -> Desk: ...
+    def replay(
+        self,
+        first: int,
+        kinds: NDArray[np.int8],
+        refs: NDArray[np.int64],
+        leaves: NDArray[np.int32],
+        answers: NDArray[np.int8],
+        skipped: NDArray[np.bool_],
+    ) -> None: ...
+    def want(self, count: int) -> None: ...
+    def waiting(self, most: int) -> NDArray[np.int32]: ...
+    def open(self, most: int, taken: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def held(self, number: int) -> list[int] | None: ...
+    def tree(self) -> Dendrogram: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def n_placed(self) -> int: ...
+    @property
+    def remaining_estimate(self) -> float: ...
+
 class Learner:
     def __new__(
         cls,

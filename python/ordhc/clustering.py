@@ -155,9 +155,9 @@ class Plan:
         leaves = np.flatnonzero(kept)
         if not len(leaves):
             return _completed(None, leaves, labels), unanswered
-        weights = None if data.weights is None else data.weights[counts]
         names = None if data.names is None else [data.names[leaf] for leaf in leaves]
-        few = type(data)((np.cumsum(kept) - 1)[data.rows[counts]], len(leaves), names, weights)
+        few = data[counts]
+        few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
         tree = self._merge(few, None if initial is None else initial[leaves], progress)
         return _completed(tree, leaves, labels), unanswered
 
@@ -391,7 +391,7 @@ def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
     """The data with leaf i as leaf `number[i]`, with its name."""
     if isinstance(data, Triplets | Quadruplets):
         names = None if data.names is None else [data.names[leaf] for leaf in np.argsort(number)]
-        return type(data)(number[data.rows], n, names, data.weights)
+        return data._changed(rows=number[data.rows], n_leaves=n, names=names)
     return data[np.argsort(number)]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, spanning, sparse
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc import _checks, _ordhc, registry, spanning, sparse
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, PluginError
 from ordhc.linkages import engine_linkage
@@ -214,7 +214,7 @@ def linkage(
             raise InputError("a function takes no overwrite, engine, missing and initial_clusters")
         if n_leaves is None:
             raise InputError("a function does not tell the number of leaves: give n_leaves")
-        n = _whole("n_leaves", n_leaves, at_least=1)
+        n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
         return tree.relabel(turn).with_names(names)
@@ -357,13 +357,11 @@ def simulate_planted(
     >>> t, labels.shape
     (<Triplets: 500 of 20 leaves>, (20, 2))
     """
-    from ordhc.comparisons import _whole
-
-    levels = _whole("levels", levels, at_least=0)
-    leaves_per_cluster = _whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
+    levels = _checks.whole("levels", levels, at_least=0)
+    leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
     n = leaves_per_cluster * 2 ** min(levels, 40)
-    m = n * n if n_comparisons is None else _whole("n_comparisons", n_comparisons, at_least=0)
-    seed = _whole("seed", seed, at_least=0)
+    m = n * n if n_comparisons is None else _checks.whole("n_comparisons", n_comparisons, at_least=0)
+    seed = _checks.whole("seed", seed, at_least=0)
     if levels > 20 or n > 100_000:
         raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
     rows, labels = _ordhc.planted(
