@@ -197,7 +197,7 @@ def kendall(a, b, include_self):
 
 
 def kendall_by_labels(tree, labels):
-    """As the authors do: by a matrix of the labels that leaves share, a leaf with itself as with its class."""
+    """As the authors do: by a matrix of the labels that leaves share, with oneself as with the class."""
     n = tree.n_leaves
     shared = [
         [next((at for at, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a)) for b in labels]

@@ -1,6 +1,7 @@
 """Newick text: what is kept, what others read, and what is refused."""
 
 import contextlib
+import io
 import json
 import math
 import pickle
@@ -304,6 +305,8 @@ def test_underscores():
     kept = Dendrogram.from_newick(text, preserve_underscores=True)
     assert kept.names == ("my_cat", "my_dog", "ant_")
     assert kept.to_newick() == "('my_cat','my_dog','ant_');"
+    assert ordhc.read_tree(io.StringIO(text)) == tree
+    assert ordhc.read_tree(io.StringIO(text), preserve_underscores=True) == kept
 
 
 def test_trees_that_are_not_ultrametric(tmp_path):

@@ -1,7 +1,7 @@
 """Pictures."""
 
-import itertools
 import io as bytes_io
+import itertools
 import subprocess
 import sys
 
