@@ -265,7 +265,7 @@ class Dendrogram:
         node_names: list[str | None] | None,
         support: NDArray[np.float64] | None,
         shares: bool,
-        by_leaves: bool,
+        standing: NDArray[np.int64] | None,
         branch_lengths: NDArray[np.float64] | None,
         leaf_heights: NDArray[np.float64] | None,
         *,
