@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.comparisons import _checked_names, _whole
 from ordhc.errors import InputError
 
@@ -61,13 +61,14 @@ class Dendrogram:
         support: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
     ) -> None:
-        if kind not in ("similarity", "dissimilarity"):
-            raise InputError(f"kind is {kind!r}, not 'similarity' or 'dissimilarity'")
-        pairs = np.asarray(merges)
+        kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
+        pairs = _checks.array("merges", merges)
         if pairs.size == 0:
             pairs = np.zeros((0, 2), dtype=np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise InputError(f"merges have shape {pairs.shape}; (n - 1, 2) is needed")
         whole = _whole_labels(pairs)
-        values = np.ascontiguousarray(heights, dtype=np.float64)
+        values = _checks.numbers_of("heights", heights)
         if values.ndim != 1:
             raise InputError(f"heights have shape {values.shape}; one per merge is needed")
         self._tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
@@ -95,7 +96,7 @@ class Dendrogram:
     ) -> NDArray[np.float64] | None:
         if given is None:
             return None
-        values = np.array(given, dtype=np.float64)
+        values = np.array(_checks.numbers_of(what, given))
         if values.shape != (length,):
             raise InputError(
                 f"{what} has shape {values.shape}; ({length},) is needed for {self.n_leaves} leaves"
@@ -201,7 +202,7 @@ class Dendrogram:
         >>> Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).relabel([2, 1, 0]).merges.tolist()
         [[1, 2], [0, 3]]
         """
-        order = np.ascontiguousarray(leaves, dtype=np.int64)
+        order = _checks.whole_numbers("leaves", leaves, (self.n_leaves,))
         tree = self._tree.relabel(order)
         names = None
         if self._names is not None:
@@ -235,7 +236,7 @@ class Dendrogram:
         >>> Dendrogram.from_scipy([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
         <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
         """
-        table = np.asarray(Z, dtype=np.float64)
+        table = _checks.numbers_of("Z", Z)
         if table.size == 0:
             table = np.zeros((0, 4))
         if table.ndim != 2 or table.shape[1] != 4:
@@ -345,7 +346,7 @@ class Dendrogram:
             raise InputError("give either n_clusters or height")
         if n_clusters is not None:
             return self._tree.cut_clusters(_whole("n_clusters", n_clusters, at_least=1))
-        return self._tree.cut_height(float(height))  # type: ignore[arg-type]
+        return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
 
     @overload
     def lca_size(self, i: int, j: int) -> int: ...
@@ -360,7 +361,7 @@ class Dendrogram:
         >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
         (2, array([2, 3]))
         """
-        a, b = np.broadcast_arrays(_whole_labels(np.asarray(i)), _whole_labels(np.asarray(j)))
+        a, b = np.broadcast_arrays(_whole_labels(i), _whole_labels(j))
         sizes = self._tree.lca_sizes(
             np.ascontiguousarray(a.ravel(), dtype=np.int64),
             np.ascontiguousarray(b.ravel(), dtype=np.int64),
@@ -425,11 +426,5 @@ def _same(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> bool:
     return a is b or (a is not None and b is not None and np.array_equal(a, b, equal_nan=True))
 
 
-def _whole_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
-    if labels.dtype.kind == "f":
-        wrong = np.flatnonzero(labels.ravel() != np.floor(labels.ravel()))
-        if wrong.size:
-            raise InputError(f"the label {labels.ravel()[wrong[0]]} is no whole number")
-    elif labels.dtype.kind not in "iu":
-        raise InputError(f"labels of type {labels.dtype} are no whole numbers")
-    return np.ascontiguousarray(labels, dtype=np.int64).reshape(labels.shape)
+def _whole_labels(labels: Any) -> NDArray[np.int64]:
+    return _checks.whole_numbers("labels", labels)
