@@ -141,7 +141,7 @@ def linkage(
         and heights stay similarities; a constant added to all of them changes nothing for "ward", but
         matters for "centroid" and "median".
     names
-        The names of the leaves.
+        The names of the leaves; by default those of the rows and columns of a square data frame, as text.
     n_leaves
         The number of leaves, where S is a function.
     engine
@@ -202,6 +202,8 @@ def linkage(
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
+    from ordhc.trees import square_names
+
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
     dissimilarity = _checks.flag("dissimilarity", dissimilarity)
@@ -209,6 +211,8 @@ def linkage(
     engine = _checks.choice("engine", engine, ENGINES)
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    if names is None:
+        names = square_names(S)
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
@@ -306,7 +310,7 @@ def score(
     >>> ordhc.score(tree, "((1,2),0);", metric="triplet_distance")
     1.0
     """
-    from ordhc.metrics import prepared
+    from ordhc.matching import prepared
 
     if metric is None:
         if not isinstance(reference, Triplets | Quadruplets):
