@@ -308,7 +308,7 @@ def test_compare_command(tmp_path, capsys):
     out = capsys.readouterr().out
     assert stop.value.code == 0
     assert "held-out revenue" in out
-    assert f"next: ordhc cluster {path} --method " in out
+    assert f"next: ordhc cluster {path} --columns a,b,c --group who --method " in out
     with pytest.raises(SystemExit):
         cli.main([*arguments, "--json"])
     assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.comparisons import _checked_names
 from ordhc.errors import InputError
 
@@ -147,7 +147,7 @@ def from_dict(data: dict[str, Any]) -> dict[str, Any]:
 
 def parts_without_support(tree: _ordhc.Dendrogram, support: ArrayLike) -> NDArray[np.bool_] | None:
     """Merges that have no support and stand at the height of the merge above them."""
-    shares = np.asarray(support, dtype=np.float64)
+    shares = _checks.numbers_of("support", support)
     n, heights = tree.n_leaves, tree.heights()
     if shares.shape != heights.shape:
         return None
@@ -183,7 +183,7 @@ def _values(
 ) -> Floats | None:
     if given is None:
         return None
-    values = np.array(given, dtype=np.float64)
+    values = np.array(_checks.numbers_of(what, given))
     if values.shape != (length,):
         raise InputError(f"{what} has shape {values.shape}; ({length},) is needed for {n} leaves")
     wrong = np.flatnonzero((values < low) | (values > high) | np.isinf(values))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, sparse, vectors, verbs
+from ordhc import _checks, _ordhc, registry, sparse, vectors, verbs
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning, PluginError
@@ -63,7 +63,15 @@ class Plan:
             refine = named.refine if refine is None else refine
         build = None if names[0] is None else registry.get("similarity", names[0])
         merge = registry.get("linkage", names[1])
-        given: list[dict[str, Any]] = [dict(similarity_parameters or {}), dict(linkage_parameters or {})]
+        given: list[dict[str, Any]] = []
+        by_part = [
+            ("similarity_parameters", similarity_parameters),
+            ("linkage_parameters", linkage_parameters),
+        ]
+        for argument, own in by_part:
+            if own is not None and not isinstance(own, Mapping):
+                raise InputError(f"{argument} is {_checks.quoted(own)}, not a dict")
+            given.append(dict(own or {}))
         known = [{} if build is None else build.parameters, merge.parameters]
         for name, value in {**defaults, **parameters}.items():
             takers = [at for at in (0, 1) if name in known[at]]
@@ -78,11 +86,13 @@ class Plan:
             given[takers[0]][name] = value
         what = (f"similarity {names[0]!r}", f"linkage {names[1]!r}")
         settings_of = [verbs._settings(known[at], given[at], what[at]) for at in (0, 1)]
+        refine = bool(refine) if isinstance(refine, np.bool_) else refine
         if refine is True:
             refine = "revenue" if build is None else "dasgupta"
-        objective = refine or None
-        if objective is not None and objective not in OBJECTIVES:
-            raise InputError(f"refine is {refine!r}, not True, False or one of {', '.join(OBJECTIVES)}")
+        objective = None if refine is None or refine is False else refine
+        if objective is not None and not (isinstance(objective, str) and objective in OBJECTIVES):
+            words = ", ".join(OBJECTIVES)
+            raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
         if objective == "dasgupta" and build is None:
             raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
         return cls(build, merge, settings_of[0], settings_of[1], objective)
@@ -101,12 +111,12 @@ class Plan:
         data = verbs._fitting(data, self.accepts, self.title)
         n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
         initial = verbs._labels(initial_clusters, n)
+        tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
         order = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         if tie_seed is not None:
             data = _renumbered(data, np.argsort(order), n)
             initial = None if initial is None else initial[order]
-        if engine not in ENGINES:
-            raise InputError(f"engine is {engine!r}, not one of {', '.join(ENGINES)}")
+        engine = _checks.choice("engine", engine, ENGINES)
         if self.refine in ("revenue", "satisfied") and not isinstance(data, Triplets | Quadruplets):
             raise InputError(f"refine={self.refine!r} needs comparisons; for vectors there is 'dasgupta'")
         if engine == "matrix-free" and self.refine:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import newick
+from ordhc import _checks, newick
 from ordhc.beside import from_dict, same
 from ordhc.comparisons import _whole
 from ordhc.errors import InputError
@@ -88,7 +88,7 @@ class Dendrogram(Merges):
         >>> Dendrogram.from_scipy([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
         <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
         """
-        table = np.asarray(Z, dtype=np.float64)
+        table = _checks.numbers_of("Z", Z)
         if table.size == 0:
             table = np.zeros((0, 4))
         if table.ndim != 2 or table.shape[1] != 4:
@@ -226,7 +226,7 @@ class Dendrogram(Merges):
             raise InputError("give either n_clusters or height")
         if n_clusters is not None:
             return self._tree.cut_clusters(_whole("n_clusters", n_clusters, at_least=1))
-        return self._tree.cut_height(float(height))  # type: ignore[arg-type]
+        return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
 
     @overload
     def lca_size(self, i: int, j: int) -> int: ...
@@ -241,7 +241,7 @@ class Dendrogram(Merges):
         >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
         (2, array([2, 3]))
         """
-        a, b = np.broadcast_arrays(whole_labels(np.asarray(i)), whole_labels(np.asarray(j)))
+        a, b = np.broadcast_arrays(whole_labels(i), whole_labels(j))
         sizes = self._tree.lca_sizes(
             np.ascontiguousarray(a.ravel(), dtype=np.int64),
             np.ascontiguousarray(b.ravel(), dtype=np.int64),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, verbs
+from ordhc import _checks, _ordhc, verbs
 from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
@@ -97,8 +97,7 @@ def refine(
     comparisons = isinstance(data, Triplets | Quadruplets)
     if objective is None:
         objective = "revenue" if comparisons else "dasgupta"
-    if objective not in OBJECTIVES:
-        raise InputError(f"objective is {objective!r}, not one of {', '.join(OBJECTIVES)}")
+    objective = _checks.choice("objective", objective, OBJECTIVES)
     kinds = {"dasgupta": ("similarity",), "satisfied": ("triplets",), "revenue": ("triplets", "quadruplets")}
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
     if dissimilarity is None:
@@ -131,10 +130,9 @@ def refined(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
-    if heights not in ("sizes", "average"):
-        raise InputError(f"heights is {heights!r}, not 'sizes' or 'average'")
+    heights = _checks.choice("heights", heights, ("sizes", "average"))
     limit = None if max_moves is None else _whole("max_moves", max_moves, at_least=0)
-    how = (limit, _whole("restarts", restarts, at_least=0), _whole("seed", seed, at_least=0), initial)
+    how = (limit, _whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
     if objective == "satisfied":
         if heights == "average":
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
