@@ -18,7 +18,7 @@ from ordhc import _ordhc
 from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
-from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, Broken, Event, Log, are_questions
+from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, BrokenError, Event, Log, are_questions
 from ordhc.learning import Learner, Questions, comparisons_of
 from ordhc.store import FORMAT, Store, create, damaged, width_of
 
@@ -86,7 +86,9 @@ class Session:
         self._lock = threading.RLock()
         given = {} if method is None else {"method": method}
         given.update(settings)
-        given = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+        given = {
+            key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
+        }
         checked = _checked_names(names)
         if not os.path.exists(self._path) or not os.path.getsize(self._path):
             self._create(checked, n_leaves, given)
@@ -138,6 +140,7 @@ class Session:
         self._log = Log(self._n_leaves, self._width)
         # Learners at some events: (how many events they know, how many of these were taken back, learner).
         self._snapshots = [(0, 0, desk)]
+        self._at, self._n_undone, self._desk = 0, 0, desk.copy()
         self._is_stale = True
         self._refresh()
 
@@ -153,7 +156,7 @@ class Session:
             for rows in self._store.events(self._log.n):
                 self._is_stale = True
                 self._log.extend(rows)
-        except Broken as error:
+        except BrokenError as error:
             raise damaged(self._path, error) from None
         log = self._log
         if is_fine and self._at == log.n:
@@ -224,7 +227,9 @@ class Session:
                 self._desk.want(room)
                 ids, rows = self._desk.open(most, others)
                 new = self._desk.waiting(most - len(ids))
-                asked = [(ASKED, -1, tuple(row), None, None) for row in new.tolist()] or [(ASKED, -1, (), None, None)]
+                asked = [(ASKED, -1, tuple(row), None, None) for row in new.tolist()] or [
+                    (ASKED, -1, (), None, None)
+                ]
                 asked[0] = (ASKED, room, *asked[0][2:])
                 self._append(asked)
                 numbers = np.arange(self._log.n + 1, self._log.n + 1 + len(new), dtype=np.int64)

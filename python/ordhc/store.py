@@ -13,8 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from ordhc.errors import InputError
-from ordhc.events import Broken, Event, as_rows, packed
+from ordhc.events import BrokenError, Event, as_rows, packed
 
 __all__ = ["FORMAT", "Store", "create", "damaged"]
 
@@ -64,7 +66,9 @@ def _sum(*values: object) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
 
 
-def create(path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: float = 0.0) -> None:
+def create(
+    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: ArrayLike = 0.0
+) -> None:
     """Make the file of a new session, whole or not at all. Should somebody else make it meanwhile, theirs stays.
 
     Raises
@@ -147,7 +151,9 @@ class Store:
         self.width = 3
         with self._errors():
             uri = f"{Path(os.path.abspath(path)).as_uri()}?mode=rw"
-            self._db = sqlite3.connect(uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True)
+            self._db = sqlite3.connect(
+                uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
+            )
         try:
             with self._errors():
                 self._open()
@@ -167,8 +173,7 @@ class Store:
             if "unable to open" in text and not os.path.isfile(self.path):
                 raise InputError(f"{self.path}: {error}") from None
             if "not a database" in text:
-                told = f"{self.path}: is no session ({error}); if it was one, `ordhc session salvage {self.path} -o NEW`"
-                raise InputError(f"{told} keeps what it can") from None
+                raise InputError(f"{self.path}: is no session ({error}); {self._hint()}") from None
             outside = ("unable to open", "locked", "full", "disk I/O", "readonly", "busy")
             if isinstance(error, sqlite3.OperationalError) and any(word in text for word in outside):
                 raise OSError(f"{self.path}: {error}; nothing of this call is kept") from None
@@ -178,17 +183,19 @@ class Store:
                 raise
             raise damaged(self.path, error) from None
 
+    def _hint(self) -> str:
+        return f"if it was one, `ordhc session salvage {self.path} -o NEW` keeps what it can"
+
     def _open(self) -> None:
         # Every commit is on the disk; readers and a writer don't block each other.
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            what = "is an SQLite file, but no session" if tables else "is an empty SQLite file, but no session"
-            raise InputError(f"{self.path}: {what}")
+            raise InputError(f"{self.path}: is an SQLite file, but no session; {self._hint()}")
         if self._format() == 1:
             from ordhc.upgrade import upgrade
 
-            upgrade(self._db, self.path)
+            upgrade(self._db)
         self._db.execute("PRAGMA journal_mode=WAL")
         (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if told != "ok":
@@ -261,12 +268,14 @@ class Store:
                 raise ValueError(f"the last event is {last}, and should be {told}")
             if count == after:
                 return
-            found = self._db.execute(f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,))
+            found = self._db.execute(
+                f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,)
+            )
             while rows := found.fetchmany(_CHUNK):
                 after += len(rows)
                 yield rows
             if after < count:
-                raise Broken(after + 1, "or a later one is missing")
+                raise BrokenError(after + 1, "or a later one is missing")
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
         """Append events, of which the first gets the seq `after` + 1."""
@@ -280,7 +289,9 @@ class Store:
     def leases(self, now: float) -> list[tuple[int, str]]:
         """Questions that are leased, and to whom."""
         with self._errors():
-            rows = self._db.execute("SELECT question, who, until, sum FROM leases ORDER BY question").fetchall()
+            rows = self._db.execute(
+                "SELECT question, who, until, sum FROM leases ORDER BY question"
+            ).fetchall()
             for question, who, until, total in rows:
                 if total != _sum(question, who, float(until)):
                     raise ValueError(f"the lease of question {question} is not what was written")

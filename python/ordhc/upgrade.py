@@ -20,7 +20,7 @@ Old = tuple[Any, ...]
 Row = tuple[int, ...]
 
 
-def upgrade(db: sqlite3.Connection, path: str) -> None:
+def upgrade(db: sqlite3.Connection) -> None:
     """Bring a file of format 1 up to date, in one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -78,7 +78,8 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
     undone = {row[2] for row in rows if row[1] == "undo"}
     events: list[Event] = []
     # Events from here on the learner doesn't know; of them those that are taken back later.
-    known, skipped = 0, set()
+    known = 0
+    skipped: set[int] = set()
     is_open: dict[Row, list[int]] = {}
     seqs: dict[int, int] = {}
     for at, (seq, kind, question, answer, who, *leaves) in enumerate(rows):
@@ -111,7 +112,13 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
 
 
 def _tell(
-    desk: _ordhc.Desk, events: Sequence[Event], known: int, skipped: set[int], width: int, *, applied: int = -1
+    desk: _ordhc.Desk,
+    events: Sequence[Event],
+    known: int,
+    skipped: set[int],
+    width: int,
+    *,
+    applied: int = -1,
 ) -> None:
     """Tell a desk the events after those that it knows; what number `applied` wanted was asked."""
     new = events[known:]
