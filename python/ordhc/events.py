@@ -12,8 +12,8 @@ from ordhc._ordhc import Desk
 
 __all__ = ["ANSWER", "ASKED", "IMPORT", "LOST", "UNDO", "USE", "BrokenError", "Event", "Log", "checksums"]
 
-#: A question was asked: of the first ones that were wanted together, `ref` is how many were wanted. Its seq is its
-#: number. Without leaves the learner had nothing to ask.
+#: A question was asked: of the first of those that were wanted together, `ref` is how many were wanted. Its
+#: seq is its number. Without leaves the learner had nothing to ask.
 ASKED = 1
 #: The answer to question `ref`; or to none, which is then used wherever the learner asks that.
 ANSWER = 2
@@ -285,7 +285,7 @@ def sums_of(seqs: Sequence[int], events: Sequence[Event], at: ArrayLike, width: 
 
 
 def as_rows(events: Iterable[Event], first: int, width: int, at: ArrayLike) -> list[tuple[Any, ...]]:
-    """Events as rows of the table, with checksums and None where there is nothing; `at` one time, or one for each."""
+    """Events as rows of the table, with checksums and None where there is nothing; `at` is one time or many."""
     events = list(events)
     seqs = range(first, first + len(events))
     sums = sums_of(seqs, events, at, width).tolist()

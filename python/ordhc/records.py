@@ -16,8 +16,8 @@ Record = tuple[int | None, tuple[Any, ...]]
 def records(data: bytes) -> Iterator[Record]:
     """Everything that looks like a row: its rowid and its values. What it is worth the caller must check.
 
-    Rows are looked for in the pages that say that they have some; where a page doesn't say so properly, at every
-    byte of it. Of rows that go on in other pages, these are found by the numbers of the pages.
+    Rows are looked for in the pages that say that they have some; where a page doesn't say so properly, at
+    every byte of it. Of rows that go on in other pages, these are found by the numbers of the pages.
     """
     size = _page_size(data)
     for start in range(0, len(data), size):

@@ -78,7 +78,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
     if Path(new).exists():
         raise InputError(f"{new}: there is a file already")
     with tempfile.TemporaryDirectory() as folder:
-        copy = os.path.join(folder, "copy")
+        copy = str(Path(folder) / "copy")
         for end in ("", "-wal", "-journal"):
             with suppress(FileNotFoundError):
                 shutil.copyfile(path + end, copy + end)
@@ -86,12 +86,11 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
         settings, events, old = _by_sqlite(copy)
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
-                os.unlink(copy + end)
-        with open(copy, "rb") as file:
-            raw = list(records(file.read()))
+                Path(copy + end).unlink()
+        raw = list(records(Path(copy).read_bytes()))
     found = _settings([*settings, *(row for _, row in raw)])
     if found is not None and found["format"] == 1:
-        return _of_format_1(path, new, found, old)
+        return _of_format_1(new, found, old)
     rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (10, 11))]
     notes: list[str] = []
     if found is None:
@@ -216,7 +215,7 @@ def _event(row: Row, width: int) -> Event | None:
 def _checked(
     rows: list[tuple[int, Row]], n_leaves: int, width: int
 ) -> tuple[list[Event], list[float], tuple[int, ...]]:
-    """All events that are what was written, with `LOST` where there is none; their times; the numbers of the lost."""
+    """Events that are what was written, `LOST` where there is none; their times; the numbers of the lost."""
     found = _events(rows, width)
     kept: list[Event] = []
     times: list[float] = []
@@ -262,7 +261,7 @@ def _n_standing(events: list[Event], n_leaves: int, width: int) -> int:
     return len(log.standing())
 
 
-def _of_format_1(path: str, new: str, kept: dict[str, Any], old: list[Row]) -> Salvaged:
+def _of_format_1(new: str, kept: dict[str, Any], old: list[Row]) -> Salvaged:
     width = width_of(kept["learner"])
     old = sorted((row for row in old if isinstance(row[0], int)), key=lambda row: row[0])
     fine = is_fine(old, kept["n_leaves"], width)

@@ -1,7 +1,7 @@
 """Sessions: learning that survives everything, in one SQLite file.
 
 A session is its settings and an append-only log of events: questions were asked, an answer was given, an
-answer was taken back, answers were imported. What is in memory is what the log says, and never ahead of the disk;
+answer was taken back, answers were imported. What is in memory is what the log says, never ahead of the disk;
 leases of questions, which expire, are the only other thing stored.
 """
 
@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -36,7 +37,7 @@ class Session:
     """A learner whose answers are kept in a file.
 
     Answers are on the disk when `tell` returns: killing the process at any moment loses no acknowledged
-    answer, and what raises an exception (Ctrl-C and a full disk included) leaves the session as the file has it.
+    answer, and what raises an exception (Ctrl-C, a full disk) leaves the session as the file has it.
     Several processes may work on one session, and several threads on one object.
 
     Parameters
@@ -90,7 +91,7 @@ class Session:
             key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
         }
         checked = _checked_names(names)
-        if not os.path.exists(self._path) or not os.path.getsize(self._path):
+        if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
         self._store = Store(self._path)
         try:
@@ -108,8 +109,8 @@ class Session:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names) if names is not None else _whole("n_leaves", n_leaves, at_least=1)
         new_desk(names, n, given)
-        folder = os.path.dirname(os.path.abspath(self._path))
-        if not os.path.isdir(folder):
+        folder = Path(self._path).absolute().parent
+        if not Path(folder).is_dir():
             raise InputError(f"{self._path}: unable to open database file: there is no folder {folder}")
         kept = {
             "format": FORMAT,
@@ -142,14 +143,17 @@ class Session:
         self._snapshots = [(0, 0, desk)]
         self._at, self._n_undone, self._desk = 0, 0, desk.copy()
         self._is_stale = True
+        self._store.leases(0.0)
         self._refresh()
 
     # What is in memory is what the log says; the log is what the file says. Whatever interrupts the work on
     # either leaves it marked as stale, and it is made anew.
 
     def _refresh(self, *, applied: int | None = None) -> None:
-        """Take in what is new in the file. With `applied` the learner has been asked already for what the event of
-        this seq wanted, and is else as it should be.
+        """Take in what is new in the file.
+
+        With `applied` the learner has been asked already for what the event of this seq wanted, and is
+        otherwise as it should be.
         """
         try:
             is_fine = not self._is_stale or applied is not None
@@ -189,7 +193,7 @@ class Session:
             try:
                 self._store.begin()
                 self._refresh()
-                # Work may ask the learner; until the file says so too, what the learner knows is not to be trusted.
+                # Work may ask the learner; until the file says so too, it is not to be trusted.
                 first, self._is_stale = self._log.n + 1, True
                 result = work()
                 self._store.commit()
@@ -209,8 +213,8 @@ class Session:
         """Questions to answer now, open ones first.
 
         With `who` they are leased for `lease` seconds: nobody else gets them, until the lease expires
-        because the worker left. The same worker gets them again. Questions stay open, and keep their numbers, when
-        others take answers back or import some.
+        because the worker left. The same worker gets them again. Questions stay open, and keep their numbers,
+        when others take answers back or import some.
         """
         most = 2**31 if limit is None else _whole("limit", limit, at_least=1)
         if not lease >= 0:
@@ -243,9 +247,9 @@ class Session:
     def tell(self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
         """Answer some questions; when this returns the answers are on the disk.
 
-        A question that somebody else has answered meanwhile, or that is not needed any more because an answer was
-        taken back, may still be answered: the answer is kept with the others, and the learner uses it should it ask
-        that again. The same answer by the same person is kept once.
+        A question that somebody else has answered meanwhile, or that is not needed any more because an
+        answer was taken back, may still be answered: the answer is kept with the others, and the learner
+        uses it should it ask that again. The same answer by the same person is kept once.
 
         Raises
         ------
@@ -287,8 +291,8 @@ class Session:
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
 
-        The other answers stay, and so do the questions that others have open. What was asked because of it may be
-        asked anew.
+        The other answers stay, and so do the questions that others have open. What was asked because of it
+        may be asked anew.
         """
         _checked_who(who)
 

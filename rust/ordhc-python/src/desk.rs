@@ -137,12 +137,7 @@ impl Desk {
     }
 
     /// Questions that somebody has, without those of `taken` (ascending).
-    fn open<'py>(
-        &self,
-        py: Python<'py>,
-        most: usize,
-        taken: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Questions<'py>> {
+    fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
         let asked = match &*self.lock() {
             Width::Three(desk) => Asked::from(desk.open(most, &taken)),
