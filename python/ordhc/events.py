@@ -285,7 +285,7 @@ def sums_of(seqs: Sequence[int], events: Sequence[Event], at: ArrayLike, width: 
 
 
 def as_rows(events: Iterable[Event], first: int, width: int, at: ArrayLike) -> list[tuple[Any, ...]]:
-    """Events as rows of the table, with checksums and None where there is nothing; `at` is one time or many."""
+    """Events as rows of the table, with checksums and None where there is nothing; `at`: one time or many."""
     events = list(events)
     seqs = range(first, first + len(events))
     sums = sums_of(seqs, events, at, width).tolist()

@@ -70,7 +70,8 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
     """The events of format 1 as those of today.
 
     Format 1 kept how many questions were asked for, and not which: a learner is asked again. Answers find
-    their questions by their leaves, so what was answered twice or in another order is no trouble. Leases are gone.
+    their questions by their leaves, so what was answered twice or in another order is no trouble. Leases
+    are gone.
     """
     from ordhc.session import new_desk
 
