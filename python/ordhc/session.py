@@ -400,9 +400,9 @@ class Session:
         return self._reading(lambda: self._log.answers())
 
     def comparisons(self) -> Triplets | Quadruplets:
-        """All answers as triplets, two for each odd one out, or as quadruplets."""
-        rows, answers, _ = self.answers()
-        return comparisons_of(rows, answers, self._n_leaves, self._names)
+        """All answers as triplets, two for each odd one out, or as quadruplets; groups are who answered."""
+        rows, answers, who = self.answers()
+        return comparisons_of(rows, answers, self._n_leaves, self._names, who)
 
     def close(self) -> None:
         """Close the file; everything is kept."""

@@ -28,8 +28,8 @@ pub(crate) enum Either {
 /// Runs the same on both.
 macro_rules! with {
     ($self:expr, $learner:ident => $body:expr) => {
-        // A poisoned learner would have panicked, and panics are no answers.
-        match &mut *$self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        // What a call that broke has left is no learner any more.
+        match &mut *$self.0.lock().expect("an earlier call of this learner broke") {
             Either::Three($learner) => $body,
             Either::Four($learner) => $body,
         }
@@ -139,7 +139,7 @@ impl Learner {
     }
 
     fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
-        py.detach(|| with!(self, learner => Asked::from(learner.ask(limit)))).into_py(py)
+        py.detach(|| with!(self, learner => learner.ask(limit).map(Asked::from))).map_err(to_py)?.into_py(py)
     }
 
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Questions<'py>> {
@@ -175,8 +175,7 @@ impl Learner {
             with!(self, learner => {
                 table.iter().try_for_each(|&[asked, question, answer]| {
                     if asked > 0 {
-                        learner.ask(asked as usize);
-                        return Ok(());
+                        return learner.ask(asked as usize).map(|_| ());
                     }
                     learner.tell(question as u64, i8::try_from(answer).unwrap_or(i8::MAX))
                 })

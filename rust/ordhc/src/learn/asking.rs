@@ -2,7 +2,7 @@
 
 use super::learner::{Learner, Question};
 use super::ledger::Ledger;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::search::Sketch;
 use crate::tree::Dendrogram;
 
@@ -13,6 +13,11 @@ pub(crate) trait Strategy: Send + Clone + 'static {
 
     /// A question that may be asked now, if there is one.
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
+
+    /// Why there will never be another question, though all is not done.
+    fn trouble(&self) -> Option<Error> {
+        None
+    }
 
     /// Takes the answer to a question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
@@ -57,9 +62,12 @@ impl<S: Strategy> Asking<S> {
 }
 
 impl<S: Strategy> Learner for Asking<S> {
-    fn ask(&mut self, limit: usize) -> Vec<Question> {
+    fn ask(&mut self, limit: usize) -> Result<Vec<Question>> {
         self.settle();
         let Self { strategy, ledger } = self;
+        if let Some(trouble) = strategy.trouble() {
+            return Err(trouble);
+        }
         ledger.ask(limit, || strategy.next())
     }
 

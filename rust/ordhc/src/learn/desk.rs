@@ -155,7 +155,7 @@ impl<const K: usize> Desk<K> {
     /// Asks the learner. None if it asks nothing, else whether an answer was there already.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
         let count = usize::try_from(count.div_ceil(self.repeat)).unwrap_or(usize::MAX);
-        let questions = self.learner.ask(count);
+        let questions = self.learner.ask(count)?;
         if questions.is_empty() {
             return Ok(None);
         }

@@ -67,7 +67,7 @@ impl<C: Comparing> Asking<C> {
 }
 
 impl<C: Comparing> Learner<4> for Asking<C> {
-    fn ask(&mut self, limit: usize) -> Vec<Question<4>> {
+    fn ask(&mut self, limit: usize) -> Result<Vec<Question<4>>> {
         self.settle();
         let Self { strategy, ledger } = self;
         ledger.ask(limit, || {
