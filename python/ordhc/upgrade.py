@@ -73,7 +73,7 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
     their questions by their leaves, so what was answered twice or in another order is no trouble. Leases
     are gone.
     """
-    from ordhc.session import new_desk
+    from ordhc.mirror import new_desk
 
     desk = new_desk(kept["names"], kept["n_leaves"], kept["learner"])
     undone = {row[2] for row in rows if row[1] == "undo"}
