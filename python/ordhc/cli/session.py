@@ -7,7 +7,12 @@ from ordhc.cli.common import emit_json
 
 @click.group()
 def session() -> None:
-    """Look after session files, which `ordhc learn` makes."""
+    """Look after session files, which `ordhc learn` makes.
+
+    \b
+    Example:
+      ordhc session info animals.ordhc
+    """
 
 
 @session.command(no_args_is_help=True)
