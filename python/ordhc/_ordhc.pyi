@@ -385,6 +385,7 @@ class Desk:
     @property
     def remaining_estimate(self) -> float: ...
 
+@final
 class Learner:
     def __new__(
         cls,
