@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -path '*/data/*' -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint fmt bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint fmt fuzz bench reproduce clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ fmt: $(STAMPS)/develop ## Format the code
 	cargo fmt --all
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+FUZZ ?= 1000000
+fuzz: $(STAMPS)/develop ## Try a million damaged files on all readers (FUZZ=count; minutes)
+	$(BIN)/python tests/fuzz_readers.py $(FUZZ)
 
 bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python -m pip install --quiet --group bench

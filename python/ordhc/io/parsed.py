@@ -246,7 +246,7 @@ def _made(
 def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:
     """Groups and their names: numbers stay numbers where all are whole, from 0."""
     whole = not literal and all(
-        text.isascii() and text.isdigit() and len(text) < 10 and (text == "0" or text[0] != "0")
+        text.isascii() and text.isdigit() and text == str(int(text[:12])) and int(text) < 2**31
         for text in texts
     )
     if whole and texts:
