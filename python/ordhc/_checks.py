@@ -20,6 +20,7 @@ from ordhc.errors import InputError
 
 __all__ = [
     "array",
+    "as_int",
     "choice",
     "flag",
     "labels",
@@ -33,6 +34,7 @@ __all__ = [
     "unknown_name",
     "whole",
     "whole_numbers",
+    "words",
 ]
 
 #: How much of what was given a message repeats.
@@ -79,7 +81,7 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -
     InputError
         What is no whole number (bools, text, masked values, 2.5) or is outside the limits.
     """
-    number = _as_int(value)
+    number = as_int(value)
     if number is None:
         raise InputError(f"{what} = {quoted(value)} is not a whole number")
     if number < at_least:
@@ -89,7 +91,8 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -
     return number
 
 
-def _as_int(value: Any) -> int | None:
+def as_int(value: Any) -> int | None:
+    """A whole number of any type as int, or None for anything else."""
     if isinstance(value, np.ma.MaskedArray):
         return None
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf":
@@ -163,6 +166,18 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
     if isinstance(value, str) and value in allowed:
         return str(value)
     raise InputError(f"{what} is {quoted(value)}, not one of {', '.join(allowed)}")
+
+
+def words(what: str, given: Any) -> list[str]:
+    """Different words, at least one."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable) or not (found := list(given)):
+        raise InputError(f"{what} is {quoted(given)}; give a list of names")
+    for at, word in enumerate(found):
+        if not isinstance(word, str):
+            raise InputError(f"{what}[{at}] is {quoted(word)}, not a name")
+        if word in found[:at]:
+            raise InputError(f"{what}[{at}], {quoted(word)}, is given twice")
+    return [str(word) for word in found]
 
 
 def settings(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -341,14 +356,14 @@ def whole_numbers(
     elif kind == "u" and table.dtype.itemsize == 8:
         wrong = _first_false(table <= np.uint64(np.iinfo(np.int64).max))
     elif kind == "O":
-        found = [_as_int(cell) for cell in table.ravel().tolist()]
+        found = [as_int(cell) for cell in table.ravel().tolist()]
         small = [cell is not None and -(2**63) <= cell < 2**63 for cell in found]
         wrong = None if all(small) else small.index(False)
         table = table if wrong is not None else np.array(found, dtype=np.int64).reshape(table.shape)
     if wrong is not None:
         place = np.unravel_index(wrong, table.shape)
         value = table[place]
-        far = _as_int(value) is not None
+        far = as_int(value) is not None
         reason = "is beyond 64 bits" if far else "is no whole number"
         raise InputError(f"{what}{_at(place)} = {quoted(value)} {reason}")
     found64 = np.ascontiguousarray(table, dtype=np.int64).reshape(table.shape)

@@ -173,6 +173,7 @@ def bootstrap_adds(
     linkage: Linkage,
     tree: Dendrogram,
     groups: NDArray[np.int64] | None,
+    shares: NDArray[np.float64] | None,
     seed: int,
     n_resamples: int,
     progress: _Progress,

@@ -30,7 +30,7 @@ def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str,
     """(m,) small whole numbers as they are; anything else numbered, and as text the name of each number."""
     table = _checks.array(what, values)
     if table.shape != (m,):
-        raise InputError(f"{what} have shape {table.shape} for {m} comparisons")
+        raise InputError(f"{what} has shape {table.shape}; one for each of {m} rows is needed")
     if table.dtype.kind == "O":
         _same_kind(what, table.tolist())
     if table.dtype.kind in "iuf" or (table.dtype.kind == "O" and not _is_text(table)):
@@ -49,7 +49,7 @@ def _is_text(table: NDArray[Any]) -> bool:
 def _same_kind(what: str, cells: list[Any]) -> None:
     """Refuse what is neither text nor whole numbers, or both."""
     for at, cell in enumerate(cells):
-        if not isinstance(cell, str) and _checks._as_int(cell) is None:
+        if not isinstance(cell, str) and _checks.as_int(cell) is None:
             raise InputError(f"{what}[{at}] is {_checks.quoted(cell)}, neither whole number nor text")
         if isinstance(cell, str) != isinstance(cells[0], str):
             raise InputError(

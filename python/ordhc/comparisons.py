@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc, _units
-from ordhc._ids import as_ids
+from ordhc._frames import columns_of
+from ordhc._ids import as_ids, check_reach
 from ordhc.errors import InputError
 
 __all__ = ["Quadruplets", "Triplets"]
@@ -22,6 +23,7 @@ class _Comparisons:
 
     _width: ClassVar[int]
     _columns: ClassVar[tuple[str, ...]]
+    _what: ClassVar[str]
 
     def __init__(
         self,
@@ -45,6 +47,11 @@ class _Comparisons:
             if groups is None:
                 groups, group_names = rows.groups, rows.group_names
             rows, copy = rows.rows, False
+        elif (frame := columns_of(rows, self._what, self._width)) is not None:
+            rows = frame.rows
+            weights = frame.weights if weights is None else weights
+            answers = frame.answers if answers is None else answers
+            groups = frame.groups if groups is None else groups
         names = _checks.names(names)
         if n_leaves is not None:
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
@@ -59,6 +66,8 @@ class _Comparisons:
             raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
         check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
         narrowed, n = check(table, n_leaves)
+        if n_leaves is None:
+            check_reach(table, n)
         if narrowed is not None:
             table = narrowed
         elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):
@@ -302,9 +311,12 @@ class Triplets(_Comparisons):
     ----------
     rows
         (m, 3) leaf ids from 0, whole numbers of any type; or names of leaves, looked up in `names`
-        (or collected in order of first appearance).
+        (or collected in order of first appearance). Of a data frame, a dict or an array of records the
+        columns `anchor`, `near`, `far` (`head`, `winner`, `loser`; `anchor`, `positive`, `negative`; `i`,
+        `j`, `k`), in any order, and `weight` or `count`, `answer`, `group` or `person` if there are any.
     n_leaves
-        The number of leaves; by default the number of names, or the largest id plus one.
+        The number of leaves; by default the number of names, or the largest id plus one, which above 10,000
+        must not be more than a hundred times the number of different ids.
     names
         The names of the leaves.
     weights
@@ -339,6 +351,7 @@ class Triplets(_Comparisons):
     __slots__ = ()
     _width = 3
     _columns = ("anchor", "near", "far")
+    _what = "triplets"
 
     @classmethod
     def from_odd_one_out(
@@ -358,7 +371,7 @@ class Triplets(_Comparisons):
         [[0, 1, 2], [1, 0, 2]]
         """
         pattern = [(1, 2, 0), (2, 1, 0)]
-        return cls._expand(rows, ("odd", "a", "b"), pattern, n_leaves, names, weights, groups)
+        return cls._expand(rows, "odd one out", ("odd", "a", "b"), pattern, n_leaves, names, weights, groups)
 
     @classmethod
     def from_most_central(
@@ -378,7 +391,9 @@ class Triplets(_Comparisons):
         [[0, 2, 1], [1, 2, 0]]
         """
         pattern = [(1, 0, 2), (2, 0, 1)]
-        return cls._expand(rows, ("central", "a", "b"), pattern, n_leaves, names, weights, groups)
+        return cls._expand(
+            rows, "most central", ("central", "a", "b"), pattern, n_leaves, names, weights, groups
+        )
 
     @classmethod
     def from_ranking(
@@ -409,21 +424,21 @@ class Triplets(_Comparisons):
         >>> len(Triplets.from_ranking([range(8)], n_ranked=2))
         11
         """
-        table = np.asarray(rows)
-        width = table.shape[1] if table.ndim == 2 else 0
+        width = _width_of(rows)
         if width < 3:
-            raise InputError(f"rows have shape {table.shape}; a reference and at least two others are needed")
+            raise InputError(f"rows have {width} columns; a reference and at least two others are needed")
         n_ranked = _checks.whole("n_ranked", n_ranked, at_least=1)
         if n_ranked > width - 1:
             raise InputError(f"n_ranked = {n_ranked} is above the {width - 1} others of a row")
         patterns = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
         columns = ("reference", *(f"place {place}" for place in range(1, width)))
-        return cls._expand(table, columns, patterns, n_leaves, names, weights, groups)
+        return cls._expand(rows, "ranking", columns, patterns, n_leaves, names, weights, groups)
 
     @classmethod
     def _expand(
         cls,
         rows: ArrayLike,
+        what: str,
         columns: tuple[str, ...],
         patterns: list[tuple[int, int, int]],
         n_leaves: int | None,
@@ -432,10 +447,17 @@ class Triplets(_Comparisons):
         groups: ArrayLike | None,
     ) -> "Triplets":
         """Triplets made of columns of wider rows: all of the first row, then of the second, ..."""
+        answers = None
+        if (frame := columns_of(rows, what, len(columns))) is not None:
+            rows, answers = frame.rows, frame.answers
+            weights = frame.weights if weights is None else weights
+            groups = frame.groups if groups is None else groups
         table, found = as_ids(rows, len(columns), columns, _checks.names(names))
-        n = n_leaves
-        if n is None:
-            n = len(found) if found is not None else (int(table.max()) + 1 if table.size else None)
+        n = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
+        if n is None and found is not None:
+            n = len(found)
+        elif n is None and table.size:
+            n = int(table.max()) + 1
         for row in np.flatnonzero((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1))[:1]:
             ids, times = np.unique(table[row], return_counts=True)
             raise InputError(f"row {row}: leaf {ids[times > 1][0]} occurs twice in {table[row].tolist()}")
@@ -444,20 +466,24 @@ class Triplets(_Comparisons):
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
             raise InputError(f"row {row}: leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})")
+        if n_leaves is None and found is None and n is not None:
+            check_reach(table, n)
         size = len(patterns)
 
         def spread(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else np.repeat(values, size)
 
         weights = _checked_weights(weights, len(table))
-        _, persons, group_names = _belonging(None, groups, None, len(table))
+        told, persons, group_names = _belonging(answers, groups, None, len(table))
+        if told is None and size > 1:
+            told = np.arange(len(table), dtype=np.int32)
         triplets = table[:, np.array(patterns, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
         return cls(
             triplets,
             n,
             found,
             spread(weights),
-            answers=None if size == 1 else spread(np.arange(len(table))),
+            answers=spread(told),
             groups=spread(persons),
             group_names=group_names,
         )
@@ -486,9 +512,13 @@ class Triplets(_Comparisons):
         >>> Triplets.from_responses([(0, 1, 2), (0, 1, 2)], [1, -1]).rows.tolist()
         [[0, 1, 2], [0, 2, 1]]
         """
+        frame = columns_of(X, "responses", 3)
+        if frame is not None:
+            X, y = frame.rows, frame.responses if y is None else y
+            weights = frame.weights if weights is None else weights
         table, found = as_ids(X, 3, ("anchor", "a", "b"), _checks.names(names))
         if y is not None:
-            answers = np.asarray(y)
+            answers = _checks.array("y", y)
             if answers.shape != (len(table),):
                 raise InputError(f"y has shape {answers.shape} for {len(table)} questions")
             if answers.dtype != bool:
@@ -501,7 +531,8 @@ class Triplets(_Comparisons):
                 answers = values == 1
             table = table.copy()
             table[~answers] = table[~answers][:, [0, 2, 1]]
-        return cls(table, n_leaves, found, weights)
+        belong = {} if frame is None else {"answers": frame.answers, "groups": frame.groups}
+        return cls(table, n_leaves, found, weights, **belong)
 
     def to_quadruplets(self) -> "Quadruplets":
         """Each triplet (i, j, k) as the quadruplet (i, j, i, k).
@@ -530,10 +561,20 @@ class Quadruplets(_Comparisons):
     __slots__ = ()
     _width = 4
     _columns = ("i", "j", "k", "l")
+    _what = "quadruplets"
 
     def to_quadruplets(self) -> "Quadruplets":
         """Return the quadruplets themselves."""
         return self
+
+
+def _width_of(rows: Any) -> int:
+    """The number of columns of a table, 0 if it is none."""
+    frame = columns_of(rows, "ranking", 0)
+    if frame is not None:
+        return int(frame.rows.shape[1])
+    table = _checks.array("rows", rows)
+    return table.shape[1] if table.ndim == 2 else 0
 
 
 def _checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> NDArray[np.float64] | None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc._frames import ROLES, column_names, columns_of
 from ordhc.clustering import cluster
 from ordhc.comparisons import Quadruplets, Triplets, _checked_weights
 from ordhc.dendrogram import Dendrogram
@@ -229,6 +230,8 @@ def _comparisons(
     data: Comparisons
     if isinstance(X, list) and X and isinstance(X[0], Comparisons):
         X = _joined(X)
+    elif not isinstance(X, Comparisons) and not _is_sparse(X):
+        X, y, sample_weight = _from_frame(X, y, sample_weight)
     table = X if isinstance(X, Comparisons) or _is_sparse(X) else _table(X)
     if isinstance(table, np.ndarray) and table.ndim != 3:
         return _from_list(X, table, y, sample_weight, n_leaves)
@@ -243,6 +246,26 @@ def _comparisons(
     if sample_weight is not None:
         raise InputError(f"X is {kind} and has no rows for sample_weight")
     return _from_tensor(table, n_leaves)
+
+
+def _from_frame(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[Any, ArrayLike | None, ArrayLike | None]:
+    """A data frame's columns by name, responses and weights among them; anything else as it is."""
+    names = column_names(X)
+    if names is None:
+        return X, y, sample_weight
+    plain = {str(name).strip().lower() for name in names}
+    four = len(names) == 4 or any(plain >= set(known) for known in ROLES["quadruplets"])
+    what = "quadruplets" if four and not any(plain >= set(k) for k in ROLES["triplets"]) else "triplets"
+    if plain >= set(ROLES["quadruplets"][0]):
+        what = "quadruplets"
+    if plain >= set(ROLES["responses"][0]):
+        what = "responses"
+    frame = columns_of(X, what, 4 if what == "quadruplets" else 3)
+    assert frame is not None
+    y = frame.responses if y is None else y
+    return frame.rows, y, frame.weights if sample_weight is None else sample_weight
 
 
 def _is_sparse(X: Any) -> bool:

@@ -244,6 +244,9 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
         "n_clusters_50": int((support >= 0.5).sum()),
         "n_clusters_95": int((support >= 0.95).sum()),
         "scores": {name: vars(interval) for name, interval in found.intervals.items()},
+        "unit": found.unit,
+        "chance": found.chance,
+        "ceiling": None if found.ceiling is None else vars(found.ceiling),
         "consensus": found.consensus.to_dict(),
     }
 
@@ -264,6 +267,11 @@ def print_bootstrap(found: dict[str, Any]) -> None:
         score = found["scores"][key]
         low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
         click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
+    click.echo(f"  of held-out answers: chance {found['chance']:.4f}")
+    if found["ceiling"] is not None:
+        from ordhc.selection import NoiseCeiling
+
+        click.echo(f"  of repeated questions: noise ceiling {NoiseCeiling(**found['ceiling'])}")
 
 
 def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
