@@ -25,8 +25,9 @@ from ordhc.io.trees import tree_bytes
 LONGEST = 500
 NAMES = ["cat", "dog", "car, red", "été", '5" pipe', "#5"]
 WORDS = [
-    "", "NA", "nan", "inf", "-1", "1e999", "0.5", "0,5", "99999999999999999999", "-9223372036854775808", "4294967296",
-    "true", "null", '"', '""', "'", "\0", "\x1b[2J", "\u2028", "\ufeff", "x" * 5000, "(", ")", ",", ";", "\t", "\n", "\r",
+    "", "NA", "nan", "inf", "-1", "1e999", "0.5", "0,5", "99999999999999999999", "-9223372036854775808",
+    "4294967296", "true", "null", '"', '""', "'", "\0", "\x1b[2J", "\u2028", "\ufeff", "x" * 5000, "(", ")",
+    ",", ";", "\t", "\n", "\r",
     "anchor", "near", "weight", "name", "id", "leaf", "#", "[", "{", "}", ":", "\\", "é" * 300, " ",
 ]  # fmt: skip
 
@@ -188,7 +189,8 @@ def mutated_zip(data, rng):
     else:
         odd = io.BytesIO()
         values = [
-            np.zeros((2, 3)), np.array(["a\0b"]), np.array(5), np.array([True]), np.array([1j]), np.zeros((0, 3)),
+            np.zeros((2, 3)), np.array(["a\0b"]), np.array(5), np.array([True]),
+            np.array([1j]), np.zeros((0, 3)),
             np.array(["1", "x"]), np.array([2**63], dtype=np.uint64), np.array("2020", dtype="M8[D]"),
             np.zeros(3, dtype="i4,f8"), np.array([b"\xff"]), np.full((4, 3), np.nan), np.zeros((1, 1, 1, 3)),
         ]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
+from ordhc._ids import check_reach
 from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io.guard import brief
 
@@ -229,6 +230,8 @@ def _made(
         if getattr(parsed, name) is not None
     }
     try:
+        if n_leaves is None and names is None and len(parsed.rows):
+            check_reach(parsed.rows, int(parsed.rows.max()) + 1)
         return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
     except InputError as error:
         text = str(error)
@@ -236,10 +239,6 @@ def _made(
             number, _, rest = text[4:].partition(": ")
             if number.isdigit() and int(number) < len(parsed.rows):
                 raise InputError(f"{parsed.place(int(number))}: {rest}") from None
-        if n_leaves is None and names is None and len(parsed.rows) and "n_leaves" in text:
-            # A slip in one id asks for that many leaves.
-            row = int(parsed.rows.max(axis=1).argmax())
-            raise InputError(f"{parsed.place(row)}: leaf {parsed.rows[row].max()}: {text}") from None
         raise InputError(f"{parsed.source}: {text}") from None
 
 
