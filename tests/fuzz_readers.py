@@ -209,8 +209,10 @@ def odd_parquet(rng):
     import pyarrow.parquet
 
     values = [
-        [0, 1, 2], [2, None, 1], ["cat", "dog", None], [1.0, 2.5, float("nan")], [True, False, True], [[1], [2], []],
-        [b"a", b"\xff", b""], [{"a": 1}, {"a": 2}, {"a": 3}], [None, None, None], ["", " ", "NA"], [2**40, -1, 0],
+        [0, 1, 2], [2, None, 1], ["cat", "dog", None], [1.0, 2.5, float("nan")], [True, False, True],
+        [[1], [2], []],
+        [b"a", b"\xff", b""], [{"a": 1}, {"a": 2}, {"a": 3}], [None, None, None], ["", " ", "NA"],
+        [2**40, -1, 0],
         [1, 0, 3],
     ]  # fmt: skip
     names = [

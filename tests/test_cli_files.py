@@ -1,5 +1,6 @@
 """The command line and files: what is refused, what is printed where, how it ends."""
 
+import itertools
 import json
 import os
 import shlex
@@ -124,7 +125,7 @@ def test_convert_carries_answers_and_people(answers, capsys):
     )
     steps = ["t.csv", "u.tsv", "v.parquet", "w.npz", "x.csv"]
     assert run(capsys, "convert", "--expand", "odd-one-out", "odd.csv", steps[0])[0] == 0
-    for source, target in zip(steps, steps[1:], strict=False):
+    for source, target in itertools.pairwise(steps):
         assert run(capsys, "convert", source, target)[0] == 0
     assert Path("x.csv").read_text() == Path("t.csv").read_text()
     assert Path("t.csv").read_text().splitlines()[:2] == [

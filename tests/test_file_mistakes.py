@@ -1,4 +1,5 @@
 """Mistakes that people make with files, and what they are told."""
+# ruff: noqa: E501
 
 import gzip
 import io

@@ -1,4 +1,5 @@
 """What is written comes back: any names, weights, answers and people, in every format."""
+# ruff: noqa: E501
 
 import io
 

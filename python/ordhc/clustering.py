@@ -278,7 +278,8 @@ def cluster(
     ----------
     data
         `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
-        as they are), a SciPy sparse matrix, or a data frame, whose index gives names.
+        as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
+        only numbers the rows).
     method
         A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
         for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for

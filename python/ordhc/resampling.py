@@ -1,7 +1,9 @@
 """How sure a tree is: resampled answers, support, consensus, confidence intervals."""
 
 import os
-from collections.abc import Callable, Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,8 @@ from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
     from matplotlib.axes import Axes
 
 __all__ = ["Bootstrap", "Interval", "bootstrap"]
@@ -197,7 +201,7 @@ def bootstrap(
     }
     return Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
-        consensus=Dendrogram._of(consensus, data.names, common),
+        consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
         trees=tuple(Dendrogram._of(other, data.names) for other in trees),
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
@@ -207,6 +211,13 @@ def bootstrap(
         chance=chance_of(tree, fitting),
         ceiling=noise_ceiling(data),
     )
+
+
+_Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
+
+
+class _StoppedError(Exception):
+    """The whole was stopped while this resample was being worked on."""
 
 
 @dataclass(frozen=True)
@@ -252,23 +263,49 @@ class _Work:
 
         trees: list[_ordhc.Dendrogram] = []
         scores = np.empty((self.n_resamples, 3))
+        stopped = threading.Event()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             try:
-                for index, (tree, found) in enumerate(pool.map(self.resample, range(self.n_resamples))):
+                for index, (tree, found) in enumerate(self._results(pool, stopped)):
                     trees.append(tree)
                     scores[index] = found
                     if self.progress is not None:
                         self.progress((index + 1) / self.n_resamples)
             except BaseException:
+                # Signals reach the main thread only; the others look at this.
+                stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return trees, scores
 
-    def resample(self, index: int) -> tuple[_ordhc.Dendrogram, tuple[float, float, float]]:
+    def _results(self, pool: "Executor", stopped: threading.Event) -> Iterator[_Resample]:
+        """The trees and scores in order, from as many threads as there are."""
+        pending: deque[Future[_Resample]] = deque()
+        for index in range(self.n_resamples):
+            try:
+                pending.append(pool.submit(self.resample, index, stopped))
+            except RuntimeError:
+                # No thread can be started. Those that run finish what was submitted; without any, nobody does.
+                for future in pending:
+                    future.cancel()
+                for done, future in enumerate(pending):
+                    yield self.resample(done, stopped) if future.cancelled() else future.result()
+                for left in range(len(pending), self.n_resamples):
+                    yield self.resample(left, stopped)
+                return
+        while pending:
+            yield pending.popleft().result()
+
+    def resample(self, index: int, stopped: threading.Event) -> _Resample:
+        def go_on(_: float) -> None:
+            if stopped.is_set():
+                raise _StoppedError
+
+        go_on(0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
         at, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
         drawn = self.data[at]
-        tree, _ = self.plan.fit(drawn, initial_clusters=self.initial_clusters)
+        tree, _ = self.plan.fit(drawn, initial_clusters=self.initial_clusters, progress=go_on)
         revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
         shares = [None if self.shares is None else self.shares[which] for which in (at, left)]
         satisfied = satisfied_share(self.tree, drawn, shares[0])

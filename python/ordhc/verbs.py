@@ -140,7 +140,7 @@ def linkage(
         and heights stay similarities; a constant added to all of them changes nothing for "ward", but
         matters for "centroid" and "median".
     names
-        The names of the leaves.
+        The names of the leaves; by default those of the rows and columns of a square data frame, as text.
     n_leaves
         The number of leaves, where S is a function.
     engine
@@ -201,8 +201,12 @@ def linkage(
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
+    from ordhc.trees import square_names
+
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
+    if names is None:
+        names = square_names(S)
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
@@ -300,7 +304,7 @@ def score(
     >>> ordhc.score(tree, "((1,2),0);", metric="triplet_distance")
     1.0
     """
-    from ordhc.metrics import prepared
+    from ordhc.matching import prepared
 
     if metric is None:
         if not isinstance(reference, Triplets | Quadruplets):

@@ -84,22 +84,40 @@ def _unpacked(data: bytes, name: str) -> bytes:
     rest = data
     while rest[:2] == b"\x1f\x8b":
         unpack = zlib.decompressobj(wbits=31)
-        feed = rest
+        at, feed = 0, b""
         while not unpack.eof:
+            if not feed:
+                feed = rest[at : at + _BLOCK]
+                at += len(feed)
             try:
-                part = unpack.decompress(feed, min(1 << 24, limit + 1 - size))
+                part = unpack.decompress(feed, min(_BLOCK, limit + 1 - size))
             except zlib.error as error:
                 raise InputError(f"{name}: the gzip file is cut or damaged: {error}") from None
-            feed = unpack.unconsumed_tail
             if not part and not feed and not unpack.eof:
                 raise InputError(f"{name}: the gzip file is cut or damaged: it ends too early")
+            feed = unpack.unconsumed_tail
             parts.append(part)
             size += len(part)
             check_unpacked(size, name)
-        rest = unpack.unused_data
+        rest = unpack.unused_data + rest[at:]
     if rest.strip(b"\0"):
         raise InputError(f"{name}: the gzip file is cut or damaged: something follows its end")
     return b"".join(parts)
+
+
+# gzip takes this much at a time: some ten milliseconds in which no signal arrives.
+_BLOCK = 1 << 20
+
+
+def _packed(data: bytes) -> bytes:
+    import gzip
+    import io
+
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
+        for start in range(0, len(data), _BLOCK):
+            file.write(data[start : start + _BLOCK])
+    return buffer.getvalue()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -174,9 +192,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         return
     target = Path(path)
     if target.name.lower().endswith(".gz"):
-        import gzip
-
-        data = gzip.compress(data, mtime=0)
+        data = _packed(data)
     if target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
         target.write_bytes(data)
