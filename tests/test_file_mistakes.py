@@ -4,6 +4,8 @@
 import gzip
 import io
 import re
+import subprocess
+import sys
 import tarfile
 import zipfile
 
@@ -251,6 +253,26 @@ def test_mistakes_with_other_files(read, content, part):
     with pytest.raises(InputError) as error:
         read(Named(content))
     assert part in str(error.value)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
+@pytest.mark.parametrize("row", ["b'0,1,2\\n'", "b'%d,a,b\\n'"])
+def test_memory_that_ends_is_an_error(row):
+    # Rows need four times the text, different names more.
+    code = (
+        "import io, resource, ordhc\n"
+        f"row = {row}\n"
+        "data = row * 5_000_000 if b'%' not in row else b''.join(row % at for at in range(3_000_000))\n"
+        "pages = int(open('/proc/self/statm').read().split()[0])\n"
+        "most = pages * resource.getpagesize() + 2 * len(data) + (60 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
+        "try:\n"
+        "    ordhc.read_triplets(io.BytesIO(data), header=False)\n"
+        "except MemoryError as error:\n"
+        "    print('refused', error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout[:7], done.stderr) == (0, "refused", "")
 
 
 def test_a_small_file_that_unpacks_to_a_large_one(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -153,9 +154,14 @@ def _wrong_rows(
         same = (pairs[:, 0] == pairs[:, 1]).all(axis=1)
         twice = (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
     else:
-        ordered = np.sort(rows, axis=1)
-        twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
         same = np.zeros(len(rows), dtype=bool)
+        if rows.shape[1] <= 4:
+            twice = same.copy()
+            for one, other in combinations(range(rows.shape[1]), 2):
+                twice |= rows[:, one] == rows[:, other]
+        else:
+            ordered = np.sort(rows, axis=1)
+            twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     found: list[tuple[int, str]] = []
     for row in np.flatnonzero(strange | twice | same).tolist():
         leaves = rows[row].tolist()
