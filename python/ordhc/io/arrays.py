@@ -25,11 +25,14 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
     if not data.startswith(b"\x93NUMPY"):
         raise _no(source, ".npy", data)
     stream = bytes_io.BytesIO(data)
-    major, _ = np.lib.format.read_magic(stream)
-    if major not in (1, 2, 3):
-        raise InputError(f"{source}: npy of version {major} is unknown")
-    read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
+    try:
+        major, _ = np.lib.format.read_magic(stream)
+        if major not in (1, 2, 3):
+            raise ValueError(f"version {major} is unknown")
+        read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(stream)
+    except Exception as error:
+        raise InputError(f"{source}: the file is cut or damaged: {quoted(str(error))}") from error
     if dtype.hasobject:
         raise InputError(f"{source}: holds Python objects, which are not read; write numbers or text")
     size = dtype.itemsize

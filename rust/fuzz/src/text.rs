@@ -1,6 +1,6 @@
 //! Text that somebody else has written.
 
-use ordhc::comparison::{Columns, TableOptions, parse_table};
+use ordhc::comparison::{Columns, Delimiter, TableOptions, parse_table};
 use ordhc::preference::{build, preference_linkage};
 use ordhc::similarity::{condensed_len, sparse_adds};
 use ordhc::{Dendrogram, Monitor, Triplets};
@@ -13,13 +13,23 @@ pub fn triplets(data: &[u8]) {
     let names = |names: [&str; 3]| names.map(String::from).to_vec();
     let choice = bytes.byte();
     let columns = match choice % 3 {
-        0 => Columns::Known(vec![names(["anchor", "near", "far"]), names(["i", "j", "k"])]),
+        0 => Columns::Known,
         1 => Columns::Named(names(["anchor", "near", "far"])),
         _ => Columns::Positions(vec![0, 1, 2]),
     };
     let delimiter = [None, Some(b','), Some(b'\t'), Some(b' '), Some(b'"'), Some(b'\n')][usize::from(choice / 3) % 6];
     let header = [None, Some(true), Some(false)][usize::from(choice / 18) % 3];
-    let options = TableOptions { columns, weight_columns: vec!["weight".into()], delimiter, header };
+    let options = TableOptions {
+        columns,
+        known: vec![names(["anchor", "near", "far"]), names(["i", "j", "k"])],
+        weight_columns: vec!["weight".into()],
+        labels: vec![vec!["person".into()]],
+        delimiter: delimiter.map(|byte| if byte == b' ' { Delimiter::Blanks } else { Delimiter::Byte(byte) }),
+        comment: (choice >= 108).then_some(b'#'),
+        header,
+        missing: vec!["NA".into()],
+        skip_bad: choice / 54 % 2 == 1,
+    };
     let monitor = Monitor::new();
     let Ok(table) = parse_table(bytes.0, &options, &monitor) else { return };
     assert_eq!(table.ids.len(), 3 * table.lines.len(), "three leaves a row");
