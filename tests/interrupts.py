@@ -7,7 +7,6 @@ a signal ends it; the first call is the first in its process, with all that is i
 import argparse
 import os
 import random
-import select
 import signal
 import statistics
 import subprocess
@@ -15,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from select import select as readable
 
 import numpy as np
 
@@ -228,7 +228,7 @@ def lines_of(process, seconds):
     """Lines until one says that it is over, or time is."""
     end, text = time.monotonic() + seconds, b""
     while (left := end - time.monotonic()) > 0:
-        if not select.select([process.stdout], [], [], left)[0]:
+        if not readable([process.stdout], [], [], left)[0]:
             break
         part = os.read(process.stdout.fileno(), 4096)
         text += part
@@ -251,13 +251,17 @@ def interrupt(name, size, folder, delay):
                 began = time.monotonic()
                 process.send_signal(signal.SIGINT)
                 lines = lines_of(process, LOST)
-                took = time.monotonic() - began if "interrupted" in lines else float("inf")
+                took = time.monotonic() - began
+                trouble = "" if "interrupted" in lines else f"lost: after {took:.1f} s wrote {lines}"
             else:
-                took = float("nan")
+                took, trouble = float("inf"), f"not ready: {ready!r}"
+            if trouble:
+                took = float("inf")
+                trouble += f", exit code {process.poll()}\n"
         finally:
             process.kill()
         errors.seek(0)
-        return took, errors.read().decode()
+        return took, trouble + errors.read().decode()
 
 
 def main():
