@@ -161,7 +161,9 @@ def write_comparisons(small, folder):
 @case
 def write_named_comparisons(small, folder):
     data = triplets(1000, 200_000 if small else 3_000_000)
-    data = ordhc.Triplets(data.rows, names=[f"leaf {leaf}" for leaf in range(1000)], weights=np.ones(len(data)))
+    data = ordhc.Triplets(
+        data.rows, names=[f"leaf {leaf}" for leaf in range(1000)], weights=np.ones(len(data))
+    )
     return lambda: ordhc.write_comparisons(data, folder / "written.tsv.gz")
 
 
@@ -291,7 +293,10 @@ def main():
             last = took[min(len(took) - 1, int(0.99 * len(took)))]
             lost = sum(seconds == float("inf") for seconds in took)
             median = statistics.median(took)
-            print(f"{name:24} median {median:6.3f}  p99 {last:6.3f}  max {took[-1]:6.3f}  lost {lost}", flush=True)
+            print(
+                f"{name:24} median {median:6.3f}  p99 {last:6.3f}  max {took[-1]:6.3f}  lost {lost}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -155,5 +155,3 @@ def test_memory_that_cannot_be_had_is_an_error_with_the_bytes(what):
             refused += 1
             assert "bytes" in done.stdout or "allocate" in done.stdout, done
     assert refused > 0
-
-

@@ -11,6 +11,7 @@ dendrogram and says how good the tree is.
 
 from typing import TYPE_CHECKING, Any
 
+import ordhc._start as _start  # noqa: F401
 from ordhc import metrics, oracles
 from ordhc._version import __version__
 from ordhc.clustering import cluster

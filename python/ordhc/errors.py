@@ -3,13 +3,20 @@
 from ordhc._ordhc import InputError, InternalError
 from ordhc._version import __version__
 
-__all__ = ["InputError", "InternalError", "MissingExtraError", "OrdhcWarning", "PluginError"]
+__all__ = [
+    "InputError",
+    "InternalError",
+    "MissingExtraError",
+    "OrdhcWarning",
+    "PluginError",
+    "SkippedRowsWarning",
+]
 
 
 def _with_report(self: InternalError) -> str:
     return (
-        f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this traceback and "
-        "what you called at https://github.com/ordhc/ordhc/issues)"
+        f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this "
+        "traceback and what you called at https://github.com/ordhc/ordhc/issues)"
     )
 
 
@@ -37,3 +44,17 @@ class MissingExtraError(ImportError):
 
 class OrdhcWarning(UserWarning):
     """Something was passed over that the user should know of."""
+
+
+class SkippedRowsWarning(OrdhcWarning):
+    """Rows of a file were passed over.
+
+    Attributes
+    ----------
+    rows
+        The line (or the row, for formats without lines) of each, and what is wrong with it.
+    """
+
+    def __init__(self, text: str, rows: list[tuple[int, str]]) -> None:
+        super().__init__(text)
+        self.rows = rows

@@ -25,29 +25,39 @@ pub(crate) fn run<R: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Monitor) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
-    let callback = progress.map(|callback| callback.clone().unbind());
-    let result = py.detach(|| {
-        if !long && callback.is_none() {
-            return here(None, work);
+    let mut work = Some(work);
+    let mut result = None;
+    let mut task = |monitor: &Monitor| {
+        if let Some(work) = work.take() {
+            result = Some(work(monitor));
         }
-        // Where no thread can be had the work must still be there.
-        let work = Mutex::new(Some(work));
-        match beside(callback.as_ref(), &work) {
-            Some(result) => result,
-            None => match work.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                Some(work) => here(callback, work),
-                None => unreachable!("a thread that never began has taken no work"),
-            },
-        }
-    })?;
+    };
+    run_task(py, long, progress, &mut task)?;
+    let result = result.expect("the task has run").map_err(to_py)?;
     if let Some(progress) = progress {
         progress.call1((1.0,))?;
     }
     Ok(result)
 }
 
+/// Work of any kind, so that what is done with threads is compiled once.
+type Task<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
+
+fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {
+    let callback = progress.map(|callback| callback.clone().unbind());
+    py.detach(|| {
+        if !long && callback.is_none() {
+            return here(None, task);
+        }
+        match beside(callback.as_ref(), task) {
+            Some(result) => result,
+            None => here(callback, task),
+        }
+    })
+}
+
 /// On this thread, with a monitor that looks for itself.
-fn here<R>(progress: Option<Py<PyAny>>, work: impl FnOnce(&Monitor) -> ordhc::Result<R>) -> PyResult<R> {
+fn here(progress: Option<Py<PyAny>>, task: Task<'_>) -> PyResult<()> {
     let trouble = Arc::new(Mutex::new(None));
     let found = Arc::clone(&trouble);
     let monitor = Monitor::watched(PERIOD, move |done| {
@@ -58,32 +68,27 @@ fn here<R>(progress: Option<Py<PyAny>>, work: impl FnOnce(&Monitor) -> ordhc::Re
         }
         fine
     });
-    let result = work(&monitor);
+    task(&monitor);
     let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
-    trouble.map_or_else(|| result.map_err(to_py), Err)
+    trouble.map_or(Ok(()), Err)
 }
 
 /// On a thread of its own; nothing if there is none to be had.
-fn beside<R: Send, W>(progress: Option<&Py<PyAny>>, work: &Mutex<Option<W>>) -> Option<PyResult<R>>
-where
-    W: FnOnce(&Monitor) -> ordhc::Result<R> + Send,
-{
+fn beside(progress: Option<&Py<PyAny>>, task: Task<'_>) -> Option<PyResult<()>> {
     let monitor = &Monitor::new();
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let run = move || {
-            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let work = work.expect("only this thread takes the work");
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(monitor)));
-            let _ = sender.send(result);
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(monitor)));
+            let _ = sender.send(ended);
         };
         std::thread::Builder::new().spawn_scoped(scope, run).ok()?;
         let mut trouble = None;
         loop {
             match receiver.recv_timeout(PERIOD) {
-                Ok(Ok(result)) => return Some(trouble.map_or_else(|| result.map_err(to_py), Err)),
+                Ok(Ok(())) => return Some(trouble.map_or(Ok(()), Err)),
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(RecvTimeoutError::Disconnected) => unreachable!("the work always sends its result"),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("the work always says that it ended"),
                 Err(RecvTimeoutError::Timeout) if trouble.is_none() => {
                     if let Err(error) = Python::attach(|py| tell(py, monitor.fraction(), progress)) {
                         monitor.cancel();

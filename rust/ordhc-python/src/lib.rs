@@ -6,6 +6,7 @@ mod arrays;
 mod bootstrap;
 mod callbacks;
 mod comparison;
+mod desk;
 mod embedding;
 mod error;
 mod generate;
@@ -28,6 +29,8 @@ mod _ordhc {
     use crate::bootstrap::{bootstrap_adds, draw_times, majority_rule, support};
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
+    #[pymodule_export]
+    use crate::desk::Desk;
     #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]
@@ -52,7 +55,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
-    use crate::table::parse_table;
+    use crate::table::{parse_table, split_table};
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]

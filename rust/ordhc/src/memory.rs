@@ -24,10 +24,8 @@ pub fn check(what: &'static str, bytes: u64) -> Result<()> {
 
 /// An empty vector with room for `len` values, or [`Error::OutOfMemory`].
 pub(crate) fn room<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
-    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    check(what, bytes)?;
     let mut values = Vec::new();
-    values.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { what, bytes })?;
+    reserve(what, &mut values, len)?;
     Ok(values)
 }
 
@@ -56,6 +54,13 @@ pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Resu
     }
     values.push(value);
     Ok(())
+}
+
+/// Makes room for so many more values, or [`Error::OutOfMemory`].
+pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -> Result<()> {
+    let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
+    check(what, bytes)?;
+    values.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { what, bytes })
 }
 
 /// Zeroed values, in huge pages where there are many and the system has them.

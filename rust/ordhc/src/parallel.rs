@@ -28,70 +28,118 @@ pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
 ///
 /// There should be about as many items as threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    if items.len() <= 1 {
-        return items.into_iter().map(work).collect();
-    }
-    let slots: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let run = |slot: &Mutex<Option<T>>| {
-        let item = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-        work(item.expect("every item is taken once"))
-    };
-    std::thread::scope(|scope| {
-        let run = &run;
-        let (last, others) = slots.split_last().expect("there are at least two items");
-        let started: Vec<_> = others.iter().map(|slot| (slot, spawn(scope, move || run(slot)))).collect();
-        let last = run(last);
-        let mut results: Vec<R> =
-            started.into_iter().map(|(slot, thread)| thread.map_or_else(|| run(slot), join)).collect();
-        results.push(last);
-        results
-    })
+    let slots = Slots::of(items);
+    each(slots.0.len(), &|at| slots.fill(at, &work));
+    slots.results().expect("every item has its result")
 }
 
 /// Runs `work` on all items at the same time, so that they may wait for each other; nothing if there are no
 /// threads to be had for that.
 pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
-    let mut items = items;
-    let Some(last) = items.pop() else { return Some(Vec::new()) };
+    let slots = Slots::of(items);
+    each_together(slots.0.len(), &|at| slots.fill(at, &work));
+    slots.results()
+}
+
+/// Items, which become results. What is done with threads knows no types: so its code is there once.
+struct Slots<T, R>(Vec<Mutex<Slot<T, R>>>);
+
+enum Slot<T, R> {
+    Item(T),
+    Taken,
+    Result(R),
+}
+
+impl<T, R> Slots<T, R> {
+    fn of(items: Vec<T>) -> Self {
+        let mut slots = Vec::with_capacity(items.len());
+        for item in items {
+            slots.push(Mutex::new(Slot::Item(item)));
+        }
+        Self(slots)
+    }
+
+    fn fill(&self, at: usize, work: &impl Fn(T) -> R) {
+        let slot = || self.0[at].lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = std::mem::replace(&mut *slot(), Slot::Taken);
+        if let Slot::Item(item) = taken {
+            let result = work(item);
+            *slot() = Slot::Result(result);
+        }
+    }
+
+    fn results(self) -> Option<Vec<R>> {
+        let mut results = Vec::with_capacity(self.0.len());
+        for slot in self.0 {
+            match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Slot::Result(result) => results.push(result),
+                Slot::Item(_) | Slot::Taken => return None,
+            }
+        }
+        Some(results)
+    }
+}
+
+type Work<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// Calls `work` with each of `0..count`, on threads as [`map`] says.
+fn each(count: usize, work: Work<'_>) {
+    let Some(last) = count.checked_sub(1) else { return };
+    if last == 0 {
+        return work(0);
+    }
+    std::thread::scope(|scope| {
+        let started: Vec<_> = (0..last).map(|at| spawn(scope, at, work)).collect();
+        work(last);
+        for (at, thread) in started.into_iter().enumerate() {
+            thread.map_or_else(|| work(at), join);
+        }
+    });
+}
+
+/// Calls `work` with each of `0..count` at the same time, or not at all.
+fn each_together(count: usize, work: Work<'_>) {
+    let Some(last) = count.checked_sub(1) else { return };
     // All wait until it is known whether everybody has come.
     let (gate, opened) = (Mutex::new(None), Condvar::new());
-    let open = |all: bool| {
-        *gate.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
-        opened.notify_all();
-    };
     let all_came = || {
         let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
         *opened.wait_while(closed, |all| all.is_none()).unwrap_or_else(PoisonError::into_inner) == Some(true)
     };
+    let gated = |at| {
+        if all_came() {
+            work(at);
+        }
+    };
+    let gated: Work<'_> = &gated;
     std::thread::scope(|scope| {
-        let (work, all_came) = (&work, &all_came);
-        let wanted = items.len();
-        let start = |item| spawn(scope, move || all_came().then(|| work(item)));
-        let started: Vec<_> = items.into_iter().map_while(start).collect();
-        let all = started.len() == wanted;
-        open(all);
-        let last = all.then(|| work(last));
-        let mut results: Vec<Option<R>> = started.into_iter().map(join).collect();
-        results.push(last);
-        results.into_iter().collect()
-    })
+        let started: Vec<_> = (0..last).map_while(|at| spawn(scope, at, gated)).collect();
+        let all = started.len() == last;
+        *gate.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
+        opened.notify_all();
+        if all {
+            work(last);
+        }
+        started.into_iter().for_each(join);
+    });
 }
 
 /// A thread, if there is one to be had.
-fn spawn<'scope, R: Send + 'scope>(
+fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    work: impl FnOnce() -> R + Send + 'scope,
-) -> Option<ScopedJoinHandle<'scope, R>> {
+    at: usize,
+    work: Work<'scope>,
+) -> Option<ScopedJoinHandle<'scope, ()>> {
     #[cfg(test)]
     if tests::REFUSED.with(|refused| refused.replace(refused.get().saturating_sub(1))) == 1 {
         tests::REFUSED.with(|refused| refused.set(1));
         return None;
     }
-    std::thread::Builder::new().spawn_scoped(scope, work).ok()
+    std::thread::Builder::new().spawn_scoped(scope, move || work(at)).ok()
 }
 
-fn join<R>(thread: ScopedJoinHandle<'_, R>) -> R {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+fn join(thread: ScopedJoinHandle<'_, ()>) {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
 /// The length of [`blocks`].
@@ -100,9 +148,18 @@ const BLOCK: usize = 1 << 14;
 /// Does `work` for the blocks of `0..n` and returns the results in order. Blocks do not depend on the
 /// number of threads, so neither do sums of floats over them.
 pub(crate) fn blocks<R: Send>(n: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let one = |block: usize| work(block * BLOCK..((block + 1) * BLOCK).min(n));
-    let parts = map(ranges(n.div_ceil(BLOCK), 2), |blocks| blocks.map(one).collect::<Vec<R>>());
-    parts.into_iter().flatten().collect()
+    let blocks = |blocks: Range<usize>| {
+        let mut results = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            results.push(work(block * BLOCK..((block + 1) * BLOCK).min(n)));
+        }
+        results
+    };
+    let mut all = Vec::with_capacity(n.div_ceil(BLOCK));
+    for mut part in map(ranges(n.div_ceil(BLOCK), 2), blocks) {
+        all.append(&mut part);
+    }
+    all
 }
 
 /// Splits `data` at the given ends (ascending, the last one `data.len()`).
