@@ -7,8 +7,9 @@ ORDHC_INTERRUPTS says how often each function is interrupted (by default once, a
 import os
 import random
 
-import interrupts
 import pytest
+
+import interrupts
 
 TIMES = int(os.environ.get("ORDHC_INTERRUPTS", "1"))
 
