@@ -2,8 +2,9 @@
 
 `python tests/interrupts.py --times 100 [case ...]` measures it.
 
-A case is prepared (sizes: "small" for the test suite, "full" for measuring), then called again and again
-until a signal ends it; the first call is the first in its process, with all that is imported or discovered then.
+A case is prepared (sizes: "small" for the test suite, "full" for measuring), then called again and
+again until a signal ends it; the first call is the first in its process, with all that is imported or
+discovered then.
 """
 
 import argparse
