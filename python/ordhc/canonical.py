@@ -28,15 +28,14 @@ def in_order(data: Any, order: NDArray[np.int64]) -> Any:
         return data[order]
     names = None if data.names is None else [data.names[leaf] for leaf in order]
     rows = np.argsort(order).astype(data.rows.dtype)[data.rows]
-    weights = data.weights
-    if weights is not None:
-        by_content = np.lexsort((weights, *rows.T[::-1]))
-        return type(data)(rows[by_content], len(order), names, weights[by_content])
     shape = (len(order),) * rows.shape[1]
-    if len(order) ** len(shape) < 2**62:
+    beside = (data.weights, data.answers, data.groups)
+    if all(values is None for values in beside) and len(order) ** len(shape) < 2**62:
         keys = np.ravel_multi_index(tuple(rows.T), shape)
         keys.sort()
         rows = np.column_stack(np.unravel_index(keys, shape)).astype(rows.dtype)
-    else:
-        rows = rows[np.lexsort(tuple(rows.T[::-1]))]
-    return type(data)(rows, len(order), names)
+        return data._changed(rows=rows, names=names)
+    sort_by = () if data.weights is None else (data.weights,)
+    by_content = np.lexsort((*sort_by, *rows.T[::-1]))
+    weights, answers, groups = (None if values is None else values[by_content] for values in beside)
+    return data._changed(rows=rows[by_content], names=names, weights=weights, answers=answers, groups=groups)

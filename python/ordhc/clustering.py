@@ -170,9 +170,9 @@ class Plan:
         leaves = np.flatnonzero(kept)
         if not len(leaves):
             return _completed(None, leaves, labels), unanswered
-        weights = None if data.weights is None else data.weights[counts]
         names = None if data.names is None else [data.names[leaf] for leaf in leaves]
-        few = type(data)((np.cumsum(kept) - 1)[data.rows[counts]], len(leaves), names, weights)
+        few = data[counts]
+        few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
         tree = self._merge(few, None if initial is None else initial[leaves], progress)
         return _completed(tree, leaves, labels), unanswered
 
@@ -295,7 +295,8 @@ def cluster(
     ----------
     data
         `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
-        as they are), a SciPy sparse matrix, or a data frame, whose index gives names.
+        as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
+        only numbers the rows).
     method
         A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
         for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for

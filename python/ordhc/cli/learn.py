@@ -56,10 +56,18 @@ def learn(
     from ordhc.cli.cluster import check_outputs
     from ordhc.errors import InputError
     from ordhc.io import write_comparisons, write_tree
-    from ordhc.io.files import check_writable
+    from ordhc.io.files import check_outputs_apart, check_writable
 
-    check_outputs(outputs, (), None, n_clusters=None, as_json=as_json)
+    check_outputs(
+        outputs,
+        (),
+        None,
+        n_clusters=None,
+        as_json=as_json,
+        inputs=(session, items, oracle),
+    )
     if export is not None:
+        check_outputs_apart([export, *outputs], (session, items, oracle))
         check_writable(export)
     if session is None and oracle is None:
         raise click.UsageError("give a SESSION file, or --oracle TREE for a simulation")
