@@ -59,7 +59,7 @@ def refine(
         The most moves to make.
     restarts
         How often the best tree is annealed, and improved again; kept if it got better. Each looks at
-        every subtree forty times on average, four times where there are more than 700 leaves.
+        every subtree forty times on average, and four times where leaves or answers are many.
     seed
         Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
     progress

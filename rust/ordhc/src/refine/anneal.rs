@@ -11,10 +11,9 @@ use crate::monitor::Monitor;
 /// Places whose weights are below e^-REACH of the best place's are left out.
 const REACH: f64 = 12.0;
 
-/// How many times each subtree is looked at, on average; fewer for many leaves.
-pub(super) fn sweeps(n_leaves: usize) -> u64 {
-    let n = n_leaves.max(1) as u64;
-    (2_000_000 / (n * n)).clamp(4, 40)
+/// How many times each subtree is looked at, on average; fewer where that takes longer.
+pub(super) fn sweeps(effort: u64) -> u64 {
+    (2_000_000 / effort.max(1)).clamp(4, 40)
 }
 
 /// Puts subtrees, drawn at random, at places drawn by weights exp(worth / temperature), while the temperature falls
@@ -27,7 +26,7 @@ pub(super) fn anneal(
     random: &mut ChaCha8Rng,
     monitor: &Monitor,
 ) -> Result<()> {
-    let steps = sweeps(shape.n_leaves()) * climber.turn.len() as u64;
+    let steps = sweeps(objective.effort(shape)) * climber.turn.len() as u64;
     let mut scores = vec![0.0; shape.n_nodes()];
     let mut places = Vec::new();
     for step in 0..steps {

@@ -24,6 +24,11 @@ pub(super) trait Objective {
     /// What a tree is worth.
     fn total(&self, shape: &Shape) -> f64;
 
+    /// About how many operations it takes to score every subtree once.
+    fn effort(&self, shape: &Shape) -> u64 {
+        (shape.n_leaves() as u64).pow(2)
+    }
+
     /// Temperatures, in units of worth, between which chance moves help; 0 if none do.
     fn temperatures(&mut self, shape: &Shape, restart: u32) -> [f64; 2];
 }
@@ -44,7 +49,7 @@ pub(super) fn climb(
     let turn = turn(shape, movable);
     let mut climber = Climber { turn: &turn, movable, left: search.max_moves.unwrap_or(u64::MAX), moves: 0 };
     let one = turn.len() as u64;
-    monitor.start(one * (CLIMB + u64::from(search.restarts) * (CLIMB + sweeps(shape.n_leaves()))));
+    monitor.start(one * (CLIMB + u64::from(search.restarts) * (CLIMB + sweeps(objective.effort(shape)))));
     let mut at_top = climber.climb_up(shape, objective, monitor)?;
     let mut random = ChaCha8Rng::seed_from_u64(search.seed);
     let mut best = objective.total(shape);

@@ -40,7 +40,7 @@ impl Cost {
                     rows[cell(i, j)] += 0.5 * sign * value;
                     rows[cell(j, i)] += 0.5 * sign * value;
                 };
-                put(before, |at, value| add_half(at, value));
+                put(before, &mut add_half);
                 put(after, |at, value| add_half(i + 1 + at, value));
             }
         }

@@ -164,6 +164,10 @@ impl Objective for SatisfiedTriplets {
         (0..shape.n_leaves()).map(agreed).sum()
     }
 
+    fn effort(&self, shape: &Shape) -> u64 {
+        (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64
+    }
+
     fn temperatures(&mut self, _shape: &Shape, _restart: u32) -> [f64; 2] {
         [self.mean, self.mean / 10.0]
     }
