@@ -23,6 +23,7 @@ __all__ = [
     "TreeOracle",
     "estimate_p",
     "random_tree",
+    "canonical_order",
     "refine_satisfied",
     "refine_similarity",
     "Linkage",
@@ -328,6 +329,7 @@ def refine_similarity(
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
+def canonical_order(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> NDArray[np.int64]: ...
 def refine_satisfied(
     tree: Dendrogram,
     rows: _Rows,
