@@ -383,7 +383,9 @@ mod tests {
         desk
     }
 
-    fn state(desk: &Desk) -> (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool) {
+    type State = (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool);
+
+    fn state(desk: &Desk) -> State {
         let tree = desk.learner().tree().unwrap().to_newick_topology();
         (desk.open(99, &[]), desk.waiting(99), tree, desk.done())
     }
