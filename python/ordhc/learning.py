@@ -4,6 +4,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -122,8 +123,8 @@ class Learner:
         Of the schedule "questions": how many leaves are searched side by side.
     exact
         Of the schedule "questions": choose pivots as the paper does, in binary trees never more than
-        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the largest entropy,
-        which need fewer questions on average.
+        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the
+        largest entropy, which need fewer questions on average.
     n_landmarks, q, n_references
         Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
         ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
@@ -169,10 +170,8 @@ class Learner:
         limit: int | None = None,
         seed: int = 0,
     ) -> None:
-        is_number = (
-            np.ndim(n_leaves) == 0 and not isinstance(n_leaves, str) and not hasattr(n_leaves, "__iter__")
-        )
-        names = None if is_number else _checked_names(n_leaves)  # type: ignore[arg-type]
+        is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
+        names = None if is_number else _checked_names(n_leaves)
         n = len(names) if names is not None else _within("n_leaves", n_leaves, 1, 2**31 - 1)
         p, delta = _probability("p", p), _probability("delta", delta)
         if method not in METHODS:
@@ -180,9 +179,9 @@ class Learner:
         if schedule not in _SCHEDULES:
             raise InputError(f"unknown schedule {schedule!r}; there are {', '.join(_SCHEDULES)}")
         if not 0.5 < p <= 1:
-            raise InputError(f"p = {p} must be more than 1/2 and at most 1")
+            raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
         if not 0 < delta < 1:
-            raise InputError(f"delta = {delta} must be between 0 and 1, both excluded")
+            raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
         for name, value, known in (
             ("assume", assume, ("adversarial", "uniform")),
             ("noise", noise, ("independent", "persistent")),
@@ -252,7 +251,9 @@ class Learner:
 
     def _ask_repeatedly(self, room: int) -> Questions:
         room = min(room, _MOST)
-        waiting = sum(self._repeat - self._votes[question].n_asked for question in self._waiting)
+        # Only the first one may have been asked already.
+        waiting = len(self._waiting) * self._repeat
+        waiting -= self._votes[self._waiting[0]].n_asked if self._waiting else 0
         if room > waiting:
             new = -(-(room - waiting) // self._repeat)
             for question, row in Questions(*self._learner.ask(new)):

@@ -7,6 +7,7 @@ import numpy as np
 
 from ordhc import _ordhc
 from ordhc._checks import choice, quoted
+from ordhc._frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.arrays import from_arrays, from_parquet
@@ -18,21 +19,13 @@ from ordhc.io.sheet import located, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
-    Triplets: [
-        ["anchor", "near", "far"],
-        ["head", "winner", "loser"],
-        ["anchor", "positive", "negative"],
-        ["i", "j", "k"],
-    ],
-    Quadruplets: [["i", "j", "k", "l"], ["near_a", "near_b", "far_a", "far_b"]],
+    Triplets: [list(known) for known in ROLES["triplets"]],
+    Quadruplets: [list(known) for known in ROLES["quadruplets"]],
 }
-_PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
-_ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
-_CENTRAL = ("central", "most_central", "centre", "center")
 #: Questions whose answers become several triplets, and the columns of their answers.
 QUESTIONS: dict[str, list[list[str]]] = {
-    "odd-one-out": [[odd, *pair] for pair in _PAIRS for odd in _ODD],
-    "most-central": [[central, *pair] for pair in _PAIRS for central in _CENTRAL],
+    "odd-one-out": [[odd, *pair] for pair in PAIRS for odd in ODD],
+    "most-central": [[central, *pair] for pair in PAIRS for central in CENTRAL],
     "ranking": [],
 }
 

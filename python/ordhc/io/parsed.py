@@ -10,18 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
+from ordhc._frames import ANSWERS as ANSWERS
+from ordhc._frames import PERSONS as PERSONS
+from ordhc._frames import WEIGHTS as WEIGHTS
 from ordhc._ids import check_reach
 from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io.guard import brief
 
-#: Names of columns, whatever their case; the first that is there is taken.
-WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
-ANSWERS = ("answer", "answer_id", "answer_number")
-PERSONS = (
-    "person", "person_id", "participant", "participant_id", "subject", "subject_id", "worker", "worker_id",
-    "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
-    "user_id", "puid", "prolific_pid", "who",
-)  # fmt: skip
 #: What stands for a missing leaf besides blanks.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 #: Ending of columns that hold names to the letter.
