@@ -108,7 +108,7 @@ def test_people_by_any_of_their_names(tmp_path, column):
         assert (found.groups.tolist(), found.answers.tolist()) == ([0, 1], [4, 4])
     found = ordhc.read_triplets(io.StringIO(text), group="rt")
     assert (found.groups.tolist(), found.group_names) == ([1, 2], None)
-    with pytest.raises(InputError, match="no column 'x' of persons"):
+    with pytest.raises(InputError, match="no column 'x'; there are"):
         ordhc.read_triplets(io.StringIO(text), group="x")
 
 

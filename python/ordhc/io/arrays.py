@@ -290,13 +290,10 @@ def _add_further(
     answer: str | None,
     group: str | None,
 ) -> None:
-    def column_of(given: str | None, known: Sequence[str], what: str) -> str | None:
+    def column_of(given: str | None, known: Sequence[str]) -> str | None:
         found = table.find([given] if given else list(known))
         if given and found is None:
-            raise InputError(
-                f"{parsed.source}: there is no column {quoted(given)} of {what}; "
-                f"there are {listed(table.there)}"
-            )
+            raise unknown_column(parsed.source, given, table.there)
         return None if found in wanted else found
 
     weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
@@ -304,15 +301,15 @@ def _add_further(
         raise InputError(
             f"{parsed.source}: both `{weighted[0]}` and `{weighted[1]}` may be the weights; say which"
         )
-    if (column := column_of(weights, WEIGHTS, "weights")) is not None:
+    if (column := column_of(weights, WEIGHTS)) is not None:
         values, absent = table.values(column)
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
             raise InputError(f"{parsed.source}: row {row}: there is no weight in column {quoted(column)}")
         parsed.weights = values[kept]
-    if (column := column_of(answer, ANSWERS, "answers")) is not None:
+    if (column := column_of(answer, ANSWERS)) is not None:
         parsed.answers = _told(table, column)[kept]
-    if (column := column_of(group, PERSONS, "persons")) is not None:
+    if (column := column_of(group, PERSONS)) is not None:
         values = _told(table, column)[kept]
         if values.dtype == object:
             texts = list(dict.fromkeys(values.tolist()))

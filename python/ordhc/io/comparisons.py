@@ -15,7 +15,7 @@ from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
 from ordhc.io.parsed import ANSWERS, MISSING, PERSONS, WEIGHTS, Parsed, assemble, persons_of
-from ordhc.io.sheet import located
+from ordhc.io.sheet import located, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
@@ -319,13 +319,15 @@ def _from_text(
         )
     except InputError as error:
         raise located(error, source) from None
-    for given, values, what in (
-        (weights, found["weights"], "weights"),
-        (answer, found["labels"][0], "answers"),
-        (group, found["labels"][1], "persons"),
+    for given, values in (
+        (weights, found["weights"]),
+        (answer, found["labels"][0]),
+        (group, found["labels"][1]),
     ):
         if given is not None and values is None:
-            raise InputError(f"{source}: there is no column {quoted(given)} of {what}")
+            first = data.removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()[0].decode(errors="replace")
+            there = _ordhc.split_table(first, delimiter, None)[0][0]
+            raise unknown_column(f"{source}:1", given, there)
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:
