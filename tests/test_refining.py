@@ -290,7 +290,7 @@ def test_searches_do_not_depend_on_numbers_and_rows(seed, weighted, four):
 @settings(deadline=None, max_examples=15)
 def test_without_ties_no_method_depends_on_numbers(method, seed):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, 12))
+    n = int(rng.integers(5, 12))
     triplets = [(i, *rest) for i in range(n) for rest in itertools.permutations(set(range(n)) - {i}, 2)]
     data = ordhc.Triplets(triplets, n, weights=rng.random(len(triplets)))
     number = rng.permutation(n)

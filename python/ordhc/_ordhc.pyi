@@ -19,6 +19,7 @@ __all__ = [
     "InternalError",
     "panic",
     "planted",
+    "Desk",
     "Learner",
     "TreeOracle",
     "estimate_p",

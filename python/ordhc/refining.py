@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc, verbs
+from ordhc.canonical import canonical_order, in_order
 from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
@@ -146,11 +147,21 @@ def refined(
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
         better, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
     else:
+        order, start = None, tree
         if isinstance(data, Triplets | Quadruplets):
+            if data.weights is not None:
+                # Rounding goes by the order of rows.
+                order = canonical_order(data)
+                data = in_order(data, order)
+                start = tree.relabel(np.argsort(order))
+                limit, again, number, clusters = how
+                how = (limit, again, number, None if clusters is None else clusters[order])
             name = "adds3" if isinstance(data, Triplets) else "adds4"
             S: NDArray[Any] = verbs.similarity(data, name, layout="square")
         else:
             S = data
         average = heights == "average"
-        better, *_ = _ordhc.refine_similarity(tree._tree, S, dissimilarity, average, how, progress)
+        better, *_ = _ordhc.refine_similarity(start._tree, S, dissimilarity, average, how, progress)
+        if order is not None:
+            return Dendrogram._of(better, None).relabel(order).with_names(tree.names)
     return Dendrogram._of(better, tree.names)
