@@ -64,6 +64,7 @@ _Progress = Callable[[float], None] | None
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
 class InputError(ValueError): ...
+class OrdhcWarning(UserWarning): ...
 
 # --- comparisons -----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 //! The only file that calls Python while work is going on.
 
+use std::ffi::CString;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use ordhc::agglomerate::RowMerge;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
-use crate::error::to_py;
+use crate::error::{OrdhcWarning, to_py};
 
 /// How often signals are looked at and progress is told.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -25,7 +26,9 @@ pub(crate) fn run<R: Send>(
 ) -> PyResult<R> {
     let monitor = Monitor::new();
     if !long && progress.is_none() {
-        return py.detach(|| work(&monitor)).map_err(to_py);
+        let result = py.detach(|| work(&monitor)).map_err(to_py)?;
+        warn(py, &monitor)?;
+        return Ok(result);
     }
     let progress = progress.map(|callback| callback.clone().unbind());
     let result = py.detach(|| {
@@ -56,7 +59,15 @@ pub(crate) fn run<R: Send>(
     if let Some(progress) = progress {
         progress.call1(py, (1.0,))?;
     }
+    warn(py, &monitor)?;
     Ok(result)
+}
+
+/// Passes on why a result is less certain than it looks, to whoever has called the function that called this one.
+fn warn(py: Python<'_>, monitor: &Monitor) -> PyResult<()> {
+    const CALLER: i32 = 3;
+    let Some(text) = monitor.warning() else { return Ok(()) };
+    PyErr::warn(py, &py.get_type::<OrdhcWarning>(), &CString::new(text)?, CALLER)
 }
 
 fn tell(py: Python<'_>, monitor: &Monitor, progress: Option<&Py<PyAny>>) -> PyResult<()> {

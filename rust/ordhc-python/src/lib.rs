@@ -31,7 +31,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]
-    use crate::error::InputError;
+    use crate::error::{InputError, OrdhcWarning};
     #[pymodule_export]
     use crate::generate::planted;
     #[pymodule_export]

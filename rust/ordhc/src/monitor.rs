@@ -1,7 +1,7 @@
 //! Progress and cancellation, shared between the work and whoever watches it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
@@ -25,6 +25,8 @@ pub struct Monitor {
     cancelled: Arc<AtomicBool>,
     done: AtomicU64,
     total: AtomicU64,
+    doubtful: AtomicBool,
+    warning: Mutex<Option<String>>,
 }
 
 impl Monitor {
@@ -63,5 +65,29 @@ impl Monitor {
     pub fn advance(&self, steps: u64) -> Result<()> {
         self.done.fetch_add(steps, Ordering::Relaxed);
         if self.cancelled.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Takes note that rounding may have decided something.
+    pub(crate) fn doubt(&self) {
+        self.doubtful.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there were doubts since the last call.
+    pub(crate) fn take_doubt(&self) -> bool {
+        self.doubtful.swap(false, Ordering::Relaxed)
+    }
+
+    /// Says why the result is less certain than it looks.
+    pub(crate) fn warn(&self, text: String) {
+        *self.warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+    }
+
+    /// Why the result is less certain than it looks, if it is.
+    ///
+    /// ```
+    /// assert_eq!(ordhc::Monitor::new().warning(), None);
+    /// ```
+    pub fn warning(&self) -> Option<String> {
+        self.warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
