@@ -157,9 +157,10 @@ fn nearest_of(values: impl Iterator<Item = (usize, f64)> + Clone, tolerance: Tol
         return NOBODY;
     }
     let floor = tolerance.floor(largest);
-    let mut best = NOBODY;
-    for (cluster, similarity) in values.filter(|&(_, value)| value >= floor) {
-        best.offer(Nearest::new(cluster, similarity), tolerance);
+    let mut near = values.filter(|&(_, value)| value >= floor);
+    let mut best = near.next().map_or(NOBODY, |(cluster, similarity)| Nearest::new(cluster, similarity));
+    if tolerance != Tolerance::EXACT {
+        near.for_each(|(cluster, similarity)| _ = best.offer(Nearest::new(cluster, similarity), tolerance));
     }
     best
 }

@@ -36,11 +36,16 @@ impl Cached {
 
     /// Takes note of the similarity of the cluster `i` that `i` and `j` have become.
     fn update(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
-        let gone = self.cluster == i || self.cluster == j;
         if similarity < self.floor {
-            self.stale |= gone;
-            return;
+            self.stale |= self.cluster == i || self.cluster == j;
+        } else {
+            self.update_near((i, j), similarity, tolerance);
         }
+    }
+
+    #[cold]
+    fn update_near(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
+        let gone = self.cluster == i || self.cluster == j;
         let fresh = Self::new(Nearest::new(i, similarity), tolerance);
         let (order, doubtful) = tolerance.compare(similarity, self.similarity);
         if self.stale {

@@ -272,27 +272,36 @@ pub(super) fn nearest<U: Update>(
         return None;
     }
     let floor = tolerance.floor(top);
-    let mut best = NOBODY;
-    for (at, (values, counts)) in blocks.enumerate().filter(|&(at, _)| tops[at] >= floor) {
-        const LANES: usize = 16;
-        for (chunk, (values, counts)) in values.chunks(LANES).zip(counts.chunks(LANES)).enumerate() {
-            let reaches = |(&x, &n_k): (&f64, &f64)| similarity::<U>(x, n_i, n_k) >= floor;
-            if !values.iter().zip(counts).fold(false, |any, pair| any | reaches(pair)) {
-                continue;
-            }
-            let first = block * at + LANES * chunk;
-            for (place, (&x, &n_k)) in values.iter().zip(counts).enumerate() {
-                let similarity = similarity::<U>(x, n_i, n_k);
-                if similarity >= floor {
-                    best.offer(Nearest::new(first + place, similarity), tolerance);
-                }
-            }
-            if tolerance == Tolerance::EXACT {
-                return Some(best);
-            }
-        }
+    let value = |(&x, &n_k): (&f64, &f64)| similarity::<U>(x, n_i, n_k);
+    let mut blocks = blocks.enumerate().filter(|&(at, _)| tops[at] >= floor);
+    let (at, (values, counts)) = blocks.next()?;
+    let mut rest = values.iter().zip(counts);
+    let place = rest.position(|pair| value(pair) >= floor)?;
+    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place], n_i, counts[place]));
+    if tolerance == Tolerance::EXACT {
+        return Some(best);
+    }
+    // Others that may be as near.
+    if rest.clone().fold(false, |any, pair| any | (value(pair) >= floor)) {
+        offer_all(&mut best, rest.map(value), block * at + place + 1, floor, tolerance);
+    }
+    for (at, (values, counts)) in blocks {
+        offer_all(&mut best, values.iter().zip(counts).map(value), block * at, floor, tolerance);
     }
     Some(best)
+}
+
+#[cold]
+fn offer_all(
+    best: &mut Nearest,
+    values: impl Iterator<Item = f64>,
+    first: usize,
+    floor: f64,
+    tolerance: Tolerance,
+) {
+    for (at, similarity) in (first..).zip(values).filter(|&(_, similarity)| similarity >= floor) {
+        best.offer(Nearest::new(at, similarity), tolerance);
+    }
 }
 
 /// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
