@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml
 PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -path '*/data/*' -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint fmt bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint fmt fuzz interrupts bench reproduce clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,6 +31,7 @@ python-test: $(STAMPS)/develop
 
 lint: $(STAMPS)/develop
 	cargo fmt --all --check
+	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	$(BIN)/ruff check .
@@ -40,8 +41,19 @@ lint: $(STAMPS)/develop
 
 fmt: $(STAMPS)/develop ## Format the code
 	cargo fmt --all
+	cargo fmt --manifest-path rust/fuzz/Cargo.toml
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Seconds for each target.
+FUZZ_SECONDS ?= 60
+FUZZ := cargo run --quiet --release --locked --manifest-path rust/fuzz/Cargo.toml --target-dir target/fuzz --bin loop --
+
+fuzz: ## Give every reader, learner and engine odd input, FUZZ_SECONDS each (found: rust/fuzz/found)
+	$(FUZZ) $(FUZZ_SECONDS)
+
+interrupts: $(STAMPS)/develop ## Measure what Ctrl-C does to long calls, 100 times each (an hour)
+	$(BIN)/python tests/interrupts.py --times 100
 
 bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python -m pip install --quiet --group bench

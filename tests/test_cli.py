@@ -104,7 +104,7 @@ def test_convert(answers, capsys):
     assert np.load("z.npy").shape == (3, 4)
     (answers / "odd.csv").write_text("odd,a,b\ncar,cat,dog\n")
     assert run(capsys, "convert", "--header", "--expand", "odd-one-out", "odd.csv", "o.csv")[0] == 0
-    assert (answers / "o.csv").read_text() == "anchor,near,far\ncat,dog,car\ndog,cat,car\n"
+    assert (answers / "o.csv").read_text() == "anchor,near,far,answer\ncat,dog,car,0\ndog,cat,car,0\n"
     (answers / "rank.csv").write_text("0,1,2,3,4,5,6,7\n")
     run(capsys, "convert", "--expand", "ranking", "rank.csv", "r.csv")
     assert len(ordhc.read_triplets("r.csv")) == 11

@@ -126,10 +126,18 @@ def test_bad_input_is_explained():
         assert part in str(error.value)
 
 
-def test_arrays_are_copies():
-    tree = Dendrogram([(0, 1)], [1.0])
-    tree.heights[0] = 5
+def test_arrays_are_made_once_and_read_only():
+    tree = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+    for name in ("merges", "heights", "sizes"):
+        assert getattr(tree, name) is getattr(tree, name)
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(tree, name)[0] = 5
+    assert tree.labels is tree.labels == ("0", "1", "2")
+    given = np.array([1.0, 2.0])
+    tree = Dendrogram([(0, 1), (2, 3)], given)
+    given[0] = 5
     assert tree.heights[0] == 1.0
+    assert tree.with_names(["a", "b", "c"]).labels == ("a", "b", "c")
 
 
 def test_shown_in_text_and_notebook():

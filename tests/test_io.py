@@ -47,7 +47,7 @@ def test_npy_holds_rows_only(tmp_path):
 def test_text_of_any_delimiter(rows, delimiter):
     text = "".join(delimiter.join(map(str, row)) + "\n" for row in rows)
     assert list(read(text)) == rows
-    assert list(read("# made up\n\n" + text.rstrip("\n"))) == rows
+    assert list(read("# made up\n\n" + text.rstrip("\n"), comment="#")) == rows
 
 
 def test_columns_are_found():
@@ -67,15 +67,16 @@ BAD = [
     ("0,1,2\n3,4\n", ":2: 2 columns instead of 3"),
     ("0,1,2\n3,4,5,6\n", ":2: 4 columns instead of 3"),
     ("0,1,2,3\n", "4 columns"),
-    ("# a comment\n0,1,2\n\n0,x,2\n", ":4: `x` is not a leaf id"),
+    ("\n0,1,2\n\n0,x,2\n", ":4: `x` is not a leaf id"),
+    ("# a comment\n0,1,2\n", "begins no comment"),
     ("0,1,2\n0,1.5,2\n", ":2: `1.5` is not a leaf id: ids are whole"),
     ("0,1,2\n0,-1,2\n", ":2: leaf -1 is outside"),
     ("0,1,2\n\n0,2,2\n", ":3: leaf 2 occurs twice"),
     ("anchor,near,far,count\n0,1,2,1\n0,1,2,nan\n", ":3: `nan` in column `count`"),
     ("anchor,near,far,weight\n0,1,2,-1\n", ":2: `-1` in column `weight`"),
     ("ref,close,away\ncat,dog,car\n", "may be a header"),
-    ("anchor,near,far\ncat,,car\n", ":2: column 2 is empty"),
-    ('anchor,near,far\n"cat,dog,car\ncat,dog,car\n', "instead of 3"),
+    ("anchor,near,far\ncat,,car\n", "1 of 1 rows have a missing leaf (1 blank): line 2"),
+    ('anchor,near,far\n"cat,dog,car\ncat,dog,car\n', ":2: a quote is opened and never closed"),
 ]
 
 
@@ -155,7 +156,7 @@ def test_names_from_files(tmp_path):
     assert read_names(tmp_path / "n.csv") == ("cat, big", "dog", "car")
     assert read("0,1,2\n", names=tmp_path / "n.csv").names == ("cat, big", "dog", "car")
     for text, part in [
-        ("id,title\n0,x\n", "no column `name`"),
+        ("id,title\n0,x\n", "no column 'name'"),
         ("id,name\n0,x\n0,y\n", "each once"),
         ("id,name\nx,x\n", "whole numbers"),
         ("name\nx\nx\n", "'x' occurs twice"),

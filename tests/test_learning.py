@@ -403,3 +403,106 @@ def test_active_kernels():
     half = ordhc.Learner(32, "4k-active", budget=500)
     ordhc.learn(oracles.from_similarity(S), learner=half)
     assert half.n_asked <= 500
+
+
+DEGREES = ["((0,1,2),(3,4,5),(6,7,8));", "(0,1,2,3,4,5,6,7);", "(((0,1,2,3),4),(5,6),7,(8,9,10));"]
+
+
+@pytest.mark.parametrize("method", ["robust", "majority"])
+@pytest.mark.parametrize("wrong", ["random", "adversarial", "none"])
+@pytest.mark.parametrize("options", [{}, {"schedule": "rounds"}, {"parallel": 3}])
+def test_wrong_answers_about_trees_of_any_degree(method, wrong, options):
+    if method == "majority" and options:
+        pytest.skip("asks one leaf after the other")
+    failures = 0
+    for seed in range(30):
+        truth = ordhc.as_dendrogram(DEGREES[seed % 3])
+        oracle = oracles.noisy(truth, 0.75, wrong=wrong, seed=seed)
+        found = ordhc.learn(oracle, truth.n_leaves, method, p=0.75, delta=0.1, seed=seed, **options)
+        failures += not same(found, truth)
+    # At most 3 are expected; more than 8 have a probability below 0.002.
+    assert failures <= 8
+
+
+def test_the_paper_knows_binary_trees_only():
+    truth = ordhc.as_dendrogram(DEGREES[0])
+    learner = ordhc.Learner(9, "robust-paper", p=0.9)
+    with pytest.raises(ordhc.InputError, match="binary trees only"):
+        ordhc.learn(oracles.noisy(truth, 0.9, seed=3), learner=learner)
+    assert not learner.done
+    assert learner.n_answered > 0
+    assert learner.tree().n_leaves == 9
+    with pytest.raises(ordhc.InputError, match="binary trees only"):
+        learner.ask(1)
+
+
+def test_many_repeats_take_no_memory():
+    learner = ordhc.Learner(5, repeat=2**31 - 1)
+    first, then = learner.ask(1), learner.ask(3)
+    assert first.ids.tolist() == [0]
+    assert then.ids.tolist() == [1, 2, 3]
+    assert (then.rows == first.rows[0]).all()
+    learner.tell([2, 0], [1, -1])
+    assert learner.open.ids.tolist() == [1, 3]
+    assert learner.n_open == 2
+    for number in (0, 4, 2**31):
+        with pytest.raises(ordhc.InputError, match=f"question {number} is not open"):
+            learner.tell([number], [0])
+    with pytest.raises(ordhc.InputError, match="repeat = 2147483649 is above 2147483647"):
+        ordhc.Learner(5, repeat=2**31 + 1)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.int32, np.float64])
+def test_whole_numbers_of_any_type(kind):
+    truth = ordhc.as_dendrogram("((0,1),(2,3));")
+    tree = ordhc.learn(truth, kind(4), seed=kind(3), parallel=kind(2), budget=kind(9), repeat=kind(1))
+    assert tree == ordhc.learn(truth, 4, seed=3, parallel=2, budget=9)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"seed": 2**64}, "seed = 18446744073709551616 is above"),
+        ({"n_leaves": 2**70}, "n_leaves = 1180591620717411303424 is above 2147483647"),
+        ({"n_leaves": 2.5}, "n_leaves = 2.5 is not a whole number"),
+        ({"parallel": 2**70}, "parallel = "),
+        ({"p": "often"}, "p = 'often' is not a number"),
+        ({"p": None}, "p = None is not a number"),
+    ],
+)
+def test_settings_out_of_range(options, text):
+    with pytest.raises(ordhc.InputError, match=text.replace(".", "[.]")):
+        ordhc.Learner(**{"n_leaves": 5, **options})
+
+
+@pytest.mark.parametrize("n", [2**31 - 1, 2**30])
+@pytest.mark.parametrize("kind", [*KINDS[:6], {"p": 0.9}, {"method": "majority", "p": 0.9}])
+def test_too_many_leaves_are_an_error_with_the_bytes(kind, n):
+    with pytest.raises(MemoryError, match=r"a learner .* needs \d+ bytes"):
+        ordhc.Learner(n, **kind)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda oracle: oracles.noisy(oracle, 0.9), lambda oracle: oracles.majority(oracle, 3)]
+)
+@pytest.mark.parametrize("answer", [np.nan, 7, 258, -2, 0.5, 2**40, np.inf])
+def test_answers_that_are_none_are_named(wrap, answer):
+    def oracle(rows):
+        return np.array([0] * (len(rows) - 1) + [answer])
+
+    with pytest.raises(
+        ordhc.InputError, match=r"question 1, \[4, 2, 3\]: the oracle's answer .* is not 0, 1, 2 or -1"
+    ):
+        wrap(oracle)([[0, 1, 2], [4, 2, 3]])
+    with pytest.raises(ordhc.InputError, match=r"shape \(1,\) to 2 questions"):
+        wrap(lambda rows: [0])([[0, 1, 2], [4, 2, 3]])
+    with pytest.raises(ordhc.InputError, match="is not 1, -1 or 0"):
+        wrap(lambda rows: np.full(len(rows), 2))([[0, 1, 2, 3]])
+
+
+def test_noise_that_says_none():
+    rows = [[2, 0, 1]] * 1000
+    truth = oracles.from_tree("((0,1),2,3);")
+    assert (oracles.noisy(truth, 0.0, wrong="none")(rows) == -1).all()
+    assert (oracles.noisy(truth, 0.0, wrong="none")([[3, 2, 0]]) == [2]).all()
+    assert set(oracles.noisy(truth, 0.0)([[3, 2, 0]] * 100).tolist()) == {0, 1, 2}

@@ -246,7 +246,7 @@ def test_scores_are_of_answers_not_seen():
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
     from ordhc.selection import _parts
 
-    part = _parts(t, 2, 3, None)
+    part, _ = _parts(t, 2, 3)
     expected = []
     for fold in range(2):
         tree = ordhc.cluster(t[part != fold])
@@ -262,20 +262,20 @@ def test_answers_to_one_question_stay_together():
 
     rng = np.random.default_rng(0)
     rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
-    part = _parts(ordhc.Triplets(rows), 3, 0, None)
+    part, _ = _parts(ordhc.Triplets(rows), 3, 0)
     question = {}
     for row, of in zip(rows.tolist(), part.tolist(), strict=True):
         assert question.setdefault((row[0], *sorted(row[1:])), of) == of
     assert set(question.values()) == {0, 1, 2}
     rows = np.array(list(itertools.permutations(range(5), 4)))[rng.integers(0, 120, 400)]
-    part = _parts(ordhc.Quadruplets(rows), 3, 0, None)
+    part, _ = _parts(ordhc.Quadruplets(rows), 3, 0)
     question = {}
     for row, of in zip(rows.tolist(), part.tolist(), strict=True):
         key = frozenset([frozenset(row[:2]), frozenset(row[2:])])
         assert question.setdefault(key, of) == of
     assert set(question.values()) == {0, 1, 2}
     people = rng.integers(0, 7, 400)
-    part = _parts(ordhc.Quadruplets(rows), 3, 0, people)
+    part, _ = _parts(ordhc.Quadruplets(rows), 3, 0, people)
     assert all(len(set(part[people == person])) == 1 for person in range(7))
 
 

@@ -165,7 +165,7 @@ def test_not_comparisons():
         ordhc.bootstrap([(0, 1, 2)])
     nan = np.zeros(len(PLANTED))
     nan[5] = np.nan
-    with pytest.raises(ordhc.InputError, match=r"group\[5\] is NaN"):
+    with pytest.raises(ordhc.InputError, match=r"group\[5\] = nan is no whole number"):
         ordhc.bootstrap(PLANTED, group=nan)
 
 

@@ -10,6 +10,7 @@ from reproduce import (
     dot_products,
     foundations_data,
     foundations_planted,
+    given,
     queries,
     report,
     revenue_data,
@@ -49,16 +50,34 @@ def _fits(experiment: Experiment, name: str) -> bool:
 @click.option("--quick", is_flag=True, help="A smoke run: small data, one seed.")
 @click.option("--seeds", type=click.IntRange(1), help="Seeds for each number, instead of the default.")
 @click.option("--only", default="", help="Only cells whose labels contain this text, such as a data set.")
+@click.option(
+    "--data",
+    multiple=True,
+    metavar="NAME=PATH",
+    help=" ".join(f"{short}=PATH: {what}." for short, what in given.FORMATS.values()) + " Repeatable.",
+)
 @click.option("--output", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True)
 def main(
-    names: tuple[str, ...], listing: bool, quick: bool, seeds: int | None, only: str, output: Path
+    names: tuple[str, ...],
+    listing: bool,
+    quick: bool,
+    seeds: int | None,
+    only: str,
+    data: tuple[str, ...],
+    output: Path,
 ) -> None:
     """Repeat tables and figures of the papers: by default all, else those named ("table1", "dot").
 
     Results are kept in the output folder: a run that was interrupted goes on where it was. Data sets are
-    looked for in the folder ORDHC_DATA.
+    looked for in the folder ORDHC_DATA, but for those of --data.
     """
     console = Console(stderr=True)
+    given.PATHS.clear()
+    for text in data:
+        try:
+            given.give(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--data") from None
     experiments = chosen(names)
     cells = [
         cell
@@ -69,6 +88,8 @@ def main(
     if listing:
         for experiment in experiments:
             click.echo(f"{experiment.name:14} {experiment.title}")
+        for short, what in given.FORMATS.values():
+            click.echo(f"--data {short}=PATH: {what}")
         _report_missing(cells, experiments)
         return
     output = output / "quick" if quick else output

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import ordhc
+from reproduce import given
 from reproduce.data import why_missing
 
 Result = dict[str, float]
@@ -66,7 +67,8 @@ class Cell:
 
     def why_not(self) -> str:
         """Why it can't be run here; empty if it can."""
-        return self.lacks or " ".join(filter(None, map(why_missing, self.needs)))
+        reasons = (given.why_missing(x) if x in given.FORMATS else why_missing(x) for x in self.needs)
+        return self.lacks or " ".join(filter(None, reasons))
 
 
 @dataclass(frozen=True)

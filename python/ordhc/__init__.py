@@ -11,12 +11,13 @@ dendrogram and says how good the tree is.
 
 from typing import TYPE_CHECKING, Any
 
+import ordhc._start as _start  # noqa: F401
 from ordhc import metrics, oracles
 from ordhc._version import __version__
 from ordhc.clustering import cluster
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
-from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
+from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
 from ordhc.learning import Learner, Questions, estimate_p, learn
 from ordhc.refining import refine
@@ -37,6 +38,7 @@ __all__ = [
     "Candidate",
     "Dendrogram",
     "InputError",
+    "InternalError",
     "Learner",
     "MissingExtraError",
     "OrdhcWarning",

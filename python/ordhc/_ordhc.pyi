@@ -16,6 +16,8 @@ __all__ = [
     "EmbeddingLoss",
     "expected_adds3",
     "InputError",
+    "InternalError",
+    "panic",
     "planted",
     "Learner",
     "TreeOracle",
@@ -51,6 +53,7 @@ __all__ = [
     "adds_linkage",
     "agglomerate_sparse",
     "parse_table",
+    "split_table",
     "Dendrogram",
     "leaf_heights",
     "mean_dot_linkage",
@@ -65,6 +68,9 @@ _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
 class InputError(ValueError): ...
 class OrdhcWarning(UserWarning): ...
+class InternalError(RuntimeError): ...
+
+def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
@@ -72,11 +78,19 @@ def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np
 def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
 def parse_table(
     data: bytes,
-    columns: list[int] | list[str] | list[list[str]],
+    chosen: list[int] | list[str] | None,
+    known: list[list[str]],
     weight_columns: list[str],
+    labels: list[list[str]],
     delimiter: str | None,
+    comment: str | None,
     header: bool | None,
-) -> tuple[NDArray[np.int64], list[str] | None, NDArray[np.float64] | None, NDArray[np.uint32]]: ...
+    missing: list[str],
+    skip_bad: bool,
+) -> dict[str, Any]: ...
+def split_table(
+    data: str, delimiter: str | None, comment: str | None
+) -> tuple[list[list[str]], list[int]]: ...
 
 # --- similarities ----------------------------------------------------------------------------
 
@@ -165,6 +179,7 @@ def bootstrap_adds(
     linkage: Linkage,
     tree: Dendrogram,
     groups: NDArray[np.int64] | None,
+    shares: NDArray[np.float64] | None,
     seed: int,
     n_resamples: int,
     progress: _Progress,
@@ -229,15 +244,37 @@ class Dendrogram:
         cls, merges: NDArray[np.int64], heights: NDArray[np.float64], dissimilarity: bool
     ) -> Dendrogram: ...
     @staticmethod
-    def from_newick(text: str) -> tuple[Dendrogram, list[str]]: ...
+    def from_newick(
+        text: str, preserve_underscores: bool
+    ) -> tuple[
+        Dendrogram,
+        list[str],
+        NDArray[np.int64] | None,
+        bool,
+        NDArray[np.bool_] | None,
+        list[str | None] | None,
+        NDArray[np.float64] | None,
+        bool,
+        NDArray[np.float64] | None,
+        NDArray[np.float64] | None,
+        str | None,
+    ]: ...
     def to_newick(
         self,
         names: list[str] | None,
-        labels: list[str | None] | None,
-        leaf_heights: list[float] | None,
-        branch_lengths: bool,
+        joined: NDArray[np.bool_] | None,
+        node_names: list[str | None] | None,
+        support: NDArray[np.float64] | None,
+        shares: bool,
+        by_leaves: bool,
+        branch_lengths: NDArray[np.float64] | None,
+        leaf_heights: NDArray[np.float64] | None,
+        *,
+        lengths: bool,
         heights: bool,
     ) -> str: ...
+    def check_joined(self, joined: NDArray[np.bool_]) -> None: ...
+    def in_order_of_children(self, joined: NDArray[np.bool_]) -> Dendrogram: ...
     @property
     def n_leaves(self) -> int: ...
     @property
@@ -309,7 +346,7 @@ def cophenetic(tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, prog
 def cophenetic_of_trees(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def merge_distortion(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def kendall_tau(
-    truth: Dendrogram, tree: Dendrogram, include_self: bool, progress: _Progress
+    truth: Dendrogram, tree: Dendrogram, include_self: bool, tie_self: bool, progress: _Progress
 ) -> tuple[float, float, int, NDArray[np.float64]]: ...
 def triplet_counts(
     a: Dendrogram, b: Dendrogram, join_ties: bool, progress: _Progress
@@ -325,6 +362,30 @@ def aari_of_trees(
 # --- learners --------------------------------------------------------------------------------
 
 @final
+class Desk:
+    def __new__(cls, learner: Learner, repeat: int, limit: int | None, budget: int | None) -> Desk: ...
+    def copy(self) -> Desk: ...
+    def replay(
+        self,
+        first: int,
+        kinds: NDArray[np.int8],
+        refs: NDArray[np.int64],
+        leaves: NDArray[np.int32],
+        answers: NDArray[np.int8],
+        skipped: NDArray[np.bool_],
+    ) -> None: ...
+    def want(self, count: int) -> None: ...
+    def waiting(self, most: int) -> NDArray[np.int32]: ...
+    def open(self, most: int, taken: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def held(self, number: int) -> list[int] | None: ...
+    def tree(self) -> Dendrogram: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def n_placed(self) -> int: ...
+    @property
+    def remaining_estimate(self) -> float: ...
+
 class Learner:
     def __new__(
         cls,

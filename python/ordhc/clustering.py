@@ -155,9 +155,9 @@ class Plan:
         leaves = np.flatnonzero(kept)
         if not len(leaves):
             return _completed(None, leaves, labels), unanswered
-        weights = None if data.weights is None else data.weights[counts]
         names = None if data.names is None else [data.names[leaf] for leaf in leaves]
-        few = type(data)((np.cumsum(kept) - 1)[data.rows[counts]], len(leaves), names, weights)
+        few = data[counts]
+        few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
         tree = self._merge(few, None if initial is None else initial[leaves], progress)
         return _completed(tree, leaves, labels), unanswered
 
@@ -278,7 +278,8 @@ def cluster(
     ----------
     data
         `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
-        as they are), a SciPy sparse matrix, or a data frame, whose index gives names.
+        as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
+        only numbers the rows).
     method
         A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
         for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for
@@ -390,7 +391,7 @@ def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
     """The data with leaf i as leaf `number[i]`, with its name."""
     if isinstance(data, Triplets | Quadruplets):
         names = None if data.names is None else [data.names[leaf] for leaf in np.argsort(number)]
-        return type(data)(number[data.rows], n, names, data.weights)
+        return data._changed(rows=number[data.rows], n_leaves=n, names=names)
     return data[np.argsort(number)]
 
 

@@ -1,25 +1,29 @@
 """Comparisons: what people (or models) answered."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc, _units
+from ordhc._frames import columns_of
+from ordhc._ids import as_ids, check_reach
 from ordhc.errors import InputError
 
 __all__ = ["Quadruplets", "Triplets"]
+
+_whole, _checked_names, unknown_name = _checks.whole, _checks.names, _checks.unknown_name
 
 
 class _Comparisons:
     """Rows of leaf ids, checked once and never changed."""
 
-    __slots__ = ("_n_leaves", "_names", "_rows", "_weights")
+    __slots__ = ("_answers", "_group_names", "_groups", "_n_leaves", "_names", "_rows", "_weights")
 
     _width: ClassVar[int]
     _columns: ClassVar[tuple[str, ...]]
+    _what: ClassVar[str]
 
     def __init__(
         self,
@@ -28,6 +32,9 @@ class _Comparisons:
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
         *,
+        answers: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        group_names: Sequence[str] | None = None,
         copy: bool = True,
     ) -> None:
         if isinstance(rows, _Comparisons):
@@ -36,21 +43,31 @@ class _Comparisons:
             n_leaves = rows.n_leaves if n_leaves is None else n_leaves
             names = rows.names if names is None else names
             weights = rows.weights if weights is None else weights
+            answers = rows.answers if answers is None else answers
+            if groups is None:
+                groups, group_names = rows.groups, rows.group_names
             rows, copy = rows.rows, False
-        names = _checked_names(names)
+        elif (frame := columns_of(rows, self._what, self._width)) is not None:
+            rows = frame.rows
+            weights = frame.weights if weights is None else weights
+            answers = frame.answers if answers is None else answers
+            groups = frame.groups if groups is None else groups
+        names = _checks.names(names)
         if n_leaves is not None:
-            n_leaves = _whole("n_leaves", n_leaves, at_least=1)
+            n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
             if names is not None and len(names) != n_leaves:
                 raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         elif names is not None:
             n_leaves = len(names)
-        table, names = _as_ids(rows, self._width, self._columns, names)
+        table, names = as_ids(rows, self._width, self._columns, names)
         if names is not None and n_leaves is None:
             n_leaves = len(names)
         if not len(table) and n_leaves is None:
             raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
         check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
         narrowed, n = check(table, n_leaves)
+        if n_leaves is None:
+            check_reach(table, n)
         if narrowed is not None:
             table = narrowed
         elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):
@@ -61,7 +78,9 @@ class _Comparisons:
         self._rows: NDArray[Any] = table
         self._n_leaves = n
         self._names = names
-        self._weights = _checked_weights(weights, len(table))
+        self._weights = _checked_weights(weights, len(table), copy=copy)
+        belonging = _belonging(answers, groups, group_names, len(table), copy=copy)
+        self._answers, self._groups, self._group_names = belonging
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -72,6 +91,24 @@ class _Comparisons:
     def weights(self) -> NDArray[np.float64] | None:
         """The weight of each row, (m,), or None if every row counts once."""
         return self._weights
+
+    @property
+    def answers(self) -> NDArray[np.int32] | None:
+        """The number of the answer that each row is part of, (m,), or None if every row is its own.
+
+        Where groups are known, equal numbers of two groups are two answers.
+        """
+        return self._answers
+
+    @property
+    def groups(self) -> NDArray[np.int32] | None:
+        """Whose answer each row is, (m,): a number, or a place in `group_names`; None if that is unknown."""
+        return self._groups
+
+    @property
+    def group_names(self) -> tuple[str, ...] | None:
+        """The names of the groups, if `groups` were given as text."""
+        return self._group_names
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -101,40 +138,72 @@ class _Comparisons:
         if isinstance(index, int | np.integer):
             index = [int(index)]
         picked: Any = index if isinstance(index, slice) else np.asarray(index)
-        weights = None if self._weights is None else self._weights[picked]
-        return self._like(self._rows[picked], weights)
+
+        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[picked]
+
+        return self._changed(
+            rows=self._rows[picked],
+            weights=part(self._weights),
+            answers=part(self._answers),
+            groups=part(self._groups),
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        same_weights = (
-            other._weights is None
-            if self._weights is None
-            else other._weights is not None and np.array_equal(self._weights, other._weights)
-        )
         return (
             self._n_leaves == other._n_leaves
             and self._names == other._names
-            and same_weights
             and np.array_equal(self._rows, other._rows)
+            and _same(self._weights, other._weights)
+            and _same(self._answers, other._answers)
+            and _same(self._persons(), other._persons())
         )
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _persons(self) -> NDArray[Any] | None:
+        if self._groups is None or self._group_names is None:
+            return self._groups
+        return np.array(self._group_names, dtype=object)[self._groups]
+
     def __repr__(self) -> str:
         weighted = "" if self._weights is None else ", weighted"
+        counted = "" if self._answers is None else f", {self._count(_units.answers_of(self))} answers"
+        if self._groups is not None:
+            counted += f", {len(np.unique(self._groups)):,} groups"
         missing = len(self.unmentioned)
         note = f", {missing} leaves unmentioned" if missing else ""
-        return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{note}>"
+        return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
+
+    @staticmethod
+    def _count(units: NDArray[np.int64]) -> int:
+        return int(units.max()) + 1 if len(units) else 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._rows, self._n_leaves, self._names, self._weights)
+        return _restored, (type(self), self._state())
 
-    def _like(self, rows: ArrayLike, weights: ArrayLike | None) -> Self:
-        return type(self)(rows, self._n_leaves, self._names, weights, copy=False)
+    def _state(self) -> dict[str, Any]:
+        return {
+            "rows": self._rows,
+            "n_leaves": self._n_leaves,
+            "names": self._names,
+            "weights": self._weights,
+            "answers": self._answers,
+            "groups": self._groups,
+            "group_names": self._group_names,
+        }
+
+    def _changed(self, **changes: Any) -> Self:
+        """These comparisons with some of what they are made of replaced."""
+        return type(self)(**{**self._state(), **changes}, copy=False)
 
     def deduplicate(self, *, counts: bool = False) -> Self:
         """Each distinct comparison once, in order of first appearance.
+
+        A row keeps the number of the answer in which it appears first. Groups are dropped: what was said by
+        several people is nobody's.
 
         Parameters
         ----------
@@ -153,37 +222,86 @@ class _Comparisons:
         weights = None
         if counts:
             weights = np.bincount(inverse.ravel(), self._weights, minlength=len(first))[order]
-        return self._like(self._rows[first[order]], weights)
+        answers = None
+        if self._answers is not None:
+            # Of several people with the same numbers, each answer gets a number of its own.
+            told = self._answers if self._groups is None else _units.answers_of(self)
+            answers = told[first[order]]
+        return self._changed(
+            rows=self._rows[first[order]], weights=weights, answers=answers, groups=None, group_names=None
+        )
 
-    def sample(self, m: int, *, seed: int = 0) -> Self:
-        """`m` of the comparisons, drawn without replacement, in their order.
+    def sample(self, m: int, *, seed: int = 0, unit: str = "answer") -> Self:
+        """`m` of the answers, drawn without replacement, in their order, each with all of its rows.
+
+        Parameters
+        ----------
+        m
+            How many answers; without `answers` every row is one.
+        seed
+            The same seed gives the same answers.
+        unit
+            "answer", or "group": `m` of the groups with all of their answers.
 
         Examples
         --------
         >>> len(Triplets([(0, 1, 2), (1, 2, 0), (2, 1, 0)]).sample(2, seed=1))
         2
+        >>> t = Triplets.from_odd_one_out([(2, 0, 1), (0, 1, 2), (3, 0, 2)])
+        >>> t.sample(2, seed=1).answers.tolist()
+        [0, 0, 1, 1]
         """
-        m = _whole("m", m, at_least=0)
-        if m > len(self):
-            raise InputError(f"m = {m} is more than the {len(self)} comparisons there are")
-        picked = np.random.default_rng(seed).choice(len(self), m, replace=False)
-        return self[np.sort(picked)]
+        m = _checks.whole("m", m, at_least=0)
+        units, what = _units.units_of(self, unit)
+        count = self._count(units)
+        if m > count:
+            plural = "groups" if what == "group" else "comparisons" if self._answers is None else "answers"
+            raise InputError(f"m = {m} is more than the {count} {plural} there are")
+        chosen = np.zeros(count, dtype=bool)
+        chosen[np.random.default_rng(_checks.seed(seed)).choice(count, m, replace=False)] = True
+        return self[chosen[units]]
 
-    def split(self, fraction: float = 0.8, *, seed: int = 0) -> tuple[Self, Self]:
-        """Two parts at random, the first with `fraction` of the comparisons.
+    def split(self, fraction: float = 0.8, *, seed: int = 0, unit: str | None = None) -> tuple[Self, Self]:
+        """Two parts at random, the first with `fraction` of the answers, or of the people.
+
+        Rows of one answer are in the same part. Where several groups (people) are known, so are all answers
+        of a group, and `fraction` is that of the groups.
+
+        Parameters
+        ----------
+        fraction
+            From 0 to 1.
+        seed
+            The same seed gives the same parts.
+        unit
+            "answer" or "group", instead of what is known.
 
         Examples
         --------
         >>> train, test = Triplets([(0, 1, 2), (1, 2, 0), (2, 1, 0)]).split(0.67)
         >>> len(train), len(test)
         (2, 1)
+        >>> t = Triplets.from_odd_one_out([(2, 0, 1), (0, 1, 2), (3, 0, 2)], groups=["ann", "bob", "ann"])
+        >>> [set(part.groups.tolist()) for part in t.split(0.5)]
+        [{0}, {1}]
         """
-        if not 0 <= fraction <= 1:
-            raise InputError(f"fraction = {fraction} is outside 0..1")
-        chosen = np.zeros(len(self), dtype=bool)
-        m = round(fraction * len(self))
-        chosen[np.random.default_rng(seed).permutation(len(self))[:m]] = True
-        return self[chosen], self[~chosen]
+        fraction = _checks.number("fraction", fraction, at_least=0, at_most=1)
+        units, _ = _units.units_of(self, unit)
+        count = self._count(units)
+        chosen = np.zeros(count, dtype=bool)
+        order = np.random.default_rng(_checks.seed(seed)).permutation(count)
+        chosen[order[: round(fraction * count)]] = True
+        return self[chosen[units]], self[~chosen[units]]
+
+
+def _restored(kind: type[_Comparisons], state: dict[str, Any]) -> _Comparisons:
+    return kind(**state)
+
+
+def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
 
 
 class Triplets(_Comparisons):
@@ -193,13 +311,23 @@ class Triplets(_Comparisons):
     ----------
     rows
         (m, 3) leaf ids from 0, whole numbers of any type; or names of leaves, looked up in `names`
-        (or collected in order of first appearance).
+        (or collected in order of first appearance). Of a data frame, a dict or an array of records the
+        columns `anchor`, `near`, `far` (`head`, `winner`, `loser`; `anchor`, `positive`, `negative`; `i`,
+        `j`, `k`), in any order, and `weight` or `count`, `answer`, `group` or `person` if there are any.
     n_leaves
-        The number of leaves; by default the number of names, or the largest id plus one.
+        The number of leaves; by default the number of names, or the largest id plus one, which above 10,000
+        must not be more than a hundred times the number of different ids.
     names
         The names of the leaves.
     weights
         (m,) finite, not negative. Repeats count as often as they occur.
+    answers
+        (m,) whole numbers or text: rows of the same answer (an odd one out is two rows) have the same. They
+        stay together wherever rows are drawn, split or scored. By default every row is an answer.
+    groups
+        (m,) whose answer each row is, by number or name: a participant's.
+    group_names
+        The names of groups that are given as numbers from 0.
     copy
         With False a contiguous array of int32, uint8 or uint16 is used as it is, which saves memory; it
         must not be changed then. Rows of uint8 and uint16 stay so.
@@ -223,6 +351,7 @@ class Triplets(_Comparisons):
     __slots__ = ()
     _width = 3
     _columns = ("anchor", "near", "far")
+    _what = "triplets"
 
     @classmethod
     def from_odd_one_out(
@@ -231,6 +360,8 @@ class Triplets(_Comparisons):
         n_leaves: int | None = None,
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> "Triplets":
         """From answers (odd, a, b) to "which is the odd one out?": (a, b, odd) and (b, a, odd).
 
@@ -239,7 +370,8 @@ class Triplets(_Comparisons):
         >>> Triplets.from_odd_one_out([(2, 0, 1)]).rows.tolist()
         [[0, 1, 2], [1, 0, 2]]
         """
-        return cls._expand(rows, ("odd", "a", "b"), [(1, 2, 0), (2, 1, 0)], n_leaves, names, weights)
+        pattern = [(1, 2, 0), (2, 1, 0)]
+        return cls._expand(rows, "odd one out", ("odd", "a", "b"), pattern, n_leaves, names, weights, groups)
 
     @classmethod
     def from_most_central(
@@ -248,6 +380,8 @@ class Triplets(_Comparisons):
         n_leaves: int | None = None,
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> "Triplets":
         """From answers (central, a, b) to "which is most central?": (a, central, b), (b, central, a).
 
@@ -257,7 +391,9 @@ class Triplets(_Comparisons):
         [[0, 2, 1], [1, 2, 0]]
         """
         pattern = [(1, 0, 2), (2, 0, 1)]
-        return cls._expand(rows, ("central", "a", "b"), pattern, n_leaves, names, weights)
+        return cls._expand(
+            rows, "most central", ("central", "a", "b"), pattern, n_leaves, names, weights, groups
+        )
 
     @classmethod
     def from_ranking(
@@ -267,6 +403,8 @@ class Triplets(_Comparisons):
         n_leaves: int | None = None,
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> "Triplets":
         """From rankings (reference, 1st, 2nd, ..., others): a ranked leaf beats all that follow it.
 
@@ -286,32 +424,40 @@ class Triplets(_Comparisons):
         >>> len(Triplets.from_ranking([range(8)], n_ranked=2))
         11
         """
-        table = np.asarray(rows)
-        width = table.shape[1] if table.ndim == 2 else 0
+        width = _width_of(rows)
         if width < 3:
-            raise InputError(f"rows have shape {table.shape}; a reference and at least two others are needed")
-        n_ranked = _whole("n_ranked", n_ranked, at_least=1)
+            raise InputError(f"rows have {width} columns; a reference and at least two others are needed")
+        n_ranked = _checks.whole("n_ranked", n_ranked, at_least=1)
         if n_ranked > width - 1:
             raise InputError(f"n_ranked = {n_ranked} is above the {width - 1} others of a row")
         patterns = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
         columns = ("reference", *(f"place {place}" for place in range(1, width)))
-        return cls._expand(table, columns, patterns, n_leaves, names, weights)
+        return cls._expand(rows, "ranking", columns, patterns, n_leaves, names, weights, groups)
 
     @classmethod
     def _expand(
         cls,
         rows: ArrayLike,
+        what: str,
         columns: tuple[str, ...],
         patterns: list[tuple[int, int, int]],
         n_leaves: int | None,
         names: Sequence[str] | None,
         weights: ArrayLike | None,
+        groups: ArrayLike | None,
     ) -> "Triplets":
         """Triplets made of columns of wider rows: all of the first row, then of the second, ..."""
-        table, found = _as_ids(rows, len(columns), columns, _checked_names(names))
-        n = n_leaves
-        if n is None:
-            n = len(found) if found is not None else (int(table.max()) + 1 if table.size else None)
+        answers = None
+        if (frame := columns_of(rows, what, len(columns))) is not None:
+            rows, answers = frame.rows, frame.answers
+            weights = frame.weights if weights is None else weights
+            groups = frame.groups if groups is None else groups
+        table, found = as_ids(rows, len(columns), columns, _checks.names(names))
+        n = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
+        if n is None and found is not None:
+            n = len(found)
+        elif n is None and table.size:
+            n = int(table.max()) + 1
         for row in np.flatnonzero((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1))[:1]:
             ids, times = np.unique(table[row], return_counts=True)
             raise InputError(f"row {row}: leaf {ids[times > 1][0]} occurs twice in {table[row].tolist()}")
@@ -320,11 +466,27 @@ class Triplets(_Comparisons):
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
             raise InputError(f"row {row}: leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})")
-        spread = _checked_weights(weights, len(table))
-        if spread is not None:
-            spread = np.repeat(spread, len(patterns))
+        if n_leaves is None and found is None and n is not None:
+            check_reach(table, n)
+        size = len(patterns)
+
+        def spread(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else np.repeat(values, size)
+
+        weights = _checked_weights(weights, len(table))
+        told, persons, group_names = _belonging(answers, groups, None, len(table))
+        if told is None and size > 1:
+            told = np.arange(len(table), dtype=np.int32)
         triplets = table[:, np.array(patterns, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
-        return cls(triplets, n, found, spread)
+        return cls(
+            triplets,
+            n,
+            found,
+            spread(weights),
+            answers=spread(told),
+            groups=spread(persons),
+            group_names=group_names,
+        )
 
     @classmethod
     def from_responses(
@@ -350,13 +512,17 @@ class Triplets(_Comparisons):
         >>> Triplets.from_responses([(0, 1, 2), (0, 1, 2)], [1, -1]).rows.tolist()
         [[0, 1, 2], [0, 2, 1]]
         """
-        table, found = _as_ids(X, 3, ("anchor", "a", "b"), _checked_names(names))
+        frame = columns_of(X, "responses", 3)
+        if frame is not None:
+            X, y = frame.rows, frame.responses if y is None else y
+            weights = frame.weights if weights is None else weights
+        table, found = as_ids(X, 3, ("anchor", "a", "b"), _checks.names(names))
         if y is not None:
-            answers = np.asarray(y)
+            answers = _checks.array("y", y)
             if answers.shape != (len(table),):
                 raise InputError(f"y has shape {answers.shape} for {len(table)} questions")
             if answers.dtype != bool:
-                values = _numbers("y", answers)
+                values = _checks.numbers_of("y", answers)
                 wrong = np.flatnonzero((values != 1) & (values != -1))
                 if wrong.size:
                     raise InputError(
@@ -365,7 +531,8 @@ class Triplets(_Comparisons):
                 answers = values == 1
             table = table.copy()
             table[~answers] = table[~answers][:, [0, 2, 1]]
-        return cls(table, n_leaves, found, weights)
+        belong = {} if frame is None else {"answers": frame.answers, "groups": frame.groups}
+        return cls(table, n_leaves, found, weights, **belong)
 
     def to_quadruplets(self) -> "Quadruplets":
         """Each triplet (i, j, k) as the quadruplet (i, j, i, k).
@@ -375,7 +542,7 @@ class Triplets(_Comparisons):
         >>> Triplets([(0, 1, 2)]).to_quadruplets().rows.tolist()
         [[0, 1, 0, 2]]
         """
-        return Quadruplets(self._rows[:, [0, 1, 0, 2]], self._n_leaves, self._names, self._weights)
+        return Quadruplets(**{**self._state(), "rows": self._rows[:, [0, 1, 0, 2]]}, copy=False)
 
 
 class Quadruplets(_Comparisons):
@@ -394,143 +561,67 @@ class Quadruplets(_Comparisons):
     __slots__ = ()
     _width = 4
     _columns = ("i", "j", "k", "l")
+    _what = "quadruplets"
 
     def to_quadruplets(self) -> "Quadruplets":
         """Return the quadruplets themselves."""
         return self
 
 
-def _whole(what: str, value: Any, *, at_least: int) -> int:
-    try:
-        whole = int(value)
-        fine = whole == value
-    except (TypeError, ValueError, OverflowError):
-        fine = False
-    if not fine or isinstance(value, bool | np.bool_):
-        raise InputError(f"{what} = {value!r} is not a whole number")
-    if whole < at_least:
-        raise InputError(f"{what} = {whole} is below {at_least}")
-    return whole
+def _width_of(rows: Any) -> int:
+    """The number of columns of a table, 0 if it is none."""
+    frame = columns_of(rows, "ranking", 0)
+    if frame is not None:
+        return int(frame.rows.shape[1])
+    table = _checks.array("rows", rows)
+    return table.shape[1] if table.ndim == 2 else 0
 
 
-def _checked_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str):
-        raise InputError(f"names must be a sequence of strings, not the string {names!r}")
-    checked = tuple(names)
-    seen: dict[str, int] = {}
-    for at, name in enumerate(checked):
-        if not isinstance(name, str):
-            raise InputError(f"names[{at}] is {name!r}, not a string")
-        if name in seen:
-            raise InputError(f"the name {name!r} occurs twice, at {seen[name]} and {at}")
-        seen[name] = at
-    return tuple(str(name) for name in checked)
-
-
-def _checked_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
+def _checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> NDArray[np.float64] | None:
     if weights is None:
         return None
-    values = np.array(_numbers("weights", np.asarray(weights)), dtype=np.float64)
-    if values.shape != (m,):
-        raise InputError(f"weights have shape {values.shape} for {m} comparisons")
-    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    given = _checks.numbers_of("weights", weights)
+    if given.shape != (m,):
+        raise InputError(f"weights have shape {given.shape} for {m} comparisons")
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
     if wrong.size:
         raise InputError(
-            f"row {wrong[0]}: weight is {values[wrong[0]]}; weights must be finite and not negative"
+            f"row {wrong[0]}: weight is {given[wrong[0]]}; weights must be finite and not negative"
         )
+    return _kept(given, weights, copy)  # type: ignore[no-any-return]
+
+
+def _kept(values: NDArray[Any], given: Any, copy: bool) -> Any:
+    """The values, read-only; with `copy` never the memory of what was given."""
+    if isinstance(given, np.ndarray) and np.may_share_memory(values, given):
+        values = values.copy() if copy else values.view()
     values.flags.writeable = False
     return values
 
 
-def _numbers(what: str, values: NDArray[Any]) -> NDArray[np.float64]:
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be numbers: {error}") from None
-
-
-def _as_ids(
-    rows: ArrayLike, width: int, columns: tuple[str, ...], names: tuple[str, ...] | None
-) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """(m, width) ids from numbers or names, contiguous, and the names."""
-    try:
-        table = np.asarray(rows)
-    except ValueError:
-        raise _ragged(rows, width) from None
-    if table.dtype.kind == "U" and not isinstance(rows, np.ndarray):
-        # NumPy turns numbers among names into names; as objects they stay what they were.
-        table = np.array(rows, dtype=object)
-    if table.size == 0 and table.ndim <= 2 and (table.ndim < 2 or table.shape[1] in (0, width)):
-        return np.zeros((0, width), dtype=np.int64), names
-    if table.dtype == object and table.ndim == 1:
-        raise _ragged(rows, width)
-    if table.ndim != 2 or table.shape[1] != width:
-        raise InputError(f"rows have shape {table.shape}; {width} columns are needed: {', '.join(columns)}")
-    kind = table.dtype.kind
-    if table.dtype in (np.uint8, np.uint16, np.int32) and table.dtype.isnative:
-        return np.ascontiguousarray(table), names
-    if kind in "iu" and table.dtype.itemsize < 4:
-        return np.ascontiguousarray(table, dtype=np.int32), names
-    if kind in "iu":
-        large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1)) if kind == "u" else np.zeros(0)
-        if large.size:
+def _belonging(
+    answers: ArrayLike | None,
+    groups: ArrayLike | None,
+    group_names: Sequence[str] | None,
+    m: int,
+    *,
+    copy: bool = True,
+) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None, tuple[str, ...] | None]:
+    """Answers and groups as small whole numbers, read-only, and the names of groups."""
+    told = None if answers is None else _kept(_units.coded("answers", answers, m)[0], answers, copy)
+    if groups is None:
+        if group_names is not None:
+            raise InputError("group_names without groups: give both")
+        return told, None, None
+    persons, found = _units.coded("groups", groups, m)
+    if group_names is not None:
+        if found is not None:
+            raise InputError("groups are names already: leave out group_names")
+        found = _checks.names(group_names)
+        assert found is not None
+        beyond = np.flatnonzero(persons >= len(found))
+        if beyond.size:
             raise InputError(
-                f"row {large[0]}: leaf {table[large[0]].max()} is far beyond any number of leaves"
+                f"groups[{beyond[0]}] is {persons[beyond[0]]}; there are {len(found)} group_names"
             )
-        return np.ascontiguousarray(table, dtype=np.int64), names
-    if kind == "f":
-        wrong = np.argwhere(~(np.isfinite(table) & (table == np.floor(table)) & (np.abs(table) < 2**53)))
-        if len(wrong):
-            row, column = wrong[0]
-            raise InputError(
-                f"row {row}: {columns[column]} is {table[row, column]}; leaf ids are whole numbers"
-            )
-        return np.ascontiguousarray(table, dtype=np.int64), names
-    if kind in "UTO" and all(isinstance(cell, str) for cell in table.ravel().tolist()):
-        return _coded(table, names)
-    if kind == "O":
-        cells = table.ravel().tolist()
-        for at, cell in enumerate(cells):
-            number = isinstance(cell, int | float | np.number) and not isinstance(cell, bool)
-            if not number or isinstance(cells[0], str):
-                row, column = divmod(at, width)
-                found = f"row {row}: {columns[column]} is {cell!r}"
-                if isinstance(cell, str) or number:
-                    if isinstance(cell, str) == isinstance(cells[0], str):
-                        continue
-                    raise InputError(f"{found}, the first cell is {cells[0]!r}: give ids or names, not both")
-                raise InputError(f"{found}, neither id nor name")
-        return _as_ids(_numbers("rows", table), width, columns, names)
-    raise InputError(f"rows of type {table.dtype} are neither ids nor names")
-
-
-def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    cells = table.ravel().tolist()
-    if names is None:
-        names = tuple(dict.fromkeys(cells))
-    codes = {name: code for code, name in enumerate(names)}
-    ids = np.empty(len(cells), dtype=np.int64)
-    for at, cell in enumerate(cells):
-        code = codes.get(cell)
-        if code is None:
-            row = at // table.shape[1]
-            raise InputError(f"row {row}: {unknown_name(cell, names)}")
-        ids[at] = code
-    return ids.reshape(table.shape), names
-
-
-def unknown_name(name: str, names: Sequence[str]) -> str:
-    """Say that a name is unknown, with the nearest ones."""
-    near = difflib.get_close_matches(name, names, n=3)
-    hint = f"; nearest: {', '.join(repr(found) for found in near)}" if near else ""
-    return f"the name {name!r} is unknown{hint}"
-
-
-def _ragged(rows: Any, width: int) -> InputError:
-    for row, cells in enumerate(rows):
-        length = len(cells) if hasattr(cells, "__len__") else 1
-        if length != width:
-            return InputError(f"row {row}: {length} columns instead of {width}")
-    return InputError(f"rows are no table of {width} columns")
+    return told, _kept(persons, groups, copy), found

@@ -1,14 +1,16 @@
 """The dendrogram: what we believe the hierarchy to be."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
-from ordhc.comparisons import _checked_names, _whole
+from ordhc import newick
+from ordhc.beside import from_dict
+from ordhc.comparisons import _whole
 from ordhc.errors import InputError
+from ordhc.merges import Merges, whole_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Dendrogram"]
 
 
-class Dendrogram:
+class Dendrogram(Merges):
     """Merges of `n_leaves` leaves into one cluster, in order, with their heights.
 
     Clusters are labelled as SciPy labels them: leaves are 0..n-1, merge k makes cluster n + k.
@@ -33,9 +35,18 @@ class Dendrogram:
         "similarity" or "dissimilarity".
     names
         The names of the leaves.
+    node_names
+        (n - 1,) for each merge the name of its node, or None.
     support
-        (n - 1,) for each merge how sure it is, from 0 to 1, as `bootstrap` gives it; NaN for merges
-        that are only part of a node of more than two children.
+        (n - 1,) for each merge how sure it is, from 0 to 1, as `bootstrap` gives it; NaN where that isn't
+        known.
+    branch_lengths
+        (2n - 1,) for each cluster the length of the branch above it, NaN for none, as `from_newick` reads
+        them where heights do not tell them.
+    joined
+        (n - 1,) for each merge whether it is only part of the node of the merge above it, which then has
+        more than two children and stands at the same height. By default those at the height of the merge
+        above that have NaN as their support.
     leaf_heights
         (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
 
@@ -49,165 +60,7 @@ class Dendrogram:
     array([0, 0, 1])
     """
 
-    __slots__ = ("_leaf_heights", "_names", "_support", "_tree")
-
-    def __init__(
-        self,
-        merges: ArrayLike,
-        heights: ArrayLike,
-        *,
-        kind: str = "dissimilarity",
-        names: Sequence[str] | None = None,
-        support: ArrayLike | None = None,
-        leaf_heights: ArrayLike | None = None,
-    ) -> None:
-        if kind not in ("similarity", "dissimilarity"):
-            raise InputError(f"kind is {kind!r}, not 'similarity' or 'dissimilarity'")
-        pairs = np.asarray(merges)
-        if pairs.size == 0:
-            pairs = np.zeros((0, 2), dtype=np.int64)
-        whole = _whole_labels(pairs)
-        values = np.ascontiguousarray(heights, dtype=np.float64)
-        if values.ndim != 1:
-            raise InputError(f"heights have shape {values.shape}; one per merge is needed")
-        self._tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
-        self._names = self._fitting(names)
-        self._support = self._checked("support", support, self.n_leaves - 1, 0, 1)
-        self._leaf_heights = self._checked("leaf_heights", leaf_heights, self.n_leaves, -np.inf, np.inf)
-
-    @classmethod
-    def _of(
-        cls,
-        tree: _ordhc.Dendrogram,
-        names: Sequence[str] | None,
-        support: ArrayLike | None = None,
-        leaf_heights: ArrayLike | None = None,
-    ) -> Self:
-        self = cls.__new__(cls)
-        self._tree = tree
-        self._names = self._fitting(names)
-        self._support = self._checked("support", support, self.n_leaves - 1, 0, 1)
-        self._leaf_heights = self._checked("leaf_heights", leaf_heights, self.n_leaves, -np.inf, np.inf)
-        return self
-
-    def _checked(
-        self, what: str, given: ArrayLike | None, length: int, low: float, high: float
-    ) -> NDArray[np.float64] | None:
-        if given is None:
-            return None
-        values = np.array(given, dtype=np.float64)
-        if values.shape != (length,):
-            raise InputError(
-                f"{what} has shape {values.shape}; ({length},) is needed for {self.n_leaves} leaves"
-            )
-        wrong = np.flatnonzero((values < low) | (values > high) | np.isinf(values))
-        if wrong.size:
-            raise InputError(
-                f"{what}[{wrong[0]}] is {values[wrong[0]]}, not finite within {low:g} to {high:g}"
-            )
-        values.flags.writeable = False
-        return values
-
-    def _fitting(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
-        checked = _checked_names(names)
-        if checked is not None and len(checked) != self._tree.n_leaves:
-            raise InputError(f"{len(checked)} names for {self._tree.n_leaves} leaves")
-        return checked
-
-    @property
-    def n_leaves(self) -> int:
-        """The number of leaves."""
-        return self._tree.n_leaves
-
-    @property
-    def kind(self) -> str:
-        """What heights are: "similarity" or "dissimilarity"."""
-        return "dissimilarity" if self._tree.dissimilarity else "similarity"
-
-    @property
-    def merges(self) -> NDArray[np.int64]:
-        """The two clusters of each merge, (n - 1, 2), the smaller label first."""
-        return self._tree.merges()
-
-    @property
-    def heights(self) -> NDArray[np.float64]:
-        """The height of each merge, (n - 1,)."""
-        return self._tree.heights()
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """The number of leaves of the cluster that each merge makes, (n - 1,)."""
-        return self._tree.sizes()
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, or None."""
-        return self._names
-
-    @property
-    def support(self) -> NDArray[np.float64] | None:
-        """How sure each merge is, (n - 1,) from 0 to 1 (NaN within a node), or None."""
-        return self._support
-
-    @property
-    def leaf_heights(self) -> NDArray[np.float64] | None:
-        """The heights at which leaves themselves stand, (n,), or None.
-
-        For dot products a leaf stands at its own squared length (over p), but no further from the others
-        than its merge: max(h(parent), s_ii) (Gray et al. 2024, Algorithm 1).
-        """
-        return self._leaf_heights
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the leaves, their numbers where they have none."""
-        return self._names or tuple(str(leaf) for leaf in range(self.n_leaves))
-
-    @property
-    def is_monotone(self) -> bool:
-        """Whether there are no inversions: no merge is closer than a merge within it."""
-        return self._tree.is_monotone()
-
-    def with_names(self, names: Sequence[str] | None) -> "Dendrogram":
-        """The same tree with other names."""
-        return Dendrogram._of(self._tree, names, self._support, self._leaf_heights)
-
-    def with_support(self, support: ArrayLike | None) -> "Dendrogram":
-        """The same tree with other support.
-
-        Examples
-        --------
-        >>> Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).with_support([0.93, 1.0]).to_newick()
-        '(2:2,(0:1,1:1)93:1)100;'
-        """
-        return Dendrogram._of(self._tree, self._names, support, self._leaf_heights)
-
-    def with_leaf_heights(self, leaf_heights: ArrayLike | None) -> "Dendrogram":
-        """The same tree with leaves at other heights.
-
-        Examples
-        --------
-        >>> d = Dendrogram([(0, 1)], [2.0], kind="similarity")
-        >>> d.with_leaf_heights([5.0, 3.0]).to_newick()
-        '(0:3,1:1);'
-        """
-        return Dendrogram._of(self._tree, self._names, self._support, leaf_heights)
-
-    def relabel(self, leaves: ArrayLike) -> "Dendrogram":
-        """The same tree over renumbered leaves: leaf i becomes `leaves[i]`, with its name.
-
-        Examples
-        --------
-        >>> Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).relabel([2, 1, 0]).merges.tolist()
-        [[1, 2], [0, 3]]
-        """
-        order = np.ascontiguousarray(leaves, dtype=np.int64)
-        tree = self._tree.relabel(order)
-        names = None
-        if self._names is not None:
-            names = [self._names[leaf] for leaf in np.argsort(order)]
-        own = None if self._leaf_heights is None else self._leaf_heights[np.argsort(order)]
-        return Dendrogram._of(tree, names, self._support, own)
+    __slots__ = ()
 
     def to_scipy(self) -> NDArray[np.float64]:
         """SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
@@ -250,50 +103,81 @@ class Dendrogram:
     def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:
         """The tree as Newick text.
 
-        Branch lengths are differences of heights: leaves stand at `leaf_heights` or, without these, at
-        0 with dissimilarities, at the closest merge with similarities. `heights` adds the exact heights
-        as comments, from which `from_newick` restores the tree. Support is written as the label of a
-        node, in percent.
-        """
-        names = None if self._names is None else list(self._names)
-        labels: list[str | None] | None = None
-        if self._support is not None:
-            labels = [None if share != share else f"{100 * share:.4g}" for share in self._support.tolist()]
-        own = None if self._leaf_heights is None else self._leaf_heights.tolist()
-        return self._tree.to_newick(names, labels, own, branch_lengths, heights)
+        Branch lengths are those that were read (`branch_lengths`) or else differences of heights: leaves
+        stand at `leaf_heights` or, without these, at 0 with dissimilarities, at the closest merge with
+        similarities. Joined merges are one node. Support is written as the label of a node, in percent
+        (as shares where it was read so). Where a node has a name too, the name is its label, and support a
+        comment. Names that hold blanks, ``_``, brackets, quotes and the like are quoted, those of nodes also
+        where they are numbers.
 
-    @classmethod
-    def from_newick(cls, text: str, names: Sequence[str] | None = None) -> "Dendrogram":
-        """Read Newick text.
-
-        Leaves are numbered in the order in which they stand; with `names` in that order instead; if
-        all of them are the numbers 0..n-1, by these numbers. Heights come from `to_newick`'s
-        comments, else from branch lengths, else from the depth. Nodes of more than two children
-        become merges of equal height.
+        Parameters
+        ----------
+        branch_lengths
+            Write them.
+        heights
+            Add the exact heights as comments, and the numbers of leaves and merges where the text does
+            not tell them: `from_newick` restores the tree as it is.
 
         Examples
         --------
-        >>> Dendrogram.from_newick("((cat:1,dog:1):2,car:3);").names
-        ('cat', 'dog', 'car')
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.25, 0.5], names=["my cat", "dog", "1"], support=[0.9, 1])
+        >>> d.to_newick()
+        "(1:0.5,('my cat':0.25,dog:0.25)90:0.25)100;"
+        >>> Dendrogram.from_newick(d.to_newick(heights=True)) == d
+        True
         """
-        tree, found = _ordhc.Dendrogram.from_newick(text)
-        n = len(found)
-        if names is not None:
-            wanted = _checked_names(names) or ()
-            place = {name: leaf for leaf, name in enumerate(wanted)}
-            for name in found:
-                if name not in place:
-                    raise InputError(f"the tree's leaf {name!r} is not among the names")
-            if len(wanted) != n:
-                lost = next(name for name in wanted if name not in set(found))
-                raise InputError(f"the name {lost!r} is not in the tree")
-            order = np.array([place[name] for name in found], dtype=np.int64)
-            return cls._of(tree.relabel(order), wanted)
-        if all(name.isascii() and name.isdigit() for name in found):
-            numbers = [int(name) for name in found]
-            if sorted(numbers) == list(range(n)):
-                return cls._of(tree.relabel(np.array(numbers, dtype=np.int64)), None)
-        return cls._of(tree, found)
+        return newick.write(self._tree, self._beside, lengths=bool(branch_lengths), heights=bool(heights))
+
+    @classmethod
+    def from_newick(
+        cls, text: str, names: Sequence[str] | None = None, *, preserve_underscores: bool = False
+    ) -> "Dendrogram":
+        """Read Newick text; `to_newick` writes the same tree again.
+
+        Parameters
+        ----------
+        text
+            One tree. Comments in brackets are skipped, but for those of `to_newick`.
+        names
+            Number the leaves in this order. By default they are numbered as they stand; if all of them are
+            the numbers 0..n-1 (outside of quotes), by these; and as comments of `to_newick` say.
+        preserve_underscores
+            Keep ``_`` in names that aren't quoted, where it means a blank.
+
+        Returns
+        -------
+        Dendrogram
+            Labels of inner nodes are `support` if they are numbers from 0 to 100 outside of quotes, in
+            percent unless none of the tree's is above 1; all else is `node_names`, ``95/0.98`` too, and all
+            numbers where one is not from 0 to 100. Nodes of more than two children are merges of equal
+            height, in the order written, all but the last `joined`. Nodes of one child are passed over,
+            lengths added up.
+
+            Heights come from comments of `to_newick`; else from branch lengths, if all leaves are equally
+            far from the root (but for 1e-6 of that): the longest way down to a leaf. Else they are ranks: a
+            node is one higher than its highest child. `branch_lengths` are kept where heights don't tell
+            them.
+
+        Warns
+        -----
+        OrdhcWarning
+            Branch lengths that are those of no heights, so that heights are ranks; labels of nodes that are
+            passed over.
+
+        Raises
+        ------
+        InputError
+            What can't be read, with its line; names that occur twice or aren't among `names`.
+
+        Examples
+        --------
+        >>> d = Dendrogram.from_newick("((cat:1,my_dog:1)95:2,car:3)things;")
+        >>> d.names, d.node_names, d.support
+        (('cat', 'my dog', 'car'), (None, 'things'), array([0.95,  nan]))
+        >>> d.to_newick()
+        "((cat:1,'my dog':1)95:2,car:3)things;"
+        """
+        return cls._made(*newick.read(text, names, preserve_underscores=preserve_underscores))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a dict that JSON can hold; `from_dict` restores it unchanged."""
@@ -302,14 +186,9 @@ class Dendrogram:
             "kind": self.kind,
             "merges": self.merges.tolist(),
             "heights": self.heights.tolist(),
-            "names": None if self._names is None else list(self._names),
+            "names": None if self.names is None else list(self.names),
         }
-        if self._support is not None:
-            shares = self._support.tolist()
-            everything["support"] = [None if share != share else share for share in shares]
-        if self._leaf_heights is not None:
-            everything["leaf_heights"] = self._leaf_heights.tolist()
-        return everything
+        return {**everything, **self._beside.to_dict()}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
@@ -318,11 +197,9 @@ class Dendrogram:
             merges, heights, kind = data["merges"], data["heights"], data["kind"]
         except (KeyError, TypeError):
             raise InputError("a tree needs the keys merges, heights and kind") from None
-        support = data.get("support")
-        if support is not None:
-            support = [np.nan if share is None else share for share in support]
-        own = data.get("leaf_heights")
-        return cls(merges, heights, kind=kind, names=data.get("names"), support=support, leaf_heights=own)
+        found = cls(merges, heights, kind=kind, names=data.get("names"), **from_dict(data))
+        shares, by_leaves = (bool(data.get(key)) for key in ("support_as_shares", "children_by_leaves"))
+        return found._with(shares=shares, by_leaves=by_leaves) if shares or by_leaves else found
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
@@ -360,7 +237,7 @@ class Dendrogram:
         >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
         (2, array([2, 3]))
         """
-        a, b = np.broadcast_arrays(_whole_labels(np.asarray(i)), _whole_labels(np.asarray(j)))
+        a, b = np.broadcast_arrays(whole_labels(np.asarray(i)), whole_labels(np.asarray(j)))
         sizes = self._tree.lca_sizes(
             np.ascontiguousarray(a.ravel(), dtype=np.int64),
             np.ascontiguousarray(b.ravel(), dtype=np.int64),
@@ -372,10 +249,14 @@ class Dendrogram:
         return self._tree.leaf_order()
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw the tree with Matplotlib (the extra `plot`); see `ordhc.plotting.plot_dendrogram`."""
-        from ordhc.plotting import plot_dendrogram
+        """Draw the tree with Matplotlib (the extra `plot`); see `ordhc.plotting.plot_dendrogram`.
 
-        return plot_dendrogram(self, ax, **options)
+        Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
+        that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.
+        """
+        from ordhc.plotting import current_axes, plot_dendrogram
+
+        return plot_dendrogram(self, current_axes(self, **options) if ax is None else ax, **options)
 
     def __len__(self) -> int:
         return self.n_leaves
@@ -383,13 +264,15 @@ class Dendrogram:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):
             return NotImplemented
-        extras = [(self._support, other._support), (self._leaf_heights, other._leaf_heights)]
-        return (
-            self.kind == other.kind
-            and self._names == other._names
-            and all(_same(mine, theirs) for mine, theirs in extras)
-            and np.array_equal(self.merges, other.merges)
-            and np.array_equal(self.heights, other.heights)
+        if self is other:
+            return True
+        if self.kind != other.kind or not self._beside.equals(other._beside):
+            return False
+        trees = [self._tree, other._tree]
+        if self.joined is not None:
+            trees = [tree.in_order_of_children(self.joined) for tree in trees]
+        return np.array_equal(self.heights, other.heights) and np.array_equal(
+            trees[0].merges(), trees[1].merges()
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -419,17 +302,3 @@ class Dendrogram:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dendrogram.from_dict, (self.to_dict(),)
-
-
-def _same(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> bool:
-    return a is b or (a is not None and b is not None and np.array_equal(a, b, equal_nan=True))
-
-
-def _whole_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
-    if labels.dtype.kind == "f":
-        wrong = np.flatnonzero(labels.ravel() != np.floor(labels.ravel()))
-        if wrong.size:
-            raise InputError(f"the label {labels.ravel()[wrong[0]]} is no whole number")
-    elif labels.dtype.kind not in "iu":
-        raise InputError(f"labels of type {labels.dtype} are no whole numbers")
-    return np.ascontiguousarray(labels, dtype=np.int64).reshape(labels.shape)

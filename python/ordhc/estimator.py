@@ -6,8 +6,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordhc import _checks
+from ordhc._frames import ROLES, column_names, columns_of
 from ordhc.clustering import cluster
-from ordhc.comparisons import Quadruplets, Triplets, _checked_weights, _numbers, _whole, unknown_name
+from ordhc.comparisons import Quadruplets, Triplets, _checked_weights
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError
 
@@ -134,7 +136,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         InputError
             Comparisons, responses or weights that are none, with their place.
         """
-        wanted = None if self.n_clusters is None else _whole("n_clusters", self.n_clusters, at_least=1)
+        wanted = None if self.n_clusters is None else _checks.whole("n_clusters", self.n_clusters, at_least=1)
         data = _comparisons(X, y, sample_weight, self.n_leaves)
         if wanted is not None and wanted > data.n_leaves:
             raise InputError(f"n_clusters = {wanted} is above the {data.n_leaves} leaves")
@@ -228,6 +230,8 @@ def _comparisons(
     data: Comparisons
     if isinstance(X, list) and X and isinstance(X[0], Comparisons):
         X = _joined(X)
+    elif not isinstance(X, Comparisons) and not _is_sparse(X):
+        X, y, sample_weight = _from_frame(X, y, sample_weight)
     table = X if isinstance(X, Comparisons) or _is_sparse(X) else _table(X)
     if isinstance(table, np.ndarray) and table.ndim != 3:
         return _from_list(X, table, y, sample_weight, n_leaves)
@@ -242,6 +246,26 @@ def _comparisons(
     if sample_weight is not None:
         raise InputError(f"X is {kind} and has no rows for sample_weight")
     return _from_tensor(table, n_leaves)
+
+
+def _from_frame(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[Any, ArrayLike | None, ArrayLike | None]:
+    """A data frame's columns by name, responses and weights among them; anything else as it is."""
+    names = column_names(X)
+    if names is None:
+        return X, y, sample_weight
+    plain = {str(name).strip().lower() for name in names}
+    four = len(names) == 4 or any(plain >= set(known) for known in ROLES["quadruplets"])
+    what = "quadruplets" if four and not any(plain >= set(k) for k in ROLES["triplets"]) else "triplets"
+    if plain >= set(ROLES["quadruplets"][0]):
+        what = "quadruplets"
+    if plain >= set(ROLES["responses"][0]):
+        what = "responses"
+    frame = columns_of(X, what, 4 if what == "quadruplets" else 3)
+    assert frame is not None
+    y = frame.responses if y is None else y
+    return frame.rows, y, frame.weights if sample_weight is None else sample_weight
 
 
 def _is_sparse(X: Any) -> bool:
@@ -265,19 +289,29 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
         same = type(part) is type(first) and (part.n_leaves, part.names) == (first.n_leaves, first.names)
         if not same:
             raise InputError(f"X[{at}] is {part!r}, with other leaves than X[0], {first!r}")
-    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in parts]
-    weighted = any(part.weights is not None for part in parts)
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
+
+    def together(what: str) -> NDArray[Any] | None:
+        values = [getattr(part, what) for part in parts]
+        return None if any(value is None for value in values) else np.concatenate(values)
+
+    answers, groups, names = together("answers"), together("groups"), first.group_names
+    if any(part.group_names != names for part in parts):
+        groups = names = None
     rows = np.concatenate([part.rows for part in parts])
-    kind: type[Comparisons] = type(first)
-    return kind(rows, first.n_leaves, first.names, np.concatenate(weights) if weighted else None)
+    joined: Comparisons = first._changed(
+        rows=rows, weights=weights, answers=answers, groups=groups, group_names=names
+    )
+    return joined
 
 
 def _weighted(data: Comparisons, weights: NDArray[np.float64] | None) -> Comparisons:
     """The comparisons with their weights times these."""
     if weights is None:
         return data
-    product = weights if data.weights is None else weights * data.weights
-    return type(data)(data.rows, data.n_leaves, data.names, product)
+    return data._changed(weights=weights if data.weights is None else weights * data.weights)
 
 
 def _from_list(
@@ -309,7 +343,8 @@ def _from_list(
     answered = magnitude > 0
     plain = data.weights is None and bool((magnitude[answered] == 1).all())
     weights = magnitude if data.weights is None else magnitude * data.weights
-    return kind(rows[answered], data.n_leaves, data.names, None if plain else weights[answered])
+    turned_round = data._changed(rows=rows, weights=None if plain else weights)
+    return turned_round[answered]
 
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
@@ -319,7 +354,7 @@ def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
         raise InputError(f"y has shape {answers.shape} for {m} questions")
     if answers.dtype == bool:
         return np.where(answers, 1.0, -1.0)
-    counts = _numbers("y", answers)
+    counts = _checks.numbers_of("y", answers)
     for row in np.flatnonzero(~np.isfinite(counts))[:1]:
         raise InputError(f"row {row}: y is {answers[row]}; counts are finite")
     zeros = np.flatnonzero(counts == 0)
@@ -352,7 +387,7 @@ def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float
     n = X.shape[0]
     if X.shape != (n, n, n):
         raise InputError(f"X has shape {X.shape}; a tensor of counts is (n, n, n)")
-    counts = _numbers("X", X)
+    counts = _checks.numbers_of("X", X)
     cells = np.argwhere(counts)
     return cells, counts[tuple(cells.T)], n
 
@@ -370,7 +405,7 @@ def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int
     cells = np.column_stack([np.asarray(axis, dtype=np.int64) for axis in axes])
     if cells.shape[1] == 2:
         cells = np.column_stack([cells[:, 0], *divmod(cells[:, 1], n)])
-    counts = _numbers("X", np.asarray(coo.data))
+    counts = _checks.numbers_of("X", np.asarray(coo.data))
     return cells[counts != 0], counts[counts != 0], n
 
 
@@ -391,7 +426,7 @@ def _leaves_of(tree: Dendrogram, data: Comparisons) -> NDArray[np.int64]:
         place = {name: leaf for leaf, name in enumerate(tree.names)}
         for leaf in np.unique(rows):
             if data.names[leaf] not in place:
-                raise InputError(unknown_name(data.names[leaf], tree.names))
+                raise InputError(_checks.unknown_name(data.names[leaf], tree.names))
         rows = np.array([place.get(name, -1) for name in data.names], dtype=np.int64)[rows]
     for row in np.flatnonzero((rows >= tree.n_leaves).any(axis=1))[:1]:
         raise InputError(f"row {row}: leaf {rows[row].max()} is not in the tree of {tree.n_leaves} leaves")

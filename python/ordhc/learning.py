@@ -1,8 +1,10 @@
 """Learning a tree by asking: learners that ask and are told, and the loop with an oracle."""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,33 @@ class Questions:
         return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
 
 
+#: At most so many questions are handed out at a time, if each is asked several times.
+_MOST = 2**22
+
+
+@dataclass
+class _Votes:
+    """A question that is asked several times: its leaves, how often it was asked, the answers so far."""
+
+    row: tuple[int, ...]
+    n_asked: int = 0
+    answers: dict[int, int] = field(default_factory=dict)
+
+
+def _within(what: str, value: Any, at_least: int, at_most: int) -> int:
+    whole = _whole(what, value, at_least=at_least)
+    if whole > at_most:
+        raise InputError(f"{what} = {whole} is above {at_most}")
+    return whole
+
+
+def _probability(what: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} = {value!r} is not a number") from None
+
+
 class Learner:
     """Learns a tree by asking which of three leaves is the odd one out, or which of two pairs is closer.
 
@@ -61,13 +90,16 @@ class Learner:
     method
         "insertion" places one leaf after the other, by binary search; "quick" divides leaves by pivots
         and merges the parts (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4 and 1-2). Both find exactly the
-        tree that the answers come from, of any shape and degree.
+        tree that the answers come from, of any shape and degree. They ask O(n log n) questions where nodes
+        have few children, O((d / log d) n log n) where they have d: a star takes n^2 / 4.
 
         For answers that are right with probability `p` only: "robust", a posterior search with fresh
         verification; "robust-paper", the algorithm of the paper's section 5, a reference that asks a
-        hundred times as much; "majority", which repeats every question. Of a binary tree and independent
-        answers, whatever the wrong ones are, the tree is wrong with probability at most `delta`. With
-        `p` < 1 "insertion" is "robust".
+        hundred times as much and knows binary trees only (others are an error); "majority", which repeats
+        every question. The tree is wrong with probability at most `delta`, whatever its shape and degree
+        and whatever the wrong answers are, if each answer is right with probability `p` or more given all
+        answers before it, and the same question asked again is answered anew. With `p` < 1 "insertion" is
+        "robust".
 
         Of two pairs ask "single" and "complete", which find the single and complete linkage of
         similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
@@ -75,10 +107,11 @@ class Learner:
     p
         How likely an answer is right, more than 1/2. `estimate_p` tells it from repeated questions.
     delta
-        How likely the tree may be wrong.
+        How likely the tree may be wrong, if answers are as `method` says.
     assume
         Of "robust": "adversarial", wrong answers may be anything; "uniform" asks two thirds as much, but
-        keeps `delta` only where both wrong answers are equally likely.
+        promises nothing: trees are wrong about as rarely as `delta` says if no wrong answer is likelier
+        than (1 - `p`) / 2, and much more often if there are preferred lies.
     noise
         Of "robust": "independent", or "persistent" if the same question always gets the same answer, as
         from a language model: no question is asked twice, and no probability is promised.
@@ -89,9 +122,9 @@ class Learner:
     parallel
         Of the schedule "questions": how many leaves are searched side by side.
     exact
-        Of the schedule "questions": choose pivots as the paper does, never more than log2(2i - 3)
-        questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the largest entropy,
-        which need fewer questions on average.
+        Of the schedule "questions": choose pivots as the paper does, in binary trees never more than
+        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the
+        largest entropy, which need fewer questions on average.
     n_landmarks, q, n_references
         Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
         ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
@@ -137,16 +170,18 @@ class Learner:
         limit: int | None = None,
         seed: int = 0,
     ) -> None:
-        names = None if isinstance(n_leaves, int | np.integer) else _checked_names(n_leaves)
-        n = len(names) if names is not None else _whole("n_leaves", n_leaves, at_least=1)
+        is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
+        names = None if is_number else _checked_names(n_leaves)
+        n = len(names) if names is not None else _within("n_leaves", n_leaves, 1, 2**31 - 1)
+        p, delta = _probability("p", p), _probability("delta", delta)
         if method not in METHODS:
             raise InputError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
         if schedule not in _SCHEDULES:
             raise InputError(f"unknown schedule {schedule!r}; there are {', '.join(_SCHEDULES)}")
         if not 0.5 < p <= 1:
-            raise InputError(f"p = {p} must be more than 1/2 and at most 1")
+            raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
         if not 0 < delta < 1:
-            raise InputError(f"delta = {delta} must be between 0 and 1, both excluded")
+            raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
         for name, value, known in (
             ("assume", assume, ("adversarial", "uniform")),
             ("noise", noise, ("independent", "persistent")),
@@ -157,18 +192,18 @@ class Learner:
             method = "robust"
         if schedule != "questions" and method not in ("insertion", "robust"):
             raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
-        parallel = _whole("parallel", parallel, at_least=1)
+        parallel = _within("parallel", parallel, 1, 2**63 - 1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
-        seed = _whole("seed", seed, at_least=0)
+        seed = _within("seed", seed, 0, 2**64 - 1)
         if method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
             counts = {
-                name: None if count is None else _whole(name, count, at_least=1)
+                name: None if count is None else _within(name, count, 1, 2**63 - 1)
                 for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
             }
-            most = None if budget is None else max(_whole("budget", budget, at_least=0), 1)
+            most = None if budget is None else max(_within("budget", budget, 0, 2**63 - 1), 1)
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else _SCHEDULES[schedule] if method == "insertion" else method
@@ -176,16 +211,16 @@ class Learner:
                 kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
             )
         self._names = names
-        self._repeat = _whole("repeat", repeat, at_least=1)
+        self._repeat = _within("repeat", repeat, 1, 2**31 - 1)
         if self._repeat % 2 == 0:
             raise InputError(f"repeat = {repeat} is even: a majority needs an odd number")
         self._budget = math.inf if budget is None else _whole("budget", budget, at_least=0)
         self._limit = math.inf if limit is None else _whole("limit", limit, at_least=1)
         self._told: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
         self._n_asked = self._n_answered = self._n_rounds = 0
-        # By question of the engine, if each is asked several times: its leaves and the answers so far.
-        self._votes: dict[int, tuple[list[int], dict[int, int]]] = {}
-        self._waiting: list[tuple[int, list[int]]] = []
+        # By question of the engine, if each is asked several times; and those that will be asked more often.
+        self._votes: dict[int, _Votes] = {}
+        self._waiting: deque[int] = deque()
 
     # What was asked and answered.
 
@@ -215,14 +250,24 @@ class Learner:
         return int(min(room, 2**62))
 
     def _ask_repeatedly(self, room: int) -> Questions:
-        if room > len(self._waiting):
-            new = -(-(room - len(self._waiting)) // self._repeat)
+        room = min(room, _MOST)
+        # Only the first one may have been asked already.
+        waiting = len(self._waiting) * self._repeat
+        waiting -= self._votes[self._waiting[0]].n_asked if self._waiting else 0
+        if room > waiting:
+            new = -(-(room - waiting) // self._repeat)
             for question, row in Questions(*self._learner.ask(new)):
-                self._votes[question] = (list(row), {})
-                first = question * self._repeat
-                self._waiting.extend((first + at, list(row)) for at in range(self._repeat))
-        taken = self._waiting[:room]
-        del self._waiting[: len(taken)]
+                self._votes[question] = _Votes(row)
+                self._waiting.append(question)
+        taken: list[tuple[int, Sequence[int]]] = []
+        while self._waiting and len(taken) < room:
+            question = self._waiting[0]
+            votes = self._votes[question]
+            until = min(self._repeat, votes.n_asked + room - len(taken))
+            taken.extend((question * self._repeat + at, votes.row) for at in range(votes.n_asked, until))
+            votes.n_asked = until
+            if until == self._repeat:
+                self._waiting.popleft()
         return self._questions(taken)
 
     def _questions(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> Questions:
@@ -235,12 +280,11 @@ class Learner:
         """The questions that were asked and are not answered."""
         if self._repeat == 1:
             return Questions(*self._learner.open())
-        waiting = {number for number, _ in self._waiting}
         rows = [
-            (question * self._repeat + at, row)
-            for question, (row, answers) in self._votes.items()
-            for at in range(self._repeat)
-            if at not in answers and question * self._repeat + at not in waiting
+            (question * self._repeat + at, votes.row)
+            for question, votes in self._votes.items()
+            for at in range(votes.n_asked)
+            if at not in votes.answers
         ]
         return self._questions(rows)
 
@@ -289,19 +333,19 @@ class Learner:
             )
 
     def _tell_votes(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str | None]:
-        waiting = {number for number, _ in self._waiting}
         for done, (number, answer) in enumerate(zip(ids.tolist(), answers.tolist(), strict=True)):
             question, at = divmod(number, self._repeat)
-            if question not in self._votes or number in waiting or at in self._votes[question][1]:
+            votes = self._votes.get(question)
+            if votes is None or at >= votes.n_asked or at in votes.answers:
                 return done, f"question {number} is not open"
-            votes = self._votes[question][1]
-            votes[at] = answer
-            if len(votes) == self._repeat:
-                given = list(votes.values())
-                most = max(map(given.count, given))
-                best = {choice for choice in given if given.count(choice) == most}
+            votes.answers[at] = answer
+            if len(votes.answers) == self._repeat:
+                given = list(votes.answers.values())
+                counts = {choice: given.count(choice) for choice in set(given)}
+                most = max(counts.values())
+                best = [choice for choice, count in counts.items() if count == most]
                 # A tie is "none", or "neither".
-                verdict = best.pop() if len(best) == 1 else -1 if self.width == 3 else 0
+                verdict = best[0] if len(best) == 1 else -1 if self.width == 3 else 0
                 self._learner.tell(np.array([question]), np.array([verdict], dtype=np.int8))
                 del self._votes[question]
         return len(ids), None
@@ -493,23 +537,37 @@ def _keep(error: BaseException, learner: Learner) -> None:
 
 
 def comparisons_of(
-    rows: NDArray[Any], answers: NDArray[Any], n_leaves: int, names: Sequence[str] | None
+    rows: NDArray[Any],
+    answers: NDArray[Any],
+    n_leaves: int,
+    names: Sequence[str] | None,
+    who: Sequence[str | None] | None = None,
 ) -> Triplets | Quadruplets:
     """Answers as comparisons.
 
-    An odd one out is the farther one for both others: two triplets; "none" says nothing. A pair that is
-    more similar than another is a quadruplet.
+    An odd one out is the farther one for both others: two triplets with the number of the answer; "none"
+    says nothing. A pair that is more similar than another is a quadruplet. Groups are those who answered, if
+    anybody is known ("" where nobody is).
     """
+    groups = None
+    if who is not None and any(name is not None for name in who):
+        groups = np.array([name or "" for name in who], dtype=object)
     if rows.shape[1] == 4:
         told = answers != 0
         table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[told]
-        return Quadruplets(table, n_leaves, names)
+        return Quadruplets(table, n_leaves, names, groups=None if groups is None else groups[told])
     told = answers >= 0
     rows, odd = rows[told], answers[told].astype(np.int64)
     at = np.arange(len(rows))
     a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
     table = np.stack([np.stack([a, b, c], axis=1), np.stack([b, a, c], axis=1)], axis=1).reshape(-1, 3)
-    return Triplets(table, n_leaves, names)
+    return Triplets(
+        table,
+        n_leaves,
+        names,
+        answers=np.repeat(np.flatnonzero(told), 2),
+        groups=None if groups is None else np.repeat(groups[told], 2),
+    )
 
 
 def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float, float]:

@@ -5,17 +5,24 @@ names, else by number. `ordhc.score(tree, reference, metric=...)` finds the same
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, verbs
+from ordhc import _ordhc
 from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
-from ordhc.trees import as_dendrogram, index_names, label_columns
+from ordhc.matching import prepared
+from ordhc.tree_metrics import (
+    KendallTau,
+    kendall_tau_b,
+    merge_distortion,
+    robinson_foulds,
+    triplet_distance,
+)
 
 __all__ = [
     "KendallTau",
@@ -379,251 +386,3 @@ def _one_column(table: NDArray[np.int64], what: str) -> NDArray[np.int64]:
         raise InputError(f"{what} takes one label for each leaf, not {table.shape[1]} columns (aari does)")
     column: NDArray[np.int64] = table.T[0]
     return column
-
-
-# --- beside another tree ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class KendallTau:
-    """What `kendall_tau_b` gives. As a number (`float(...)`) it is the mean.
-
-    Attributes
-    ----------
-    mean
-        Over the leaves whose tau-b is defined.
-    standard_error
-        Of the mean, as `scipy.stats.sem`.
-    undefined
-        The number of leaves without a tau-b, because one of their rankings is all ties.
-    values
-        The tau-b of each leaf, (n,); NaN where it is undefined.
-    """
-
-    mean: float
-    standard_error: float
-    undefined: int
-    values: NDArray[np.float64] = field(repr=False, compare=False)
-
-    def __float__(self) -> float:
-        return self.mean
-
-    def __str__(self) -> str:
-        return f"{self.mean:.6g} (standard error {self.standard_error:.3g})"
-
-
-def kendall_tau_b(
-    tree: Any, reference: Any, include_self: bool = True, *, progress: Progress | None = None
-) -> KendallTau:
-    """The mean Kendall tau-b of two trees (Gray et al. 2024, section 4.1).
-
-    Each leaf ranks the others by the height at which it merges with them, in one tree and in the other.
-
-    Parameters
-    ----------
-    tree, reference
-        See `ordhc.as_dendrogram`. Closer merges rank first, whether heights are similarities or
-        dissimilarities; equal heights tie, inversions count as they stand.
-    include_self
-        The leaf takes part in its own ranking, as the closest in both, as in the paper's code.
-
-    Returns
-    -------
-    KendallTau
-        With `mean`, `standard_error` and the `values` by leaf, each that of `scipy.stats.kendalltau`.
-
-    Raises
-    ------
-    InputError
-        Another number of leaves; no leaf with a tau-b.
-
-    Examples
-    --------
-    >>> import ordhc
-    >>> tau = ordhc.metrics.kendall_tau_b("((0,1),(2,3));", "((0,2),(1,3));")
-    >>> round(tau.mean, 4), round(tau.standard_error, 4)
-    (0.4, 0.0)
-    """
-    tree, other = prepared(tree, reference, ("tree",), "kendall_tau_b")
-    tau = KendallTau(*_ordhc.kendall_tau(other._tree, tree._tree, bool(include_self), progress))
-    if tau.undefined == tree.n_leaves:
-        raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
-    return tau
-
-
-def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = None) -> float:
-    """The largest difference of merge heights over all pairs of leaves (Gray et al. 2024, section 3.1).
-
-    Raises
-    ------
-    InputError
-        Another number of leaves; similarities beside dissimilarities.
-
-    Examples
-    --------
-    >>> import ordhc
-    >>> ordhc.metrics.merge_distortion("((0:1,1:1):1,2:2);", "((0:1,1:1):3,2:4);")
-    2.0
-    """
-    tree, other = prepared(tree, reference, ("tree",), "merge_distortion")
-    return _ordhc.merge_distortion(tree._tree, other._tree, progress)
-
-
-def triplet_distance(
-    tree: Any,
-    reference: Any,
-    normalize: bool = True,
-    *,
-    join_ties: bool = True,
-    progress: Progress | None = None,
-) -> int | float:
-    """The rooted triplet distance: sets of three leaves about which two trees differ.
-
-    A tree says of three leaves which two are closest, or nothing if they part at the same node; trees
-    differ where they say something different, or only one of them says something.
-
-    Parameters
-    ----------
-    tree, reference
-        See `ordhc.as_dendrogram`.
-    normalize
-        The share of all sets of three leaves, instead of their number.
-    join_ties
-        Merges of equal height, one in the other, are one node of more than two children.
-
-    Examples
-    --------
-    >>> import ordhc
-    >>> ordhc.metrics.triplet_distance("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
-    2
-    """
-    tree, other = prepared(tree, reference, ("tree",), "triplet_distance")
-    same, different, first, second, neither = _ordhc.triplet_counts(
-        tree._tree, other._tree, bool(join_ties), progress
-    )
-    distance = different + first + second
-    return distance / max(distance + same + neither, 1) if normalize else distance
-
-
-def robinson_foulds(
-    tree: Any, reference: Any, normalize: bool = True, *, join_ties: bool = True
-) -> int | float:
-    """The Robinson-Foulds distance of rooted trees: clusters that only one of them has.
-
-    Parameters
-    ----------
-    tree, reference
-        See `ordhc.as_dendrogram`.
-    normalize
-        The share of the clusters of both trees (without leaves and the root), instead of their number.
-    join_ties
-        Merges of equal height, one in the other, are one node of more than two children.
-
-    Examples
-    --------
-    >>> import ordhc
-    >>> ordhc.metrics.robinson_foulds("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
-    2
-    """
-    tree, other = prepared(tree, reference, ("tree",), "robinson_foulds")
-    shared, first, second = _ordhc.cluster_counts(tree._tree, other._tree, bool(join_ties))
-    distance = first + second
-    return distance / max(distance + 2 * shared, 1) if normalize else distance
-
-
-# --- what is compared ------------------------------------------------------------------------
-
-
-def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tuple[Dendrogram, Any]:
-    """A tree and a reference of one of some kinds, over the same leaves in the same order.
-
-    Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers
-    and a "similarity" as an array that the engine reads.
-    """
-    kinds = tuple(kinds)
-    of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]
-    if isinstance(reference, Triplets | Quadruplets) or len(of_comparisons) == len(kinds):
-        found = as_dendrogram(tree)
-        data = _comparisons(reference, found, kinds, what)
-        if data.n_leaves != found.n_leaves:
-            raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
-        # Rows of numbers know no names.
-        named = isinstance(reference, Triplets | Quadruplets) or np.asarray(reference).dtype.kind not in "iuf"
-        return _by_name(found, data.names if named else None, "the comparisons", tree), data
-    if isinstance(reference, Dendrogram):
-        found = as_dendrogram(tree, n_leaves=reference.n_leaves)
-    else:
-        found = as_dendrogram(tree)
-    n = found.n_leaves
-    is_tree = isinstance(reference, Dendrogram | str) or hasattr(reference, "children_")
-    if not is_tree:
-        shape = _shape(reference, what)
-        pairs = (n * (n - 1) // 2,)
-        if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
-            values = verbs._matrix(reference)
-            leaves = len(values) if values.ndim == 2 else verbs._leaves_of_condensed(len(values))
-            if leaves != n:
-                raise InputError(f"the tree has {n} leaves, the matrix has {leaves}")
-            names = index_names(reference) if values.ndim == 2 else None
-            return _by_name(found, names, "the matrix", tree), values
-        if "labels" in kinds and (shape[:1] == (n,) or "tree" not in kinds):
-            return _with_labels(found, reference, tree)
-    if "tree" not in kinds:
-        raise InputError(f"{what} takes {' or '.join(kinds)}, not {type(reference).__name__}")
-    other = as_dendrogram(reference, n_leaves=n)
-    if isinstance(reference, str) and other.names is not None and found.names is None:
-        raise InputError(
-            "the leaves of the Newick text have names, those of the tree have none: read the text with "
-            "Dendrogram.from_newick(text, names=...), which gives names their numbers"
-        )
-    return _by_name(found, other.names, "the reference", tree), other
-
-
-def _shape(reference: Any, what: str) -> tuple[int, ...]:
-    try:
-        return np.shape(reference)
-    except ValueError:
-        text = f"{what} takes no {type(reference).__name__} with rows of different lengths"
-        raise InputError(text) from None
-
-
-def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: str) -> Any:
-    if not isinstance(reference, Triplets | Quadruplets):
-        width = _shape(reference, what)[-1:]
-        kind = Quadruplets if width == (4,) and "quadruplets" in kinds else Triplets
-        reference = kind(reference, n_leaves=tree.n_leaves, names=tree.names)
-    return verbs._fitting(reference, tuple(kinds), f"metric {what!r}")
-
-
-def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram, NDArray[np.int64]]:
-    columns = label_columns(labels)
-    n = tree.n_leaves
-    if columns.shape[1] != n:
-        raise InputError(f"labels have shape {np.shape(labels)}; the tree has {n} leaves")
-    lost = np.argwhere(columns < 0)
-    if len(lost) and np.asarray(labels).dtype.kind not in "iu":
-        column, leaf = lost[0]
-        raise InputError(f"the label of leaf {leaf} in column {column} is missing")
-    names = index_names(labels)
-    return _by_name(tree, names, "the labels", given), columns.T
-
-
-def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
-    """The tree with its leaves numbered as `names` are."""
-    if tree.names is None:
-        return tree
-    if names is None:
-        if isinstance(given, str):
-            raise InputError(
-                f"the leaves of the Newick text have names, those of {whose} have none: read the text with "
-                "Dendrogram.from_newick(text, names=...), which gives names their numbers"
-            )
-        return tree
-    if tuple(names) == tree.names:
-        return tree
-    place = {name: leaf for leaf, name in enumerate(names)}
-    lost = [name for name in tree.names if name not in place]
-    if lost or len(place) != tree.n_leaves:
-        told = f": {lost[0]!r} is only in the tree" if lost else ""
-        raise InputError(f"the tree and {whose} have leaves of different names{told}")
-    return tree.relabel([place[name] for name in tree.names])

@@ -218,6 +218,26 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Oracle:
     return answer
 
 
+def _checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
+    """Answers of an oracle, one for each question; an error names the first that is none."""
+    answers = np.asarray(given)
+    if answers.shape != (len(questions),):
+        raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(questions)} questions")
+    if not answers.size:
+        return np.zeros(0, np.int8)
+    known = "1, -1 or 0" if questions.ndim == 2 and questions.shape[1] == 4 else "0, 1, 2 or -1"
+    if answers.dtype.kind not in "iuf":
+        raise InputError(f"the oracle's answers of type {answers.dtype} are not {known}")
+    largest = 1 if known.startswith("1") else 2
+    fine = (answers >= -1) & (answers <= largest) & (answers == np.floor(answers))
+    if not fine.all():
+        row = int(np.flatnonzero(~fine)[0])
+        raise InputError(
+            f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}"
+        )
+    return answers.astype(np.int8)
+
+
 # --- wrappers --------------------------------------------------------------------------------
 
 
@@ -231,7 +251,9 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
     p
         The probability that its answer is kept.
     wrong
-        "random": one of the other two leaves; "adversarial": always the same one of them.
+        "random": one of the other two leaves (of all three where "none" is right); "adversarial": always
+        the same one of them; "none": -1, or always the same leaf where that is right. About pairs a
+        wrong answer is the opposite.
 
     Examples
     --------
@@ -242,14 +264,14 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
     """
     if not 0 <= p <= 1:
         raise InputError(f"p = {p} is outside 0..1")
-    if wrong not in ("random", "adversarial"):
-        raise InputError(f"wrong is {wrong!r}, not 'random' or 'adversarial'")
+    if wrong not in ("random", "adversarial", "none"):
+        raise InputError(f"wrong is {wrong!r}, not 'random', 'adversarial' or 'none'")
     right = as_oracle(oracle)
     random = np.random.default_rng(seed)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         table = np.asarray(rows)
-        answers = np.asarray(right(table)).astype(np.int8)
+        answers = _checked_answers(right(table), table)
         if table.ndim == 2 and table.shape[1] == 4:
             return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
         if not len(answers):
@@ -265,9 +287,13 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
         if others is not None:
             lies[:] = others[np.arange(len(answers)), which]
         else:
+            if wrong == "random":
+                which = np.where(answers < 0, random.integers(0, 3, len(answers)), which)
             for row, truth in enumerate(answers.tolist()):
                 rest = [place for place in places[row].tolist() if place != truth]
                 lies[row] = rest[which[row] % len(rest)]
+        if wrong == "none":
+            lies[answers >= 0] = -1
         return np.where(random.random(len(answers)) < p, answers, lies).astype(np.int8)
 
     return answer
@@ -288,7 +314,7 @@ def majority(oracle: Any, k: int) -> Oracle:
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         table = np.asarray(rows)
-        given = np.stack([np.asarray(one(table)) for _ in range(k)])
+        given = np.stack([_checked_answers(one(table), table) for _ in range(k)])
         choices = np.array([0, 1, 2, -1] if table.ndim == 2 and table.shape[1] == 3 else [1, -1, 0])
         counts = (given[None] == choices[:, None, None]).sum(axis=1)
         best = counts.max(axis=0, initial=0)

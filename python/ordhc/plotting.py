@@ -53,7 +53,8 @@ def plot_dendrogram(
     tree
         The dendrogram.
     ax
-        Where to draw; by default a new figure whose size grows with the number of leaves.
+        Where to draw; by default a new figure whose size grows with the number of leaves, and which pyplot
+        does not know. `Dendrogram.plot` draws where pyplot does.
     orientation
         The side on which the leaves stand: "right", "left", "top" or "bottom".
     n_clusters
@@ -96,17 +97,13 @@ def plot_dendrogram(
         size = font_size or float(np.clip(640 / max(n, 1), 5.0, 10.0))
         names = tree.labels
         texts = [names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order]
+        across.set_ticks_position(orientation)
         across.set_ticks(range(n), labels=texts, fontsize=size)
-        if not sideways:
-            for text in ax.get_xticklabels():
-                text.set_rotation(90)
+        # Those of a side that is not shown by default are turned too.
+        across.set_tick_params(labelrotation=0 if sideways else 90)
     else:
         across.set_ticks([])
     across.set_tick_params(length=0)
-    if orientation == "right":
-        ax.yaxis.set_ticks_position("right")
-    elif orientation == "top":
-        ax.xaxis.set_ticks_position("top")
     if labels and n_clusters is not None:
         for text, leaf in zip(across.get_ticklabels(), order, strict=True):
             text.set_color(leaf_colors[leaf])
@@ -140,13 +137,35 @@ def _write_support(
             )
 
 
+def current_axes(tree: Dendrogram, **options: Any) -> "Axes":
+    """Pyplot's current axes, or those of a new figure of pyplot if there are none or something is in them.
+
+    Where pyplot can't have a figure (its backend needs a screen) it is one that pyplot does not know.
+    """
+    need_matplotlib()
+    sideways = options.get("orientation", "right") in ("right", "left")
+    labels = bool(options.get("labels", True))
+    try:
+        from matplotlib import pyplot
+
+        if not pyplot.get_fignums() or pyplot.gca().has_data():
+            pyplot.figure(figsize=_size(tree, sideways, labels), layout="constrained")
+        return pyplot.gca()
+    except ImportError:
+        return _figure(tree, sideways, labels).add_subplot()
+
+
 def _figure(tree: Dendrogram, sideways: bool, labels: bool) -> "Figure":
     from matplotlib.figure import Figure
 
+    return Figure(figsize=_size(tree, sideways, labels), layout="constrained")
+
+
+def _size(tree: Dendrogram, sideways: bool, labels: bool) -> tuple[float, float]:
     room = float(np.clip(0.16 * tree.n_leaves, 2.0, 60.0)) + 1.0
     longest = min(60, max(len(name) for name in tree.labels)) if labels else 0
     depth = 6.0 + 0.065 * longest
-    return Figure(figsize=(depth, room) if sideways else (room, depth), layout="constrained")
+    return (depth, room) if sideways else (room, depth)
 
 
 def _brackets(

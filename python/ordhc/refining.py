@@ -92,7 +92,7 @@ def refine(
     >>> ordhc.score(better, t) > ordhc.score(tree, t)
     True
     """
-    from ordhc.metrics import prepared
+    from ordhc.matching import prepared
 
     comparisons = isinstance(data, Triplets | Quadruplets)
     if objective is None:

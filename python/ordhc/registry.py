@@ -7,9 +7,11 @@ distributions or entry points), `ORDHC_STRICT=1` turns failures into exceptions.
 
 import difflib
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -188,7 +190,9 @@ def _add_plugins(registry: _Registry) -> None:
         try:
             if plugin == BUILTIN:
                 raise PluginError(f"the name {BUILTIN} is taken")
-            trial.add(plugin, name, version, point.load())
+            # What a plugin prints is no output of the command that loads it.
+            with redirect_stdout(sys.stderr):
+                trial.add(plugin, name, version, point.load())
         except KeyboardInterrupt:
             raise
         except BaseException as error:

@@ -1,20 +1,25 @@
 """How sure a tree is: resampled answers, support, consensus, confidence intervals."""
 
 import os
-from collections.abc import Callable, Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, linkages, verbs
+from ordhc import _checks, _ordhc, _units, linkages, verbs
+from ordhc._ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
 from ordhc.clustering import Plan
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
     from matplotlib.axes import Axes
 
 __all__ = ["Bootstrap", "Interval", "bootstrap"]
@@ -56,13 +61,19 @@ class Bootstrap:
     scores
         For every resample, (n_resamples,): "revenue" and "satisfied" of `tree` on the resampled answers,
         and "held_out", the share of the answers not drawn that the resample's own tree satisfies
-        (NaN if all were drawn).
+        (NaN if all were drawn). An answer counts once, of several rows by the share of these.
     intervals
         An `Interval` for each score.
     confidence
         That of the intervals.
     unanswered
         Leaves without any answers.
+    unit
+        What was drawn: "group", all answers of a person, or "answer".
+    chance
+        What "held_out" would be with the leaves of the tree in any order: 1/3 for triplets.
+    ceiling
+        The share of answers that any tree could satisfy, where questions were repeated, or None.
     """
 
     tree: Dendrogram
@@ -72,6 +83,9 @@ class Bootstrap:
     intervals: Mapping[str, Interval]
     confidence: float
     unanswered: NDArray[np.int64]
+    unit: str
+    chance: float
+    ceiling: NoiseCeiling | None
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -100,6 +114,7 @@ def bootstrap(
     n_resamples: int = 200,
     seed: int = 0,
     group: ArrayLike | None = None,
+    unit: str | None = None,
     confidence: float = 0.95,
     initial_clusters: ArrayLike | None = None,
     tree: Dendrogram | None = None,
@@ -115,12 +130,15 @@ def bootstrap(
     method, similarity, linkage, initial_clusters, **parameters
         As in `cluster`, with ``refine``.
     n_resamples
-        The number of resamples, each as many answers drawn with replacement as there are.
+        The number of resamples, each as many answers drawn with replacement as there are, with all of their
+        rows; or as many people, where they are known, with all of their answers.
     seed
         The same seed gives the same resamples, whatever the method and the number of threads.
     group
-        (m,) what each answer belongs to, a participant's id or name: whole groups are drawn, which is
-        right where one person's answers are alike.
+        (m,) what each row belongs to, a participant's id or name, instead of the data's groups: whole groups
+        are drawn, which is right where one person's answers are alike.
+    unit
+        "answer" or "group" (of the data): what is drawn, instead of people where they are known.
     confidence
         Of the intervals.
     tree
@@ -152,15 +170,18 @@ def bootstrap(
     >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
     (1.0, 50, True)
     """
-    n_resamples = _whole("n_resamples", n_resamples, at_least=1)
-    seed = _whole("seed", seed, at_least=0)
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence = {confidence} is outside 0..1 (both excluded)")
+    n_resamples = _checks.whole("n_resamples", n_resamples, at_least=1)
+    seed = _checks.seed(seed)
+    confidence = _checks.number("confidence", confidence, at_least=0, at_most=1, open_ends=True)
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"bootstrap takes Triplets or Quadruplets, not {type(data).__name__}")
     if not len(data):
         raise InputError("there are no answers to resample")
-    groups = _groups(group, len(data))
+    units, drawn = _groups(group, len(data)), "group"
+    if units is not None and unit is not None:
+        raise InputError("give group or unit, not both")
+    if units is None:
+        units, drawn = _units.units_of(data, unit)
     plan = Plan.of(data, method=method, similarity=similarity, linkage=linkage, **parameters)
     fitting = verbs._fitting(data, plan.accepts, plan.title)
     found_tree, unanswered = plan.fit(fitting, initial_clusters=initial_clusters)
@@ -168,24 +189,35 @@ def bootstrap(
         tree = found_tree
     elif tree.n_leaves != data.n_leaves:
         raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
-    work = _Work(plan, fitting, tree, groups, seed, n_resamples, initial_clusters, progress)
+    shares = _units.shares_of(fitting)
+    work = _Work(plan, fitting, tree, units, shares, seed, n_resamples, initial_clusters, progress)
     trees, scores = work.additive() if work.is_additive else work.one_by_one()
     consensus, common = _ordhc.majority_rule(trees)
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimates = {
         "revenue": float(_ordhc.revenue(tree._tree, fitting.rows, fitting.weights)),
-        "satisfied": _share(tree, fitting),
+        "satisfied": satisfied_share(tree, fitting, shares),
         "held_out": _mean(found["held_out"]),
     }
     return Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
-        consensus=Dendrogram._of(consensus, data.names, common),
+        consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
         trees=tuple(Dendrogram._of(other, data.names) for other in trees),
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
         confidence=float(confidence),
         unanswered=unanswered,
+        unit=drawn,
+        chance=chance_of(tree, fitting),
+        ceiling=noise_ceiling(data),
     )
+
+
+_Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
+
+
+class _StoppedError(Exception):
+    """The whole was stopped while this resample was being worked on."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +225,8 @@ class _Work:
     plan: Plan
     data: Triplets | Quadruplets
     tree: Dendrogram
-    groups: NDArray[np.int64] | None
+    units: NDArray[np.int64]
+    shares: NDArray[np.float64] | None
     seed: int
     n_resamples: int
     initial_clusters: ArrayLike | None
@@ -218,7 +251,8 @@ class _Work:
             self.data.weights,
             rule,
             self.tree._tree,
-            self.groups,
+            self.units,
+            self.shares,
             self.seed,
             self.n_resamples,
             self.progress,
@@ -229,30 +263,54 @@ class _Work:
 
         trees: list[_ordhc.Dendrogram] = []
         scores = np.empty((self.n_resamples, 3))
+        stopped = threading.Event()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             try:
-                for index, (tree, found) in enumerate(pool.map(self.resample, range(self.n_resamples))):
+                for index, (tree, found) in enumerate(self._results(pool, stopped)):
                     trees.append(tree)
                     scores[index] = found
                     if self.progress is not None:
                         self.progress((index + 1) / self.n_resamples)
             except BaseException:
+                # Signals reach the main thread only; the others look at this.
+                stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return trees, scores
 
-    def resample(self, index: int) -> tuple[_ordhc.Dendrogram, tuple[float, float, float]]:
-        times = _ordhc.draw_times(len(self.data), self.groups, self.seed, index)
-        drawn = self.data[np.repeat(np.arange(len(self.data)), times)]
-        tree, _ = self.plan.fit(drawn, initial_clusters=self.initial_clusters)
+    def _results(self, pool: "Executor", stopped: threading.Event) -> Iterator[_Resample]:
+        """The trees and scores in order, from as many threads as there are."""
+        pending: deque[Future[_Resample]] = deque()
+        for index in range(self.n_resamples):
+            try:
+                pending.append(pool.submit(self.resample, index, stopped))
+            except RuntimeError:
+                # No thread can be started. Those that run finish what was submitted; without any, nobody does.
+                for future in pending:
+                    future.cancel()
+                for done, future in enumerate(pending):
+                    yield self.resample(done, stopped) if future.cancelled() else future.result()
+                for left in range(len(pending), self.n_resamples):
+                    yield self.resample(left, stopped)
+                return
+        while pending:
+            yield pending.popleft().result()
+
+    def resample(self, index: int, stopped: threading.Event) -> _Resample:
+        def go_on(_: float) -> None:
+            if stopped.is_set():
+                raise _StoppedError
+
+        go_on(0)
+        times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
+        at, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
+        drawn = self.data[at]
+        tree, _ = self.plan.fit(drawn, initial_clusters=self.initial_clusters, progress=go_on)
         revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
-        return tree._tree, (revenue, _share(self.tree, drawn), _share(tree, self.data[times == 0]))
-
-
-def _share(tree: Dendrogram, data: Triplets | Quadruplets) -> float:
-    agreed, disagreed, unresolved = _ordhc.satisfied(tree._tree, data.rows, data.weights)
-    total = agreed + disagreed + unresolved
-    return agreed / total if total else float("nan")
+        shares = [None if self.shares is None else self.shares[which] for which in (at, left)]
+        satisfied = satisfied_share(self.tree, drawn, shares[0])
+        held_out = satisfied_share(tree, self.data[left], shares[1])
+        return tree._tree, (revenue, satisfied, held_out)
 
 
 def _mean(values: NDArray[np.float64]) -> float:
@@ -272,10 +330,4 @@ def _groups(group: ArrayLike | None, m: int) -> NDArray[np.int64] | None:
     """Groups numbered from 0, in order of first appearance."""
     if group is None:
         return None
-    given = np.asarray(group)
-    if given.shape != (m,):
-        raise InputError(f"group has shape {given.shape}; one for each of {m} answers is needed")
-    if given.dtype.kind == "f" and np.isnan(given).any():
-        raise InputError(f"group[{np.flatnonzero(np.isnan(given))[0]}] is NaN")
-    number: dict[Any, int] = {}
-    return np.array([number.setdefault(value, len(number)) for value in given.tolist()], dtype=np.int64)
+    return _units.numbered(_units.coded("group", group, m)[0])[0]

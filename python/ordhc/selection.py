@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, verbs
+from ordhc import _checks, _ordhc, _units, registry, verbs
+from ordhc._ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
 from ordhc.clustering import Plan
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.resampling import _groups, _share
+from ordhc.resampling import _groups
 
-__all__ = ["Candidate", "Selection", "questions", "select"]
+__all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions", "select"]
 
 Progress = Callable[[float], None]
 
-#: What is compared if nothing is named; those of plugins if they are installed.
+_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "complete")
+_QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
+#: What is compared if nothing is named, by the score; those of plugins if they are installed.
 DEFAULT_METHODS = {
-    Triplets: ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "complete"),
-    Quadruplets: ("adds4-al", "adds4-al+spr", "4k-al"),
+    (Triplets, "revenue"): _TRIPLETS,
+    (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
+    (Quadruplets, "revenue"): _QUADRUPLETS,
+    (Quadruplets, "satisfied"): _QUADRUPLETS,
 }
 SCORES = ("revenue", "satisfied")
 
@@ -36,11 +41,14 @@ class Candidate:
         Its name.
     revenue, revenue_error
         The revenue on held-out answers as a share of the best conceivable (1 if every answer could be
-        satisfied by as much as n leaves allow), the mean over folds and its standard error.
+        satisfied by as much as n leaves allow), the mean over folds and its standard error. Chance gives 0.
     satisfied, satisfied_error
-        The share of held-out answers that the tree agrees with, and its standard error.
+        The share of held-out answers that the tree agrees with, and its standard error. An answer counts
+        once, whether it is one row or several; of several by the share of these.
     seconds
         The mean time of a fit.
+    chance
+        What `satisfied` would be with the leaves of the trees in any order: 1/3 for triplets.
     """
 
     method: str
@@ -49,6 +57,7 @@ class Candidate:
     satisfied: float
     satisfied_error: float
     seconds: float
+    chance: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,11 +72,17 @@ class Selection:
         The score that decides, "revenue" or "satisfied".
     folds
         In how many parts the answers were split.
+    unit
+        What was kept together: "group", a person's answers, or "answer", those to the same question.
+    ceiling
+        The share of answers that any tree could satisfy, where questions were repeated, or None.
     """
 
     candidates: tuple[Candidate, ...]
     by: str
     folds: int
+    unit: str
+    ceiling: NoiseCeiling | None
 
     @property
     def best(self) -> str:
@@ -93,6 +108,8 @@ class Selection:
             "best": self.best,
             "by": self.by,
             "folds": self.folds,
+            "unit": self.unit,
+            "ceiling": None if self.ceiling is None else asdict(self.ceiling),
             "candidates": [asdict(candidate) for candidate in self.candidates],
         }
 
@@ -103,6 +120,12 @@ class Selection:
             revenue = f"{c.revenue:.4f} ± {c.revenue_error:.4f}"
             satisfied = f"{c.satisfied:.4f} ± {c.satisfied_error:.4f}"
             lines.append(f"{c.method:{width}}  {revenue:>16}  {satisfied:>18}  {c.seconds:7.3g}")
+        chances = [c.chance for c in self.candidates]
+        least, most = f"{min(chances):.4f}", f"{max(chances):.4f}"
+        chance = least if least == most else f"{least} to {most}"
+        lines.append(f"{'chance':{width}}  {'0':>16}  {chance:>18}")
+        if self.ceiling is not None:
+            lines.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -117,6 +140,7 @@ def select(
     seed: int = 0,
     by: str = "revenue",
     group: ArrayLike | None = None,
+    unit: str | None = None,
     progress: Progress | None = None,
 ) -> Selection:
     """Say which method to use, by cross-validation.
@@ -128,17 +152,20 @@ def select(
     data
         `Triplets` or `Quadruplets`.
     methods
-        Names, as `cluster` takes them; by default those that do well on such data, with "tste-al" and
-        "complete" if the plugin that brings them is installed.
+        Names, as `cluster` takes them; by default those that do well on such data by such a score, with
+        "tste-al" and "complete" if the plugin that brings them is installed.
     folds
-        In how many parts to split the answers. Repeated and opposite answers to the same question are in
-        the same part.
+        In how many parts to split the answers. All rows of an answer are in the same part, and so are
+        repeated and opposite answers to the same question, or, where people are known, all of a person's.
     seed
         The same seed gives the same parts.
     by
         What decides: "revenue" or "satisfied", on held-out answers.
     group
-        (m,) what each answer belongs to, a participant's id or name: their answers are in the same part.
+        (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
+        are in the same part.
+    unit
+        "answer" or "group" (of the data): what is kept together, instead of people where they are known.
     progress
         Called now and then with the share that is done, from 0 to 1.
 
@@ -167,21 +194,16 @@ def select(
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"select takes Triplets or Quadruplets, not {type(data).__name__}")
-    if by not in SCORES:
-        raise InputError(f"by is {by!r}, not one of {', '.join(SCORES)}")
-    folds = _whole("folds", folds, at_least=2)
-    seed = _whole("seed", seed, at_least=0)
+    by = _checks.choice("by", by, SCORES)
+    folds = _checks.whole("folds", folds, at_least=2)
+    seed = _checks.seed(seed)
     if methods is None:
         known = registry.names("method")
-        methods = [name for name in DEFAULT_METHODS[type(data)] if name in known]
-    if isinstance(methods, str) or not methods:
-        raise InputError(f"methods is {methods!r}; give a list of names")
-    for name in methods:
-        if list(methods).count(name) > 1:
-            raise InputError(f"the method {name!r} is given twice")
+        methods = [name for name in DEFAULT_METHODS[type(data), by] if name in known]
+    methods = _checks.words("methods", methods)
     plans = [Plan.of(data, method=name) for name in methods]
-    part = _parts(data, folds, seed, group)
-    scores = np.empty((len(plans), folds, 3))
+    part, kept = _parts(data, folds, seed, group, unit)
+    scores = np.empty((len(plans), folds, 4))
     for fold, seen, unseen in _splits(data, part, folds):
         for at, plan in enumerate(plans):
             start = time.perf_counter()
@@ -191,17 +213,18 @@ def select(
             if not best:
                 raise InputError(f"part {fold} of {folds} holds no answers of positive weight")
             revenue = _ordhc.revenue(tree._tree, unseen.rows, unseen.weights) / best
-            scores[at, fold] = revenue, _share(tree, unseen), seconds
+            satisfied = satisfied_share(tree, unseen, _units.shares_of(unseen))
+            scores[at, fold] = revenue, satisfied, seconds, chance_of(tree, unseen)
             if progress is not None:
                 progress((fold * len(plans) + at + 1) / (folds * len(plans)))
     means = scores.mean(axis=1)
     errors = scores.std(axis=1, ddof=1) / np.sqrt(folds)
     candidates = [
-        Candidate(name, *map(float, (m[0], e[0], m[1], e[1], m[2])))
+        Candidate(name, *map(float, (m[0], e[0], m[1], e[1], m[2], m[3])))
         for name, m, e in zip(methods, means, errors, strict=True)
     ]
     ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
-    return Selection(tuple(ranked), by, folds)
+    return Selection(tuple(ranked), by, folds, kept, noise_ceiling(data))
 
 
 def _splits(
@@ -212,29 +235,32 @@ def _splits(
         yield fold, data[~unseen], data[unseen]
 
 
-def _parts(data: Triplets | Quadruplets, folds: int, seed: int, group: ArrayLike | None) -> NDArray[np.int64]:
-    """The part of each answer."""
-    unit = _groups(group, len(data))
-    what = "groups"
-    if unit is None:
-        unit, what = questions(data), "different questions"
-    count = int(unit.max()) + 1 if len(unit) else 0
+def _parts(
+    data: Triplets | Quadruplets,
+    folds: int,
+    seed: int,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
+) -> tuple[NDArray[np.int64], str]:
+    """The part of each row, and what was kept together."""
+    kept = "group"
+    units = _groups(group, len(data))
+    if units is not None and unit is not None:
+        raise InputError("give group or unit, not both")
+    if units is None:
+        units, kept = _units.units_of(data, unit)
+    if kept == "answer":
+        units, _ = _units.questions_of(data)
+    count = int(units.max()) + 1 if len(units) else 0
     if count < folds:
-        raise InputError(f"there are {count} {what} for {folds} folds")
+        what, advice = (
+            ("different questions", "") if kept == "answer" else ("groups", "; or say unit='answer'")
+        )
+        raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
     part = np.random.default_rng(seed).permutation(count) % folds
-    return part[unit]
+    return part[units], kept
 
 
 def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    """Which question each answer answers, whichever way, numbered from 0."""
-    rows = data.rows.astype(np.int64)
-    n = data.n_leaves
-    if isinstance(data, Triplets):
-        first, second = rows[:, 0] * n + rows[:, 1], rows[:, 0] * n + rows[:, 2]
-    else:
-        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
-        first, second = (pairs[:, :, 0] * n + pairs[:, :, 1]).T
-    _, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
-    count = int(numbers.max()) + 1 if len(numbers) else 1
-    numbers = np.sort(numbers.reshape(2, -1), axis=0)
-    return np.unique(numbers[0] * count + numbers[1], return_inverse=True)[1].astype(np.int64)
+    """Which question each row answers, whichever way, numbered from 0; all rows of an answer the same one."""
+    return _units.questions_of(data)[0]

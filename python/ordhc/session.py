@@ -1,56 +1,43 @@
 """Sessions: learning that survives everything, in one SQLite file.
 
 A session is its settings and an append-only log of events: questions were asked, an answer was given, an
-answer was taken back, answers were imported. Reopening replays the log; nothing else is stored, but leases of
-questions, which expire.
+answer was taken back, answers were imported. What is in memory is what the log says, and never ahead of the disk;
+leases of questions, which expire, are the only other thing stored.
 """
 
-import json
 import os
-import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordhc import _ordhc
 from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
+from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, Broken, Event, Log, are_questions
 from ordhc.learning import Learner, Questions, comparisons_of
+from ordhc.store import FORMAT, Store, create, damaged, width_of
 
 __all__ = ["Session"]
 
 Row = tuple[int, ...]
+T = TypeVar("T")
 
-_FORMAT = 1
-# A question's number stands with an answer; with "asked" how many were asked for at most; with "undo" the
-# answer's seq.
-_SCHEMA = """
-CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE events (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL,
-    question INTEGER,
-    a INTEGER, b INTEGER, c INTEGER, d INTEGER,
-    answer INTEGER,
-    who TEXT,
-    at REAL NOT NULL
-);
-CREATE TABLE leases (question INTEGER PRIMARY KEY, who TEXT, until REAL NOT NULL);
-"""
-#: Questions are numbered anew after an answer is taken back or answers are imported, from the event's seq
-#: times this.
-_EPOCH = 1 << 32
+#: A copy of the learner is kept every so many events, so that the last answers are taken back at once.
+_STEP = 1000
+_N_SNAPSHOTS = 4
 
 
 class Session:
     """A learner whose answers are kept in a file.
 
     Answers are on the disk when `tell` returns: killing the process at any moment loses no acknowledged
-    answer. Several processes may work on one session.
+    answer, and what raises an exception (Ctrl-C and a full disk included) leaves the session as the file has it.
+    Several processes may work on one session, and several threads on one object.
 
     Parameters
     ----------
@@ -63,6 +50,14 @@ class Session:
     method, **settings
         As in `Learner`. Of an existing session they are read from the file; others than these are
         errors.
+
+    Raises
+    ------
+    InputError
+        Settings that cannot be; a file that is no session, is newer than this version, or is damaged: ``ordhc
+        session salvage`` then keeps what it can.
+    OSError
+        The file cannot be opened, read or written.
 
     Examples
     --------
@@ -87,61 +82,50 @@ class Session:
         **settings: Any,
     ) -> None:
         self._path = os.fspath(path)
+        self._now = time.time
+        self._lock = threading.RLock()
         given = {} if method is None else {"method": method}
         given.update(settings)
-        self._now = time.time
+        given = {
+            key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
+        }
+        checked = _checked_names(names)
+        if not os.path.exists(self._path) or not os.path.getsize(self._path):
+            self._create(checked, n_leaves, given)
+        self._store = Store(self._path)
         try:
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=30, check_same_thread=False)
-        except sqlite3.OperationalError as error:
-            raise InputError(f"{self._path}: {error}") from None
-        try:
-            # Every commit is on the disk; readers and a writer don't block each other.
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            with self._writing():
-                tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-                if not tables:
-                    self._create(names, n_leaves, given)
-                elif "events" not in tables:
-                    raise InputError(f"{self._path}: is an SQLite file, but no session")
-            self._load(names, n_leaves, given)
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            raise InputError(f"{self._path}: is no session ({error})") from None
+            self._load(checked, n_leaves, given)
         except BaseException:
-            self._db.close()
+            self._store.close()
             raise
 
     # --- making and loading ------------------------------------------------------------------
 
-    def _create(self, names: Sequence[str] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
-        checked = _checked_names(names)
-        if checked is None and n_leaves is None:
+    def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
+        if names is None and n_leaves is None:
             raise InputError(f"{self._path}: a new session needs names or n_leaves")
-        if checked is not None and n_leaves is not None and len(checked) != n_leaves:
-            raise InputError(f"{len(checked)} names for n_leaves = {n_leaves}")
-        n = len(checked) if checked is not None else _whole("n_leaves", n_leaves, at_least=1)
-        Learner(n, **given)
-        for statement in _SCHEMA.split(";"):
-            self._db.execute(statement)
+        if names is not None and n_leaves is not None and len(names) != n_leaves:
+            raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
+        n = len(names) if names is not None else _whole("n_leaves", n_leaves, at_least=1)
+        new_desk(names, n, given)
+        folder = os.path.dirname(os.path.abspath(self._path))
+        if not os.path.isdir(folder):
+            raise InputError(f"{self._path}: unable to open database file: there is no folder {folder}")
         kept = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "n_leaves": n,
-            "names": None if checked is None else list(checked),
+            "names": None if names is None else list(names),
             "learner": given,
         }
-        self._db.executemany(
-            "INSERT INTO settings VALUES (?, ?)", [(key, json.dumps(value)) for key, value in kept.items()]
-        )
+        create(self._path, kept, width_of(given))
 
-    def _load(self, names: Sequence[str] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
-        kept = {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM settings")}
-        if kept.get("format") != _FORMAT:
-            raise InputError(f"{self._path}: has format {kept.get('format')}, this version reads {_FORMAT}")
+    def _load(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
+        kept = self._store.settings
         self._settings: dict[str, Any] = kept["learner"]
         self._names = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
-        if names is not None and tuple(names) != self._names:
+        self._width = self._store.width
+        if names is not None and names != self._names:
             raise InputError(f"{self._path}: the session has other names than those given")
         if n_leaves is not None and n_leaves != self._n_leaves:
             raise InputError(f"{self._path}: the session has {self._n_leaves} leaves, not {n_leaves}")
@@ -149,85 +133,74 @@ class Session:
             own = self._settings.get(key, "insertion" if key == "method" else None)
             if own != value:
                 raise InputError(f"{self._path}: {key} is {own!r}, not {value!r}")
-        self._restart()
-        self._catch_up()
-
-    def _restart(self) -> None:
-        if not hasattr(self, "_settings"):
-            return
-        self._seq = 0
-        self._epoch = 0
-        self._stale = False
-        self._last = ""
-        self._learner = self._new_learner()
-        # By seq: question, leaves, answer, who; of answers that stand.
-        self._answers: dict[int, tuple[int, Row, int, str | None]] = {}
-
-    def _new_learner(self) -> Learner:
-        return Learner(self._n_leaves if self._names is None else self._names, **self._settings)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            # What happened in memory did not happen on the disk: replay from the start.
-            self._restart()
-            raise
-        self._db.execute("COMMIT")
+            desk = new_desk(self._names, self._n_leaves, self._settings)
+        except (TypeError, ValueError) as error:
+            raise damaged(self._path, error) from None
+        self._log = Log(self._n_leaves, self._width)
+        # Learners at some events: (how many events they know, how many of these were taken back, learner).
+        self._snapshots = [(0, 0, desk)]
+        self._is_stale = True
+        self._refresh()
 
-    def _catch_up(self) -> None:
-        """Replay what this process hasn't seen."""
-        query = "SELECT seq, kind, question, answer, who, a, b, c, d FROM events WHERE seq > ? ORDER BY seq"
-        replay: list[tuple[int, int, int]] = []
-        width = self._learner.width
-        for seq, kind, question, answer, who, *leaves in self._db.execute(query, (self._seq,)):
-            row = tuple(leaves[:width])
-            self._seq, self._last = seq, kind
-            if kind in ("asked", "answer"):
-                # With the answers up to here.
-                self._freshen()
-            if kind == "asked":
-                replay.append((question, 0, 0))
-            elif kind == "answer":
-                self._answers[seq] = (question, row, answer, who)
-                replay.append((0, question - self._epoch * _EPOCH, answer))
-            else:
-                self._replay(replay)
-                replay = []
-                if kind == "import":
-                    self._answers[seq] = (-1, row, answer, who)
-                else:
-                    self._answers.pop(question, None)
-                self._epoch, self._stale = seq, True
-        self._replay(replay)
-        self._freshen()
+    # What is in memory is what the log says; the log is what the file says. Whatever interrupts the work on
+    # either leaves it marked as stale, and it is made anew.
 
-    def _replay(self, events: list[tuple[int, int, int]]) -> None:
-        if events:
-            self._freshen()
-            self._learner._replay(np.array(events, dtype=np.int64))
-
-    def _freshen(self) -> None:
-        """After answers were taken back or imported: a new learner, told all answers that it asks for."""
-        if not self._stale:
+    def _refresh(self, *, applied: int | None = None) -> None:
+        """Take in what is new in the file. With `applied` the learner has been asked already for what the event of
+        this seq wanted, and is else as it should be.
+        """
+        try:
+            is_fine = not self._is_stale or applied is not None
+            for rows in self._store.events(self._log.n):
+                self._is_stale = True
+                self._log.extend(rows)
+        except Broken as error:
+            raise damaged(self._path, error) from None
+        log = self._log
+        if is_fine and self._at == log.n:
+            self._is_stale = False
             return
-        self._stale = False
-        self._learner = learner = self._new_learner()
-        bank: dict[tuple[int, ...], list[tuple[Row, int]]] = {}
-        for _, row, answer, _ in reversed(self._answers.values()):
-            bank.setdefault(_key(row), []).append((row, answer))
-        waiting = list(learner.ask())
-        while waiting:
-            known = [(number, row) for number, row in waiting if bank.get(_key(row))]
-            if not known:
-                break
-            places = [_place_in(row, bank[_key(row)].pop()) for _, row in known]
-            learner.tell([number for number, _ in known], places)
-            told = {number for number, _ in known}
-            waiting = [pair for pair in waiting if pair[0] not in told] + list(learner.ask())
+        if not is_fine or log.n_undone(self._at) != self._n_undone:
+            self._snapshots = [found for found in self._snapshots if log.n_undone(found[0]) == found[1]]
+            self._at, self._n_undone, desk = self._snapshots[-1]
+            self._desk, applied = desk.copy(), None
+        while self._at < log.n:
+            ahead = log.n - self._at
+            stop = log.n if ahead < 2 * _STEP else log.n - _STEP
+            log.replay(self._desk, self._at, stop, applied=applied)
+            self._at, self._n_undone = stop, log.n_undone(stop)
+            if stop - self._snapshots[-1][0] >= _STEP:
+                found = (stop, self._n_undone, self._desk.copy())
+                self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
+        self._is_stale = False
+
+    def _reading(self, work: Callable[[], T]) -> T:
+        with self._lock:
+            self._store.rollback()
+            self._refresh()
+            return work()
+
+    def _writing(self, work: Callable[[], T]) -> T:
+        """Do work on the file that happens whole or not at all."""
+        with self._lock:
+            self._store.rollback()
+            try:
+                self._store.begin()
+                self._refresh()
+                # Work may ask the learner; until the file says so too, what the learner knows is not to be trusted.
+                first, self._is_stale = self._log.n + 1, True
+                result = work()
+                self._store.commit()
+                self._refresh(applied=first)
+            except BaseException:
+                self._is_stale = True
+                self._store.rollback()
+                raise
+            return result
+
+    def _append(self, events: Sequence[Event]) -> None:
+        self._store.append(events, self._log.n, self._now())
 
     # --- asking and telling ------------------------------------------------------------------
 
@@ -235,50 +208,48 @@ class Session:
         """Questions to answer now, open ones first.
 
         With `who` they are leased for `lease` seconds: nobody else gets them, until the lease expires
-        because the worker left. The same worker gets them again.
+        because the worker left. The same worker gets them again. Questions stay open, and keep their numbers, when
+        others take answers back or import some.
         """
         most = 2**31 if limit is None else _whole("limit", limit, at_least=1)
         if not lease >= 0:
             raise InputError(f"lease = {lease} is below 0")
-        with self._writing():
-            self._catch_up()
+        _checked_who(who)
+
+        def work() -> Questions:
             now = self._now()
-            leases = self._db.execute("SELECT question, who FROM leases WHERE until > ?", (now,))
-            taken = {number for number, whose in leases if whose != who}
-            found = [(number, row) for number, row in self._open() if number not in taken][:most]
-            if len(found) < most:
-                room = self._learner._room(most - len(found))
-                asked = self._learner.ask(room)
-                if room and (len(asked) or self._last != "asked"):
-                    # Also if there is none: answers take effect when more is asked for.
-                    self._append("asked", question=room)
-                    found.extend((number + self._epoch * _EPOCH, row) for number, row in asked)
+            taken = [number for number, whose in self._store.leases(now) if whose != who]
+            others = np.array(taken, dtype=np.int64)
+            ids, rows = self._desk.open(most, others)
+            room = most - len(ids)
+            if room and not self._log.is_idle(room):
+                self._desk.want(room)
+                ids, rows = self._desk.open(most, others)
+                new = self._desk.waiting(most - len(ids))
+                asked = [(ASKED, -1, tuple(row), None, None) for row in new.tolist()] or [
+                    (ASKED, -1, (), None, None)
+                ]
+                asked[0] = (ASKED, room, *asked[0][2:])
+                self._append(asked)
+                numbers = np.arange(self._log.n + 1, self._log.n + 1 + len(new), dtype=np.int64)
+                ids, rows = np.concatenate([ids, numbers]), np.concatenate([rows, new])
             if who is not None:
-                until = now + lease
-                rows = [(number, who, until) for number, _ in found]
-                self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", rows)
-        return self._learner._questions(found)
+                self._store.lease(ids.tolist(), who, now + lease, now)
+            return Questions(ids, rows)
 
-    def _open(self) -> list[tuple[int, Row]]:
-        return [(number + self._epoch * _EPOCH, row) for number, row in self._learner.open]
-
-    def _append(self, kind: str, *, question: int | None = None, **values: Any) -> None:
-        columns = ["kind", "question", "at", *values]
-        marks = ", ".join("?" * len(columns))
-        cursor = self._db.execute(
-            f"INSERT INTO events ({', '.join(columns)}) VALUES ({marks})",
-            (kind, question, self._now(), *values.values()),
-        )
-        self._seq, self._last = int(cursor.lastrowid or 0), kind
+        return self._writing(work)
 
     def tell(self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
         """Answer some questions; when this returns the answers are on the disk.
 
+        A question that somebody else has answered meanwhile, or that is not needed any more because an answer was
+        taken back, may still be answered: the answer is kept with the others, and the learner uses it should it ask
+        that again. The same answer by the same person is kept once.
+
         Raises
         ------
         InputError
-            A question that is not open (answered by somebody else meanwhile, say), or an answer that is
-            none: nothing of this call is kept.
+            A question that was never asked, or an answer that is none: nothing of this call is kept.
         """
         numbers = np.atleast_1d(np.asarray(ids))
         given = np.atleast_1d(np.asarray(answers))
@@ -286,45 +257,48 @@ class Session:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
         if given.dtype.kind not in "iu" and given.size:
             raise InputError(f"answers of type {given.dtype} are no whole numbers")
-        with self._writing():
-            self._catch_up()
-            before = self._seq
-            rows = dict(self._open())
+        if numbers.dtype.kind not in "iu" and numbers.size:
+            raise InputError(f"ids of type {numbers.dtype} are no numbers of questions")
+        _checked_who(who)
+
+        def work() -> None:
+            told: list[Event] = []
             for number, answer in zip(numbers.tolist(), given.tolist(), strict=True):
-                if number not in rows:
-                    raise InputError(f"question {number} is not open")
-                if not -1 <= answer <= self._learner._largest:
-                    limit = f"-1..{self._learner._largest}"
+                leaves = self._log.leaves(number)
+                if leaves is None or self._log.kind(number) != ASKED:
+                    raise InputError(f"question {number} is not open: it was never asked")
+                if not -1 <= answer <= self._largest:
+                    limit = f"-1..{self._largest}"
                     raise InputError(f"the answer to question {number} is {answer}, outside {limit}")
-                leaves = dict(zip("abcd", rows.pop(number), strict=False))
-                self._append("answer", question=number, answer=answer, who=who, **leaves)
-            self._db.executemany("DELETE FROM leases WHERE question = ?", [(n,) for n in numbers.tolist()])
-        self._seq = before
-        self._catch_up()
+                late = self._desk.held(number) is None
+                if not (late and who is not None and self._log.has_answer(number, answer, who)):
+                    told.append((ANSWER, number, leaves, answer, who))
+            self._append(told)
+            self._store.release(numbers.tolist())
+
+        self._writing(work)
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
-        numbers = [(int(number),) for number in np.atleast_1d(np.asarray(ids)).tolist()]
-        with self._writing():
-            self._db.executemany("DELETE FROM leases WHERE question = ?", numbers)
+        numbers = [int(number) for number in np.atleast_1d(np.asarray(ids)).tolist()]
+        self._writing(lambda: self._store.release(numbers))
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
 
-        The other answers stay. What was asked because of it may be asked anew.
+        The other answers stay, and so do the questions that others have open. What was asked because of it may be
+        asked anew.
         """
-        with self._writing():
-            self._catch_up()
-            mine = [seq for seq, kept in self._answers.items() if kept[0] >= 0 and who in (None, kept[3])]
-            if not mine:
+        _checked_who(who)
+
+        def work() -> Row | None:
+            last = self._log.last_answer(who)
+            if last is None:
                 return None
-            before = self._seq
-            row = self._answers[mine[-1]][1]
-            self._append("undo", question=mine[-1], who=who)
-            self._db.execute("DELETE FROM leases")
-        self._seq = before
-        self._catch_up()
-        return row
+            self._append([(UNDO, last, (), None, who), (USE, -1, (), None, None)])
+            return self._log.leaves(last)
+
+        return self._writing(work)
 
     def add_answers(self, rows: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
         """Import answers that were given elsewhere: they are used where the learner would ask for them.
@@ -332,51 +306,50 @@ class Session:
         Parameters
         ----------
         rows
-            (m, 3) leaves.
+            (m, 3) leaves, or (m, 4).
         answers
-            (m,) the place of the odd one out, or -1.
+            (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
+
+        Raises
+        ------
+        InputError
+            Leaves or answers that are none, naming the row: nothing of this call is kept.
         """
+        _checked_who(who)
         table, given = np.asarray(rows), np.asarray(answers)
-        width, largest = self._learner.width, self._learner._largest
+        width, largest = self._width, self._largest
+        if table.size == 0 and given.size == 0:
+            return
         if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
             raise InputError(
                 f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})"
             )
-        for at, (row, answer) in enumerate(zip(table.tolist(), given.tolist(), strict=True)):
-            pairs = [row] if width == 3 else [row[:2], row[2:]]
-            sets = {frozenset(pair) for pair in pairs}
-            apart = len(sets) == len(pairs) and sum(map(len, sets)) == width
-            if not apart or not all(0 <= leaf < self._n_leaves for leaf in row):
-                what = "three different leaves" if width == 3 else "two different pairs of leaves"
-                raise InputError(f"row {at}: {row} are not {what} of 0..={self._n_leaves - 1}")
-            if not -1 <= answer <= largest or answer != int(answer):
-                raise InputError(f"row {at}: the answer is {answer}, outside -1..{largest}")
-        with self._writing():
-            self._catch_up()
-            before = self._seq
-            for row, answer in zip(table.tolist(), given.tolist(), strict=True):
-                leaves = dict(zip("abcd", row, strict=False))
-                self._append("import", answer=int(answer), who=who, **leaves)
-            self._db.execute("DELETE FROM leases")
-        self._seq = before
-        self._catch_up()
+        leaves = _whole_numbers(table, "leaf")
+        verdicts = _whole_numbers(given[:, None], "the answer")[:, 0]
+        for at in np.flatnonzero(~are_questions(leaves, self._n_leaves))[:1].tolist():
+            what = "three different leaves" if width == 3 else "two different pairs of leaves"
+            raise InputError(f"row {at}: {leaves[at].tolist()} are not {what} of 0..={self._n_leaves - 1}")
+        for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
+            raise InputError(f"row {at}: the answer is {verdicts[at]}, outside -1..{largest}")
+        pairs = zip(leaves.tolist(), verdicts.tolist(), strict=True)
+        events: list[Event] = [(IMPORT, -1, tuple(row), answer, who) for row, answer in pairs]
+        events.append((USE, -1, (), None, None))
+        self._writing(lambda: self._append(events))
 
     # --- what is known -----------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
-        self._catch_up()
+        self._reading(lambda: None)
 
     def tree(self) -> Dendrogram:
         """The best tree so far, see `Learner.tree`."""
-        self._catch_up()
-        return self._learner.tree()
+        return self._reading(lambda: Dendrogram._of(self._desk.tree(), self._names))
 
     @property
     def done(self) -> bool:
         """Whether there is nothing left to ask."""
-        self._catch_up()
-        return self._learner.done
+        return self._reading(lambda: self._desk.done)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -386,7 +359,11 @@ class Session:
     @property
     def width(self) -> int:
         """How many leaves a question has: 3, or 4 for two pairs."""
-        return self._learner.width
+        return self._width
+
+    @property
+    def _largest(self) -> int:
+        return 2 if self._width == 3 else 1
 
     @property
     def n_leaves(self) -> int:
@@ -396,20 +373,17 @@ class Session:
     @property
     def n_answered(self) -> int:
         """How many answers stand, imported ones included."""
-        self._catch_up()
-        return len(self._answers)
+        return self._reading(lambda: len(self._log.standing()))
 
     @property
     def n_placed(self) -> int:
         """How many leaves have their place in the tree."""
-        self._catch_up()
-        return self._learner.n_placed
+        return self._reading(lambda: self._desk.n_placed)
 
     @property
     def remaining_estimate(self) -> float:
         """About how many answers are still needed."""
-        self._catch_up()
-        return self._learner.remaining_estimate
+        return self._reading(lambda: self._desk.remaining_estimate)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -418,19 +392,17 @@ class Session:
 
     def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
         """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
-        self._catch_up()
-        kept = list(self._answers.values())
-        rows = np.array([row for _, row, _, _ in kept], dtype=np.int32).reshape(-1, self._learner.width)
-        return rows, np.array([answer for _, _, answer, _ in kept], dtype=np.int8), [who for *_, who in kept]
+        return self._reading(lambda: self._log.answers())
 
     def comparisons(self) -> Triplets | Quadruplets:
-        """All answers as triplets, two for each odd one out, or as quadruplets."""
-        rows, answers, _ = self.answers()
-        return comparisons_of(rows, answers, self._n_leaves, self._names)
+        """All answers as triplets, two for each odd one out, or as quadruplets; groups are who answered."""
+        rows, answers, who = self.answers()
+        return comparisons_of(rows, answers, self._n_leaves, self._names, who)
 
     def close(self) -> None:
         """Close the file; everything is kept."""
-        self._db.close()
+        with self._lock:
+            self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -443,17 +415,36 @@ class Session:
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
 
 
-def _key(row: Sequence[int]) -> Row:
-    """The same for the same question, however it is put."""
-    if len(row) == 3:
-        return tuple(sorted(row))
-    first, second = sorted(row[:2]), sorted(row[2:])
-    return (*min(first, second), *max(first, second))
+def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any]) -> _ordhc.Desk:
+    """A learner at work that nothing was asked yet."""
+    # What a leaf takes at least, in the learner and the copies that are kept of it.
+    _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
+    learner = Learner(n_leaves if names is None else names, **settings)
+    bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
+    return _ordhc.Desk(learner._learner, learner._repeat, *bounds)
 
 
-def _place_in(row: Sequence[int], kept: tuple[Row, int]) -> int:
-    """A kept answer as the answer to a question put in another way."""
-    leaves, answer = kept
-    if len(row) == 4:
-        return answer if sorted(row[:2]) == sorted(leaves[:2]) else -answer
-    return -1 if answer < 0 else list(row).index(leaves[answer])
+def _checked_who(who: object) -> None:
+    if who is not None and not isinstance(who, str):
+        raise InputError(f"who = {who!r} is no name")
+    try:
+        (who or "").encode()
+    except UnicodeEncodeError:
+        raise InputError(f"who = {who!r} cannot be written as UTF-8") from None
+
+
+def _whole_numbers(table: NDArray[Any], what: str) -> NDArray[np.int64]:
+    """As whole numbers, or an error with the row and value that is none."""
+    if table.dtype.kind in "iu" and table.dtype != np.uint64:
+        return table.astype(np.int64)
+    found = np.zeros(table.shape, dtype=np.int64)
+    for (row, column), value in np.ndenumerate(table):
+        try:
+            whole = int(value)
+            fine = not isinstance(value, bool | np.bool_ | str) and whole == value and abs(whole) < 2**62
+        except (TypeError, ValueError, OverflowError):
+            fine = False
+        if not fine:
+            raise InputError(f"row {row}: {what} {value!s} is not a whole number")
+        found[row, column] = whole
+    return found

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordhc.beside import shown
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
@@ -135,11 +136,38 @@ def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def index_names(labels: Any) -> list[str] | None:
-    """The names of the rows, where a data frame has them."""
-    index = getattr(labels, "index", None)
-    if index is None or callable(index) or not len(index) or not all(isinstance(name, str) for name in index):
+    """The names of the rows, where a data frame has them, as text; the numbers of the rows are none."""
+    return _names_of(getattr(labels, "index", None))
+
+
+def square_names(S: Any) -> list[str] | None:
+    """The names of the leaves that rows and columns of a square data frame agree on.
+
+    Raises
+    ------
+    InputError
+        Rows and columns of different names.
+    """
+    if len(getattr(S, "shape", ())) != 2:
         return None
-    return list(index)
+    rows, columns = index_names(S), _names_of(getattr(S, "columns", None))
+    if rows is None or columns is None or not hasattr(S, "index"):
+        return rows or (columns if hasattr(S, "index") else None)
+    if rows != columns and len(rows) == len(columns):
+        at = next(at for at, pair in enumerate(zip(rows, columns, strict=True)) if pair[0] != pair[1])
+        order = "in another order" if set(rows) == set(columns) else "of other names"
+        raise InputError(
+            f"the data frame has columns {order} than rows: row {at} is {shown(rows[at])}, column {at} "
+            f"{shown(columns[at])}"
+        )
+    return rows
+
+
+def _names_of(index: Any) -> list[str] | None:
+    if index is None or callable(index) or not len(index):
+        return None
+    names = list(index)
+    return None if names == list(range(len(names))) else [str(name) for name in names]
 
 
 def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendrogram:

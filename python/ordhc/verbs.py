@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, spanning, sparse
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc import _checks, _ordhc, registry, spanning, sparse
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, PluginError
 from ordhc.linkages import engine_linkage
@@ -140,7 +140,7 @@ def linkage(
         and heights stay similarities; a constant added to all of them changes nothing for "ward", but
         matters for "centroid" and "median".
     names
-        The names of the leaves.
+        The names of the leaves; by default those of the rows and columns of a square data frame, as text.
     n_leaves
         The number of leaves, where S is a function.
     engine
@@ -204,8 +204,12 @@ def linkage(
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
+    from ordhc.trees import square_names
+
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
+    if names is None:
+        names = square_names(S)
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
@@ -213,7 +217,7 @@ def linkage(
             raise InputError("a function takes no overwrite, engine, missing and initial_clusters")
         if n_leaves is None:
             raise InputError("a function does not tell the number of leaves: give n_leaves")
-        n = _whole("n_leaves", n_leaves, at_least=1)
+        n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
         return tree.relabel(turn).with_names(names)
@@ -303,7 +307,7 @@ def score(
     >>> ordhc.score(tree, "((1,2),0);", metric="triplet_distance")
     1.0
     """
-    from ordhc.metrics import prepared
+    from ordhc.matching import prepared
 
     if metric is None:
         if not isinstance(reference, Triplets | Quadruplets):
@@ -356,13 +360,11 @@ def simulate_planted(
     >>> t, labels.shape
     (<Triplets: 500 of 20 leaves>, (20, 2))
     """
-    from ordhc.comparisons import _whole
-
-    levels = _whole("levels", levels, at_least=0)
-    leaves_per_cluster = _whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
+    levels = _checks.whole("levels", levels, at_least=0)
+    leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
     n = leaves_per_cluster * 2 ** min(levels, 40)
-    m = n * n if n_comparisons is None else _whole("n_comparisons", n_comparisons, at_least=0)
-    seed = _whole("seed", seed, at_least=0)
+    m = n * n if n_comparisons is None else _checks.whole("n_comparisons", n_comparisons, at_least=0)
+    seed = _checks.whole("seed", seed, at_least=0)
     if levels > 20 or n > 100_000:
         raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
     rows, labels = _ordhc.planted(

@@ -88,7 +88,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="how alike two trees rank the other leaves by height, averaged over leaves",
             score=metrics.kendall_tau_b,
             reference=("tree",),
-            parameters={"include_self": True, "progress": None},
+            parameters={"include_self": True, "tie_self": False, "progress": None},
             source=f"{_GRAY}, section 4.1",
         ),
         MetricSpec(

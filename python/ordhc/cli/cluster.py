@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
-@click.option("--group", metavar="COLUMN", help="With --bootstrap: resample these (participants) as a whole.")
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
 @click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -73,7 +72,6 @@ def cluster(
     labels: str | None,
     initial: str | None,
     bootstrap: int | None,
-    group: str | None,
     consensus: str | None,
     seed: int | None,
     as_json: bool,
@@ -95,9 +93,10 @@ def cluster(
     from ordhc.clustering import Plan
     from ordhc.verbs import score
 
-    check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json)
-    if bootstrap is None and (group is not None or consensus is not None):
-        raise click.UsageError("--group and --consensus need --bootstrap")
+    inputs = (file, initial, reading["names"])
+    check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json, inputs=inputs)
+    if bootstrap is None and consensus is not None:
+        raise click.UsageError("--consensus needs --bootstrap")
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
     data = read_comparisons(file, **reading)
@@ -117,16 +116,14 @@ def cluster(
         tree, unanswered = plan.fit(data, initial_clusters=start, tie_seed=seed, progress=progress)
     resampled = None
     if bootstrap is not None:
-        from ordhc.io import read_column
         from ordhc.resampling import bootstrap as resample
 
-        groups = None if group is None else read_column(file, group)
         with progress_bar("resampling", quiet=quiet) as progress:
             resampled = resample(
                 data,
                 n_resamples=bootstrap,
                 seed=seed or 0,
-                group=groups,
+                group=data.groups,
                 initial_clusters=start,
                 tree=tree,
                 progress=progress,
@@ -157,11 +154,12 @@ def check_outputs(
     *,
     n_clusters: int | None,
     as_json: bool,
+    inputs: tuple[str | None, ...] = (),
 ) -> None:
     """Everything that could keep results from being written, before any work is done."""
     from pathlib import Path
 
-    from ordhc.io.files import check_writable
+    from ordhc.io.files import check_outputs_apart, check_writable
     from ordhc.io.trees import tree_format
     from ordhc.plotting import PICTURES, need_matplotlib
 
@@ -179,8 +177,7 @@ def check_outputs(
             raise click.UsageError("--labels needs --n-clusters")
         check_writable(labels)
     targets = [*outputs, *plots, *(path for path in (labels, consensus) if path), *(["-"] if as_json else [])]
-    if twice := {path for path in targets if targets.count(path) > 1}:
-        raise click.UsageError(f"{min(twice)} is written to twice")
+    check_outputs_apart(targets, inputs)
 
 
 def write_outputs(
@@ -247,6 +244,9 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
         "n_clusters_50": int((support >= 0.5).sum()),
         "n_clusters_95": int((support >= 0.95).sum()),
         "scores": {name: vars(interval) for name, interval in found.intervals.items()},
+        "unit": found.unit,
+        "chance": found.chance,
+        "ceiling": None if found.ceiling is None else vars(found.ceiling),
         "consensus": found.consensus.to_dict(),
     }
 
@@ -267,6 +267,11 @@ def print_bootstrap(found: dict[str, Any]) -> None:
         score = found["scores"][key]
         low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
         click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
+    click.echo(f"  of held-out answers: chance {found['chance']:.4f}")
+    if found["ceiling"] is not None:
+        from ordhc.selection import NoiseCeiling
+
+        click.echo(f"  of repeated questions: noise ceiling {NoiseCeiling(**found['ceiling'])}")
 
 
 def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":

@@ -1,9 +1,11 @@
 """What commands share."""
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from typing import Any
 
 import click
@@ -19,6 +21,29 @@ _READING = (
     click.option("--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."),
     click.option("--quadruplets", is_flag=True, help="Rows are i,j,k,l: i and j closer than k and l."),
     click.option("--header/--no-header", default=None, help="Whether text has a header."),
+    click.option("--delimiter", metavar="CHAR", help="What separates columns of text, if not found out."),
+    click.option("--weights", metavar="COLUMN", help="The column of weights; by default weight or count."),
+    click.option("--answer", metavar="COLUMN", help="Rows with the same number here are one answer."),
+    click.option(
+        "--group", metavar="COLUMN", help="Whose answer a row is; by default person, participant..."
+    ),
+    click.option(
+        "--missing", metavar="A,B", help="Words for no leaf, besides blanks; '' for none. Default: NA..."
+    ),
+    click.option("--comment", metavar="CHAR", help="Pass over lines of text that begin with this."),
+    click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be used, and list them."),
+)
+#: What decides how a file is read, without what each command says itself.
+_QUOTED_OPTIONS = (
+    "columns",
+    "names",
+    "n_leaves",
+    "delimiter",
+    "weights",
+    "answer",
+    "group",
+    "missing",
+    "comment",
 )
 
 
@@ -34,20 +59,48 @@ def read_comparisons(
     *,
     columns: str | None,
     names: str | Sequence[str] | None,
-    n_leaves: int | None,
     quadruplets: bool,
-    header: bool | None,
+    missing: str | None,
+    expand: str | None = None,
+    **options: Any,
 ) -> Comparisons:
     """Read comparisons as the options say."""
-    from ordhc.io import read_quadruplets, read_triplets
+    from ordhc.io.comparisons import read_answers
+    from ordhc.io.comparisons import read_comparisons as read
 
     chosen: Any = None
     if columns is not None:
         chosen = [column.strip() for column in columns.split(",")]
-        if all(column.isdigit() for column in chosen):
+        if all(column.isascii() and column.isdigit() and len(column) < 10 for column in chosen):
             chosen = [int(column) for column in chosen]
-    read = read_quadruplets if quadruplets else read_triplets
-    return read(path, chosen, names=names, n_leaves=n_leaves, header=header)
+    options["names"] = names
+    if missing is not None:
+        options["missing"] = [word.strip() for word in missing.split(",") if word.strip()]
+    if (delimiter := options.get("delimiter")) is not None:
+        options["delimiter"] = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(
+            delimiter, delimiter
+        )
+    if expand is None:
+        if quadruplets:
+            return read(Quadruplets, path, chosen, **options)
+        return read(Triplets, path, chosen, **options)
+    if quadruplets:
+        raise click.UsageError("--expand makes triplets; leave out --quadruplets")
+    return read_answers(path, expand, chosen, **options)
+
+
+def reading_arguments(reading: dict[str, Any]) -> list[str]:
+    """The reading options that were given, as another command takes them."""
+    arguments: list[str] = []
+    for name in _QUOTED_OPTIONS:
+        if reading.get(name) is not None:
+            arguments += ["--" + name.replace("_", "-"), str(reading[name])]
+    for name in ("quadruplets", "skip_bad"):
+        if reading.get(name):
+            arguments.append("--" + name.replace("_", "-"))
+    if reading.get("header") is not None:
+        arguments.append("--header" if reading["header"] else "--no-header")
+    return arguments
 
 
 def parameters_of(pairs: Sequence[str]) -> dict[str, Any]:
@@ -65,8 +118,33 @@ def parameters_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def emit_json(data: dict[str, Any]) -> None:
-    """One JSON document on standard output."""
-    click.echo(json.dumps(data, ensure_ascii=False))
+    """One JSON document on standard output; numbers that aren't finite are null."""
+    click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False), file=_document.get())
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return data
+
+
+#: Where JSON goes while everything else that is printed goes to standard error.
+_document: ContextVar[Any] = ContextVar("document", default=None)
+
+
+@contextmanager
+def only_json() -> Iterator[None]:
+    """Keep standard output for one JSON document, whatever plugins print."""
+    token = _document.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _document.reset(token)
 
 
 @contextmanager

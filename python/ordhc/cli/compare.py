@@ -1,10 +1,11 @@
 """`ordhc compare`: which method to use."""
 
+import shlex
 from typing import Any
 
 import click
 
-from ordhc.cli.common import emit_json, progress_bar, read_comparisons, reading_options
+from ordhc.cli.common import emit_json, progress_bar, read_comparisons, reading_arguments, reading_options
 
 
 @click.command(no_args_is_help=True)
@@ -15,7 +16,6 @@ from ordhc.cli.common import emit_json, progress_bar, read_comparisons, reading_
 @click.option(
     "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
 )
-@click.option("--group", metavar="COLUMN", help="Keep these (participants) together.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @reading_options
@@ -25,7 +25,6 @@ def compare(
     folds: int,
     seed: int,
     by: str,
-    group: str | None,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -43,14 +42,9 @@ def compare(
     from ordhc.selection import select
 
     data = read_comparisons(file, **reading)
-    groups = None
-    if group is not None:
-        from ordhc.io import read_column
-
-        groups = read_column(file, group)
     with progress_bar("comparing", quiet=quiet) as progress:
         found = select(
-            data, list(methods) or None, folds=folds, seed=seed, by=by, group=groups, progress=progress
+            data, list(methods) or None, folds=folds, seed=seed, by=by, group=data.groups, progress=progress
         )
     if as_json:
         emit_json(found.to_dict())
@@ -59,5 +53,5 @@ def compare(
     close = [c.method for c in found.candidates[1:] if c.method not in found.clearly_worse]
     note = f" (no clear difference: {', '.join(close)})" if close else ""
     click.echo(f"best: {found.best}{note}")
-    name = "FILE" if file == "-" else file
-    click.echo(f"next: ordhc cluster {name} --method {found.best}")
+    following = ["ordhc", "cluster", "FILE" if file == "-" else file, *reading_arguments(reading)]
+    click.echo(f"next: {shlex.join([*following, '--method', found.best])}")

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 @click.option("--noise", type=float, metavar="P", help="With --oracle: right with probability P only.")
 @click.option("--method", help="insertion (the default), quick, robust, single, complete, ...")
 @click.option("--p", type=float, help="How likely answers are right; below 1 the method is robust.")
-@click.option("--delta", type=float, help="With --p: how likely the tree may be wrong.")
+@click.option(
+    "--delta",
+    type=float,
+    help="With --p: how likely the tree may be wrong, if each answer is right so often, asked anew.",
+)
 @click.option("--schedule", help="questions (the fewest, the default), balanced, or rounds (the fewest).")
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
@@ -56,10 +60,18 @@ def learn(
     from ordhc.cli.cluster import check_outputs
     from ordhc.errors import InputError
     from ordhc.io import write_comparisons, write_tree
-    from ordhc.io.files import check_writable
+    from ordhc.io.files import check_outputs_apart, check_writable
 
-    check_outputs(outputs, (), None, n_clusters=None, as_json=as_json)
+    check_outputs(
+        outputs,
+        (),
+        None,
+        n_clusters=None,
+        as_json=as_json,
+        inputs=(session, items, oracle),
+    )
     if export is not None:
+        check_outputs_apart([export, *outputs], (session, items, oracle))
         check_writable(export)
     if session is None and oracle is None:
         raise click.UsageError("give a SESSION file, or --oracle TREE for a simulation")

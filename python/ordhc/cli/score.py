@@ -61,7 +61,15 @@ def score(
     if all(of_comparisons):
         if labels is not None:
             raise click.UsageError("--labels is for metrics of labels and trees, with --metric")
-        data = _comparisons(reference, found, reading)
+        try:
+            data = _comparisons(reference, found, reading)
+        except InputError as error:
+            if metrics:
+                raise
+            hint = "without --metric FILE is read as comparisons; labels take --metric aari, trees"
+            raise InputError(
+                f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)"
+            ) from None
         metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
         specs = specs or [registry.get("metric", metrics[0])]
     else:
@@ -116,13 +124,5 @@ def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
 
 def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:
     """Comparisons over the tree's leaves: names are looked up among the tree's."""
-    from ordhc.errors import InputError
-
-    data = read_comparisons(file, **{**reading, "names": names, "n_leaves": None})
     # Ids would be taken for positions in the tree's text, which is rarely what was meant.
-    bare = read_comparisons(file, **{**reading, "n_leaves": len(names)}) if file != "-" else data
-    if bare.names is None:
-        raise InputError(
-            f"{file}: has ids, but the tree's leaves have names; give --names FILE to say which is which"
-        )
-    return data
+    return read_comparisons(file, **{**reading, "names": names, "n_leaves": None, "by_name": True})

@@ -48,13 +48,12 @@ def simulate(
     """
     from ordhc.io import write_comparisons
     from ordhc.io.comparisons import SUFFIXES
-    from ordhc.io.files import check_writable, suffix_of, write_bytes
+    from ordhc.io.files import check_outputs_apart, check_writable, suffix_of, write_bytes
     from ordhc.verbs import simulate_planted
 
     if file != "-" and suffix_of(file, SUFFIXES) in ("", ".txt"):
         raise click.UsageError(f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy")
-    if file == "-" and as_json:
-        raise click.UsageError("standard output is written to twice")
+    check_outputs_apart([file, labels, "-" if as_json else None])
     for path in (file, labels):
         if path is not None:
             check_writable(path)

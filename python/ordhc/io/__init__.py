@@ -1,12 +1,14 @@
 """Readers and writers of comparisons and trees, and of what trees are compared with."""
 
 from ordhc.io.columns import read_column
-from ordhc.io.comparisons import read_quadruplets, read_triplets, write_comparisons
+from ordhc.io.comparisons import read_answers, read_quadruplets, read_triplets
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
 from ordhc.io.trees import read_tree, write_tree
+from ordhc.io.writing import write_comparisons
 
 __all__ = [
+    "read_answers",
     "read_column",
     "read_names",
     "read_quadruplets",

@@ -1,21 +1,22 @@
-"""Comparisons from files, and to files."""
+"""Comparisons from files."""
 
-import io as bytes_io
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc.comparisons import Quadruplets, Triplets, unknown_name
-from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of, write_bytes
+from ordhc._checks import choice, quoted
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.io.arrays import from_arrays, from_parquet
+from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
+from ordhc.io.parsed import ANSWERS, MISSING, PERSONS, WEIGHTS, Parsed, assemble, persons_of
+from ordhc.io.sheet import located
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
-WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
 KNOWN: dict[type, list[list[str]]] = {
     Triplets: [
         ["anchor", "near", "far"],
@@ -24,6 +25,15 @@ KNOWN: dict[type, list[list[str]]] = {
         ["i", "j", "k"],
     ],
     Quadruplets: [["i", "j", "k", "l"], ["near_a", "near_b", "far_a", "far_b"]],
+}
+_PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
+_ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
+_CENTRAL = ("central", "most_central", "centre", "center")
+#: Questions whose answers become several triplets, and the columns of their answers.
+QUESTIONS: dict[str, list[list[str]]] = {
+    "odd-one-out": [[odd, *pair] for pair in _PAIRS for odd in _ODD],
+    "most-central": [[central, *pair] for pair in _PAIRS for central in _CENTRAL],
+    "ranking": [],
 }
 
 Kind = TypeVar("Kind", Triplets, Quadruplets)
@@ -36,8 +46,13 @@ def read_triplets(
     n_leaves: int | None = None,
     names: Sequence[str] | Source | None = None,
     weights: str | None = None,
+    answer: str | None = None,
+    group: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    missing: Sequence[str] = MISSING,
+    comment: str | None = None,
+    skip_bad: bool = False,
 ) -> Triplets:
     """Read triplets from csv, tsv, text with blanks, Parquet, npz or npy.
 
@@ -47,8 +62,9 @@ def read_triplets(
         The file (csv and tsv also as .gz), "-" for standard input, or an open stream.
     columns
         The columns of anchor, near and far, by name or by position. By default `anchor,near,far`,
-        `head,winner,loser` (Salmon), `anchor,positive,negative` or `i,j,k` in the header, or the three
-        columns of a file without one.
+        `head,winner,loser` (Salmon), `anchor,positive,negative` or `i,j,k` in the header, in any order and
+        case, or the three columns of a file without one. In columns `anchor_name,near_name,far_name` cells
+        are names even if they look like ids, and those in quotes are taken to the letter.
     n_leaves
         The number of leaves; by default the number of names, or the largest id plus one.
     names
@@ -56,8 +72,22 @@ def read_triplets(
         or names; names are numbered in order of first appearance unless given here.
     weights
         The column of weights; by default `weight`, `count` and the like if there is one.
+    answer
+        The column of numbers (or names) of answers, rows of which belong together; by default `answer` or
+        `answer_id`, if there is one.
+    group
+        The column that says whose answer a row is; by default `person`, `participant`, `subject`,
+        `worker` and the like, if there is one.
     delimiter, header
-        Whether text has a header, and what separates columns, where it isn't found out rightly.
+        What separates columns, and whether text has a header, where it isn't found out rightly.
+    missing
+        What stands for a missing leaf besides blanks. Rows without all leaves are passed over with a warning
+        that counts them; if they are most rows, that is an error. Names in `names` are not missing.
+    comment
+        A character: lines of text that begin with it are passed over. By default none are.
+    skip_bad
+        Pass over rows that cannot be used (a leaf twice, another number of columns, an unknown name),
+        with a warning (`SkippedRowsWarning`) that lists them all.
 
     Raises
     ------
@@ -70,7 +100,21 @@ def read_triplets(
     >>> ordhc.read_triplets(io.StringIO("head,winner,loser\\ncat,dog,car\\ndog,cat,car\\n")).names
     ('cat', 'dog', 'car')
     """
-    return _read(Triplets, path, columns, n_leaves, names, weights, delimiter, header)
+    return read_comparisons(
+        Triplets,
+        path,
+        columns,
+        n_leaves=n_leaves,
+        names=names,
+        weights=weights,
+        answer=answer,
+        group=group,
+        delimiter=delimiter,
+        header=header,
+        missing=missing,
+        comment=comment,
+        skip_bad=skip_bad,
+    )
 
 
 def read_quadruplets(
@@ -80,8 +124,13 @@ def read_quadruplets(
     n_leaves: int | None = None,
     names: Sequence[str] | Source | None = None,
     weights: str | None = None,
+    answer: str | None = None,
+    group: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    missing: Sequence[str] = MISSING,
+    comment: str | None = None,
+    skip_bad: bool = False,
 ) -> Quadruplets:
     """Read quadruplets; as `read_triplets`, with the columns `i,j,k,l`.
 
@@ -91,247 +140,206 @@ def read_quadruplets(
     >>> ordhc.read_quadruplets(io.StringIO("0,1,2,3\\n"))
     <Quadruplets: 1 of 4 leaves>
     """
-    return _read(Quadruplets, path, columns, n_leaves, names, weights, delimiter, header)
+    return read_comparisons(
+        Quadruplets,
+        path,
+        columns,
+        n_leaves=n_leaves,
+        names=names,
+        weights=weights,
+        answer=answer,
+        group=group,
+        delimiter=delimiter,
+        header=header,
+        missing=missing,
+        comment=comment,
+        skip_bad=skip_bad,
+    )
 
 
-def _read(
-    kind: type[Kind],
+def read_answers(
     path: Source,
-    columns: Sequence[str] | Sequence[int] | None,
-    n_leaves: int | None,
-    names: Sequence[str] | Source | None,
-    weights: str | None,
-    delimiter: str | None,
-    header: bool | None,
-) -> Kind:
-    given = as_names(names)
-    source = name_of(path)
-    suffix = suffix_of(path, SUFFIXES)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
-        raise InputError(f"delimiter {delimiter!r} is not one ASCII character")
-    chosen = _columns(columns, kind)
-    data = read_bytes(path)
-    if not data:
-        raise InputError(f"{source}: the file is empty")
-    try:
-        if suffix in (".npz", ".npy"):
-            return _from_arrays(kind, data, source, suffix, n_leaves, given)
-        if suffix == ".parquet":
-            return _from_parquet(kind, data, source, chosen, n_leaves, given, weights)
-        if suffix == ".tsv" and delimiter is None:
-            delimiter = "\t"
-        wanted = [weights] if weights is not None else list(WEIGHTS)
-        rows, found, values, lines = _ordhc.parse_table(data, chosen, wanted, delimiter, header)
-    except InputError as error:
-        raise _located(error, source) from None
-    if weights is not None and values is None:
-        raise InputError(f"{source}: there is no column {weights!r} of weights")
+    question: str,
+    columns: Sequence[str] | Sequence[int] | None = None,
+    *,
+    n_ranked: int = 2,
+    **options: Any,
+) -> Triplets:
+    """Read answers to questions of another kind as triplets; see `Triplets.from_odd_one_out` and its like.
 
-    def place(row: int) -> str:
-        return f"{source}:{lines[row]}"
-
-    return _assemble(kind, rows, found, values, n_leaves, given, source, place)
-
-
-def _columns(columns: Sequence[str] | Sequence[int] | None, kind: type[Triplets] | type[Quadruplets]) -> Any:
-    width = kind._width
-    if columns is None:
-        return KNOWN[kind]
-    chosen = list(columns)
-    if len(chosen) != width:
-        raise InputError(f"columns are {chosen}; {width} are needed: {', '.join(kind._columns)}")
-    if not (all(isinstance(c, str) for c in chosen) or all(isinstance(c, int) for c in chosen)):
-        raise InputError(f"columns are {chosen}; give names or positions")
-    return chosen
-
-
-def _located(error: InputError, source: str) -> InputError:
-    text = str(error)
-    if text.startswith("line "):
-        line, _, rest = text[5:].partition(": ")
-        return InputError(f"{source}:{line}: {rest}")
-    return error if text.startswith(source) else InputError(f"{source}: {text}")
-
-
-def _assemble(
-    kind: type[Kind],
-    rows: NDArray[np.int64],
-    found: list[str] | None,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int | None,
-    names: tuple[str, ...] | None,
-    source: str,
-    place: Any,
-) -> Kind:
-    """Comparisons of parsed rows; errors of a row name its line."""
-    if found is not None and names is not None:
-        code = {name: leaf for leaf, name in enumerate(names)}
-        for at, name in enumerate(found):
-            if name not in code:
-                row = int(np.flatnonzero((rows == at).any(axis=1))[0])
-                raise InputError(f"{place(row)}: {unknown_name(name, names)}")
-        rows = np.array([code[name] for name in found], dtype=np.int64)[rows]
-    elif found is not None:
-        names = tuple(found)
-        if n_leaves is not None and n_leaves != len(names):
-            raise InputError(
-                f"{source}: {len(names)} different names, but n_leaves = {n_leaves}; give all names"
-            )
-    try:
-        return kind(rows, n_leaves, names, weights)
-    except InputError as error:
-        text = str(error)
-        if text.startswith("row "):
-            number, _, rest = text[4:].partition(": ")
-            raise InputError(f"{place(int(number))}: {rest}") from None
-        raise InputError(f"{source}: {text}") from None
-
-
-def _from_arrays(
-    kind: type[Kind],
-    data: bytes,
-    source: str,
-    suffix: str,
-    n_leaves: int | None,
-    names: tuple[str, ...] | None,
-) -> Kind:
-    import zipfile
-
-    magic = b"PK" if suffix == ".npz" else b"\x93NUMPY"
-    if not data.startswith(magic):
-        raise InputError(f"{source}: is no {suffix} file")
-    responses = weights = None
-    try:
-        loaded = np.load(bytes_io.BytesIO(data), allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            rows = loaded
-        else:
-            keys = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
-            key = next((key for key in keys if key in loaded), None)
-            if key is None and len(loaded.files) == 1 and loaded[loaded.files[0]].ndim == 2:
-                key = loaded.files[0]
-            if key is None:
-                raise InputError(f"{source}: none of {', '.join(keys)} among {', '.join(loaded)}")
-            rows = loaded[key]
-            weights = loaded["weights"] if "weights" in loaded else None
-            responses = next((loaded[k] for k in ("y", "target", "response") if k in loaded), None)
-            if names is None and "names" in loaded:
-                names = tuple(str(name) for name in loaded["names"].tolist())
-            if n_leaves is None and "n_leaves" in loaded:
-                n_leaves = int(loaded["n_leaves"])
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{source}: the file is cut or damaged: {error}") from None
-    if responses is not None and issubclass(kind, Triplets):
-        return kind.from_responses(rows, responses, n_leaves, names, weights)
-    return kind(rows, n_leaves, names, weights)
-
-
-def _from_parquet(
-    kind: type[Kind],
-    data: bytes,
-    source: str,
-    chosen: Any,
-    n_leaves: int | None,
-    names: tuple[str, ...] | None,
-    weights: str | None,
-) -> Kind:
-    parquet = _pyarrow_parquet()
-    import pyarrow
-
-    try:
-        table = parquet.read_table(pyarrow.BufferReader(data))
-    except (pyarrow.ArrowException, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise InputError(f"{source}: the Parquet file cannot be read: {first}") from None
-    there = table.column_names
-    if isinstance(chosen[0], int):
-        wanted = [there[at] for at in chosen if at < len(there)]
-    elif isinstance(chosen[0], str):
-        wanted = [name for name in chosen if name in there]
-    else:
-        lower = {column.lower(): column for column in there}
-        sets = [[lower.get(name) for name in known] for known in chosen]
-        wanted = next((found for found in sets if None not in found), [])
-    if len(wanted) != kind._width:
-        raise InputError(f"{source}: the columns {chosen} are not among {', '.join(there)}")
-    rows = [table.column(column).to_numpy() for column in wanted]
-    weighted = weights or next((name for name in WEIGHTS if name in there), None)
-    if weighted is not None and weighted not in there:
-        raise InputError(f"{source}: there is no column {weighted!r} of weights")
-    values = None if weighted is None else table.column(weighted).to_numpy()
-    text = any(part.dtype == object for part in rows)
-    cells = np.stack([part.astype(object) if text else part for part in rows], axis=1)
-    return kind(cells, n_leaves, names, values)
-
-
-def _pyarrow_parquet() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError.of("Parquet", "pyarrow", "parquet") from None
-    return pyarrow.parquet
-
-
-def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]) -> None:
-    """Write comparisons as csv, tsv (also .gz), Parquet, npz or npy, by the file's ending.
-
-    Text and Parquet hold names where there are any, and a column `weight`; npz keeps everything;
-    npy only the rows (weights or names in it would be lost, and are an error). "-" is csv on
-    standard output.
+    Parameters
+    ----------
+    path
+        As in `read_triplets`.
+    question
+        "odd-one-out" (columns `odd,a,b`), "most-central" (`central,a,b`) or "ranking" (a reference, then
+        the others from the nearest on: all columns but those of weights, answers and persons).
+    columns
+        The columns, by name or by position.
+    n_ranked
+        How many of the others are ranked.
+    **options
+        As in `read_triplets`.
 
     Examples
     --------
-    >>> import ordhc
-    >>> ordhc.write_comparisons(ordhc.Triplets([(0, 1, 2)]), "-")  # doctest: +SKIP
-    anchor,near,far
-    0,1,2
+    >>> import io
+    >>> from ordhc.io import read_answers
+    >>> t = read_answers(io.StringIO("a,b,odd,who\\ncat,dog,car,ann\\n"), "odd-one-out")
+    >>> t.rows.tolist(), t.names, t.answers.tolist(), t.group_names
+    ([[1, 2, 0], [2, 1, 0]], ('car', 'cat', 'dog'), [0, 0], ('ann',))
     """
-    suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
-    columns = list(KNOWN[type(data)][0])
-    buffer = bytes_io.BytesIO()
-    if suffix in (".csv", ".tsv"):
-        write_bytes(path, _text(data, columns, "," if suffix == ".csv" else "\t"))
-        return
-    if suffix == ".npz":
-        arrays: dict[str, Any] = {"rows": data.rows, "n_leaves": data.n_leaves}
-        if data.weights is not None:
-            arrays["weights"] = data.weights
-        if data.names is not None:
-            arrays["names"] = np.array(data.names, dtype=np.str_)
-        np.savez_compressed(buffer, **arrays)
-    elif suffix == ".npy":
-        if data.weights is not None or data.names is not None:
-            raise InputError(f"{path}: npy holds neither weights nor names; write .npz")
-        np.save(buffer, data.rows)
-    elif suffix == ".parquet":
-        parquet = _pyarrow_parquet()
-        import pyarrow
+    choice("question", question, QUESTIONS)
 
-        cells = _cells(data)
-        table = {column: cells[:, at] for at, column in enumerate(columns)}
-        if data.weights is not None:
-            table["weight"] = data.weights
-        parquet.write_table(pyarrow.table(table), buffer)
+    def make(rows: Any, **known: Any) -> Triplets:
+        # Each row is an answer: numbers of answers in the file say nothing more.
+        known.pop("answers", None)
+        if (group_names := known.pop("group_names", None)) is not None:
+            known["groups"] = np.array(group_names, dtype=object)[known["groups"]]
+        if question == "ranking":
+            return Triplets.from_ranking(rows, n_ranked, **known)
+        if question == "odd-one-out":
+            return Triplets.from_odd_one_out(rows, **known)
+        return Triplets.from_most_central(rows, **known)
+
+    found: Triplets = _read(make, QUESTIONS[question], False, path, columns, **options)
+    return found
+
+
+def read_comparisons(
+    kind: type[Kind], path: Source, columns: Sequence[str] | Sequence[int] | None = None, **options: Any
+) -> Kind:
+    """Read triplets or quadruplets; the options are those of `read_triplets`."""
+    found: Kind = _read(kind, KNOWN[kind], kind is Quadruplets, path, columns, **options)
+    return found
+
+
+def _read(
+    make: Callable[..., Any],
+    known: list[list[str]],
+    quadruplets: bool,
+    path: Source,
+    columns: Sequence[str] | Sequence[int] | None,
+    *,
+    n_leaves: int | None = None,
+    names: Sequence[str] | Source | None = None,
+    skip_bad: bool = False,
+    by_name: bool = False,
+    **options: Any,
+) -> Any:
+    given = as_names(names)
+    chosen = _chosen(columns, len(known[0]) if known else None, known)
+    source = name_of(path)
+    suffix = suffix_of(path, SUFFIXES)
+    data = read_bytes(path)
+    if not data.strip():
+        raise InputError(f"{source}: the file is empty")
+    options["missing"] = _missing(options.get("missing", MISSING), given)
+    with reading(source, "comparisons", data):
+        responses = None
+        if suffix in (".npz", ".npy"):
+            width = len(known[0]) if known else None
+            for option in ("answer", "group", "weights"):
+                if options.get(option) is not None:
+                    raise InputError(
+                        f"{source}: {suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz"
+                    )
+            parsed, responses = from_arrays(data, source, suffix, width, tuple(known[0]) if known else ())
+        elif suffix == ".parquet":
+            further = {name: options.get(name) for name in ("weights", "answer", "group")}
+            parsed = from_parquet(data, source, chosen, known, options["missing"], **further)
+        else:
+            parsed = _from_text(data, source, suffix, chosen, known, skip_bad, **options)
+        if by_name and parsed.names is None:
+            raise InputError(
+                f"{source}: has ids, but the tree's leaves have names; "
+                "give --names FILE to say which is which"
+            )
+        if given is None and parsed.names is None:
+            given = parsed.own_names
+        if responses is not None and make is Triplets:
+            return make.from_responses(parsed.rows, responses, n_leaves, given, parsed.weights)
+        return assemble(parsed, make, given, n_leaves, skip_bad=skip_bad, quadruplets=quadruplets)
+
+
+def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
+    """The columns to read, by name or by position."""
+    if columns is None:
+        return None
+    if isinstance(columns, str):
+        raise InputError(f"columns is {quoted(columns)}; give a list of names or positions")
+    chosen = list(columns)
+    if (width is None and len(chosen) < 3) or (width is not None and len(chosen) != width):
+        needed = "3 or more" if width is None else f"{width} are needed: {', '.join(known[0])}"
+        raise InputError(f"columns are {quoted(chosen)}; {needed}")
+    if all(isinstance(column, str) for column in chosen):
+        wanted = [column.lower() for column in chosen]
+    elif all(isinstance(column, int | np.integer) and not isinstance(column, bool) for column in chosen):
+        wanted = chosen = [int(column) for column in chosen]
+        if min(chosen) < 0:
+            raise InputError(f"columns are {quoted(chosen)}; positions count from 0")
     else:
-        raise InputError(f"{path}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy")
-    write_bytes(path, buffer.getvalue())
+        raise InputError(f"columns are {quoted(chosen)}; give names or positions")
+    if len(set(wanted)) < len(wanted):
+        raise InputError(f"columns are {quoted(chosen)}; each can be taken only once")
+    return chosen
 
 
-def _cells(data: Triplets | Quadruplets) -> NDArray[Any]:
-    return data.rows if data.names is None else np.array(data.names, dtype=object)[data.rows]
+def _missing(given: Any, names: tuple[str, ...] | None) -> list[str]:
+    """The words for missing leaves: none that is a leaf's name."""
+    if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+        raise InputError(f"missing is {quoted(given)}; give a list of words")
+    known = set(names or ())
+    return [word.strip() for word in given if word.strip() and word.strip() not in known]
 
 
-def _text(data: Triplets | Quadruplets, columns: list[str], delimiter: str) -> bytes:
-    import csv
-
-    text = bytes_io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    rows = _cells(data).tolist()
-    if data.weights is not None:
-        columns = [*columns, "weight"]
-        rows = [[*row, weight] for row, weight in zip(rows, data.weights.tolist(), strict=True)]
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode()
+def _from_text(
+    data: bytes,
+    source: str,
+    suffix: str,
+    chosen: Any,
+    known: list[list[str]],
+    skip_bad: bool,
+    *,
+    weights: str | None = None,
+    answer: str | None = None,
+    group: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing: list[str],
+    comment: str | None = None,
+) -> Parsed:
+    for what, given in (("delimiter", delimiter), ("comment", comment)):
+        if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
+            raise InputError(f"{what} {quoted(given)} is not one ASCII character")
+    refuse_others(data, source, "comparisons")
+    if suffix == ".tsv" and delimiter is None:
+        delimiter = "\t"
+    labels = [
+        [answer] if answer is not None else list(ANSWERS),
+        [group] if group is not None else [name for base in PERSONS for name in (base, f"{base}_name")],
+    ]
+    wanted = [weights] if weights is not None else list(WEIGHTS)
+    try:
+        found = _ordhc.parse_table(
+            data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad
+        )
+    except InputError as error:
+        raise located(error, source) from None
+    for given, values, what in (
+        (weights, found["weights"], "weights"),
+        (answer, found["labels"][0], "answers"),
+        (group, found["labels"][1], "persons"),
+    ):
+        if given is not None and values is None:
+            raise InputError(f"{source}: there is no column {quoted(given)} of {what}")
+    parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
+    parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
+    if found["labels"][0] is not None:
+        _, codes, texts = found["labels"][0]
+        values, told = persons_of(texts, codes, literal=False)
+        parsed.answers = values if told is None else np.array(told, dtype=object)[values]
+    if found["labels"][1] is not None:
+        column, codes, texts = found["labels"][1]
+        parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
+    return parsed

@@ -3,83 +3,196 @@
 import os
 import sys
 import tempfile
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
 from ordhc.errors import InputError
+from ordhc.io.guard import brief, reading
 
 Source = str | os.PathLike[str] | IO[Any]
 
 STDIO = "-"
+#: How many bytes a packed file may unpack to, unless ORDHC_MAX_UNPACKED says otherwise.
+MAX_UNPACKED = 1 << 30
 
 
 def name_of(source: Source) -> str:
     """What to call a source in messages."""
     if hasattr(source, "read"):
-        return str(getattr(source, "name", "the stream"))
-    return "standard input" if os.fspath(source) == STDIO else os.fspath(source)
+        return brief(str(getattr(source, "name", "the stream")), 200)
+    return "standard input" if os.fspath(source) == STDIO else brief(os.fspath(source), 200)
 
 
 def suffix_of(source: Source, known: tuple[str, ...]) -> str:
     """The ending of a file's name that is known, without `.gz`; empty if none is."""
-    name = name_of(source).lower().removesuffix(".gz")
+    name = str(getattr(source, "name", "")) if hasattr(source, "read") else os.fspath(source)
+    name = name.lower().removesuffix(".gz")
     return next((suffix for suffix in known if name.endswith(suffix)), "")
 
 
 def read_bytes(source: Source) -> bytes:
     """Everything in a file, standard input ("-") or an open stream; gzip is unpacked."""
     name = name_of(source)
-    if hasattr(source, "read"):
-        content = source.read()
-        data = content.encode() if isinstance(content, str) else bytes(content)
-    elif os.fspath(source) == STDIO:
-        data = sys.stdin.buffer.read()
-    else:
-        path = Path(source)
-        if path.is_dir():
-            raise InputError(f"{name}: is a folder, not a file")
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            raise FileNotFoundError(f"{name}: there is no such file") from None
-    if data[:2] == b"\x1f\x8b":
-        import gzip
-        import zlib
+    with reading(name, "a file"):
+        if hasattr(source, "read"):
+            content = source.read()
+            data = content.encode() if isinstance(content, str) else bytes(content)
+        elif os.fspath(source) == STDIO:
+            if sys.stdin is None or sys.stdin.closed:
+                raise InputError("standard input is closed")
+            data = sys.stdin.buffer.read()
+        else:
+            path = Path(source)
+            if "\0" in os.fspath(path):
+                raise InputError(f"{name}: a file's name holds no NUL")
+            if path.is_dir():
+                raise InputError(f"{name}: is a folder, not a file")
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                raise FileNotFoundError(f"{name}: there is no such file") from None
+        return _unpacked(data, name) if data[:2] == b"\x1f\x8b" else data
 
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise InputError(f"{name}: the gzip file is cut or damaged: {error}") from None
-    return data
+
+def max_unpacked() -> int:
+    """How many bytes a packed file may unpack to: ORDHC_MAX_UNPACKED, for example 8G."""
+    given = os.environ.get("ORDHC_MAX_UNPACKED", "").strip().upper().removesuffix("B").removesuffix("I")
+    if not given:
+        return MAX_UNPACKED
+    power = "KMGT".find(given[-1]) + 1
+    digits = given[:-1] if power else given
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 16):
+        raise InputError(f"ORDHC_MAX_UNPACKED is {brief(given, 40)}; bytes are a whole number, as 8G")
+    return int(digits) << 10 * power
+
+
+def check_unpacked(size: int, name: str) -> None:
+    """Raise if what a packed file says of its size is beyond the limit."""
+    limit = max_unpacked()
+    if size > limit:
+        raise InputError(
+            f"{name}: unpacks to more than {limit:,} bytes; if it should, set ORDHC_MAX_UNPACKED, as 8G"
+        )
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    limit = max_unpacked()
+    parts: list[bytes] = []
+    size = 0
+    rest = data
+    while rest[:2] == b"\x1f\x8b":
+        unpack = zlib.decompressobj(wbits=31)
+        at, feed = 0, b""
+        while not unpack.eof:
+            if not feed:
+                feed = rest[at : at + _BLOCK]
+                at += len(feed)
+            try:
+                part = unpack.decompress(feed, min(_BLOCK, limit + 1 - size))
+            except zlib.error as error:
+                raise InputError(f"{name}: the gzip file is cut or damaged: {error}") from None
+            if not part and not feed and not unpack.eof:
+                raise InputError(f"{name}: the gzip file is cut or damaged: it ends too early")
+            feed = unpack.unconsumed_tail
+            parts.append(part)
+            size += len(part)
+            check_unpacked(size, name)
+        rest = unpack.unused_data + rest[at:]
+    if rest.strip(b"\0"):
+        raise InputError(f"{name}: the gzip file is cut or damaged: something follows its end")
+    return b"".join(parts)
+
+
+# gzip takes this much at a time: some ten milliseconds in which no signal arrives.
+_BLOCK = 1 << 20
+
+
+def _packed(data: bytes) -> bytes:
+    import gzip
+    import io
+
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
+        for start in range(0, len(data), _BLOCK):
+            file.write(data[start : start + _BLOCK])
+    return buffer.getvalue()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise now if a file could not be written later; "-" always can."""
     if os.fspath(path) == STDIO:
+        if sys.stdout is None or sys.stdout.closed:
+            raise InputError("standard output is closed")
         return
     target = Path(path)
+    name = name_of(path)
+    if "\0" in os.fspath(path):
+        raise InputError(f"{name}: a file's name holds no NUL")
     folder = target.parent
     if target.is_dir():
-        raise InputError(f"{target}: is a folder, not a file")
+        raise InputError(f"{name}: is a folder, not a file")
     if not folder.is_dir():
-        raise InputError(f"{target}: there is no folder {folder}")
+        raise InputError(f"{name}: there is no folder {brief(str(folder), 100)}")
     if not os.access(target if target.exists() else folder, os.W_OK):
-        raise InputError(f"{target}: cannot be written")
+        raise InputError(f"{name}: cannot be written")
+
+
+def check_outputs_apart(
+    outputs: Iterable[str | os.PathLike[str] | None], inputs: Iterable[str | os.PathLike[str] | None] = ()
+) -> None:
+    """Raise if an output is also an input or another output, by whatever path or link.
+
+    "-" as an input is standard input, which may come from a file.
+    """
+    read = [(os.fspath(path), _identity(path)) for path in inputs if path is not None]
+    written: list[tuple[str, Any]] = []
+    for path in outputs:
+        if path is None:
+            continue
+        name, which = os.fspath(path), _identity(path, output=True)
+        if which is None:
+            continue
+        for other, found in read:
+            if found == which:
+                also = "" if other == name else f" ({name_of(other)})"
+                raise InputError(f"{name_of(path)}: is an input{also}; writing there would destroy it")
+        for other, found in written:
+            if found == which:
+                also = "" if other == name else f", as {name_of(other)}"
+                raise InputError(f"{name_of(path)} is written to twice{also}")
+        written.append((name, which))
+
+
+def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
+    """What tells a file from all others: device and number, or the resolved path of one that isn't there."""
+    try:
+        if os.fspath(path) == STDIO:
+            if output:
+                return STDIO
+            found = os.fstat(sys.stdin.fileno())
+        else:
+            found = Path(path).stat()
+    except (OSError, ValueError, AttributeError):
+        return None if os.fspath(path) == STDIO else str(Path(os.path.realpath(path)))
+    import stat
+
+    # Devices and pipes are no files that could be destroyed.
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a whole file or nothing of it; "-" is standard output, `.gz` is packed."""
+    check_writable(path)
     if os.fspath(path) == STDIO:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    check_writable(path)
     target = Path(path)
     if target.name.lower().endswith(".gz"):
-        import gzip
-
-        data = gzip.compress(data, mtime=0)
+        data = _packed(data)
     if target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
         target.write_bytes(data)
@@ -89,7 +202,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         target.write_bytes(data)
         return
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

@@ -1,13 +1,14 @@
 """Names of leaves from files."""
 
-import csv
-import io as text_io
 import os
 from collections.abc import Sequence
 
-from ordhc.comparisons import _checked_names
+from ordhc._checks import names as checked_names
+from ordhc._checks import quoted
 from ordhc.errors import InputError
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.guard import reading, refuse_others
+from ordhc.io.sheet import Sheet, read_sheet
 
 
 def read_names(source: Source) -> tuple[str, ...]:
@@ -17,34 +18,48 @@ def read_names(source: Source) -> tuple[str, ...]:
     rows aren't in order, `id` with the numbers 0..n-1.
     """
     name = name_of(source)
-    text = text_of(read_bytes(source), name)
+    data = read_bytes(source)
     suffix = suffix_of(source, (".csv", ".tsv"))
-    if not suffix:
-        return _unique([line.strip() for line in text.splitlines() if line.strip()], name)
-    rows = csv.DictReader(text_io.StringIO(text), delimiter="," if suffix == ".csv" else "\t")
-    if "name" not in (rows.fieldnames or []):
-        raise InputError(f"{name}:1: there is no column `name`; the header has {rows.fieldnames}")
-    table = list(rows)
-    for at, row in enumerate(table):
-        if not row["name"]:
-            raise InputError(f"{name}:{at + 2}: the name is missing; the row may be cut short")
-    found = [row["name"] for row in table]
-    if "id" in (rows.fieldnames or []):
-        try:
-            ids = [int(row["id"]) for row in table]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{name}: ids must be whole numbers: {error}") from None
-        if sorted(ids) != list(range(len(ids))):
-            raise InputError(f"{name}: ids must be 0..{len(ids) - 1}, each once")
-        found = [found[at] for at in sorted(range(len(ids)), key=ids.__getitem__)]
-    return _unique(found, name)
+    with reading(name, "names", data):
+        if not suffix:
+            refuse_others(data, name, "names")
+            return _unique([line.strip() for line in text_of(data, name).split("\n") if line.strip()], name)
+        return _unique(_from_sheet(read_sheet(data, name, "names", "\t" if suffix == ".tsv" else None)), name)
+
+
+def _from_sheet(sheet: Sheet) -> list[str]:
+    at = sheet.column("name")
+    found = []
+    for row in range(1, len(sheet.rows)):
+        if at >= len(sheet.rows[row]) or not sheet.rows[row][at]:
+            raise InputError(
+                f"{sheet.source}:{sheet.lines[row]}: the name is missing; the row may be cut short"
+            )
+        sheet.check_width(row)
+        found.append(sheet.rows[row][at])
+    by = sheet.find(["id"])
+    if by is None:
+        return found
+    place: dict[int, int] = {}
+    for row in range(1, len(sheet.rows)):
+        cell = sheet.rows[row][by].strip()
+        if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
+            raise InputError(
+                f"{sheet.source}:{sheet.lines[row]}: ids must be whole numbers; here one is {quoted(cell)}"
+            )
+        place[int(cell)] = row - 1
+    if sorted(place) != list(range(len(found))):
+        first = min(place, default=0)
+        hint = "; they begin with 1: subtract 1" if first == 1 == max(place) - len(found) + 1 else ""
+        raise InputError(f"{sheet.source}: ids must be 0..{len(found) - 1}, each once{hint}")
+    return [found[place[leaf]] for leaf in range(len(found))]
 
 
 def _unique(found: list[str], name: str) -> tuple[str, ...]:
     if not found:
         raise InputError(f"{name}: there are no names")
     try:
-        return _checked_names(found) or ()
+        return checked_names(found) or ()
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
@@ -56,5 +71,5 @@ def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
     if isinstance(names, str | os.PathLike):
         return read_names(names)
     if isinstance(names, Sequence):
-        return _checked_names(names)
-    return read_names(names) if hasattr(names, "read") else _checked_names(tuple(names))
+        return checked_names(names)
+    return read_names(names) if hasattr(names, "read") else checked_names(tuple(names))

@@ -1,6 +1,5 @@
 """What trees are compared with: other trees, labels of leaves, similarities."""
 
-import csv
 import io as bytes_io
 from collections.abc import Sequence
 from typing import Any
@@ -8,8 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._checks import quoted
 from ordhc.errors import InputError
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.arrays import load_array
+from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.guard import reading
+from ordhc.io.sheet import Sheet, listed, read_sheet
 from ordhc.io.trees import FORMATS, read_tree
 
 _TREES = tuple(suffix for suffix, kind in FORMATS.items() if kind in ("newick", "json"))
@@ -40,20 +43,28 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     if not data.strip():
         raise InputError(f"{name}: the file is empty")
     if suffix_of(path, _TREES) or data.lstrip()[:1] in (b"(", b"{"):
-        return read_tree(bytes_io.BytesIO(data), "json" if data.lstrip().startswith(b"{") else "newick")
-    if data.startswith(b"\x93NUMPY"):
-        return np.load(bytes_io.BytesIO(data), allow_pickle=False)
-    text = text_of(data, name)
-    first = text.split("\n", 1)[0].strip()
-    if first.startswith("cluster_a"):
-        return read_tree(bytes_io.BytesIO(data), "scipy")
-    if all(_is_number(cell) for cell in first.replace("\t", ",").split(",")):
-        return _matrix(text, name)
-    table = label_table(path, data, leaves, columns)
+        return read_tree(_named(data, path), "json" if data.lstrip().startswith(b"{") else "newick")
+    with reading(name, "a reference", data):
+        if data.startswith(b"\x93NUMPY"):
+            return load_array(data, name)
+        first = data.split(b"\n", 1)[0].strip()
+        if first.removeprefix(b"\xef\xbb\xbf").startswith(b"cluster_a"):
+            return read_tree(_named(data, path), "scipy")
+        sheet = read_sheet(data, name, "labels or similarities")
+        if all(_is_number(cell) for cell in sheet.rows[0]):
+            return _matrix(sheet)
+        table = label_table(path, data, leaves, columns)
     lost = [leaf for leaf, row in zip(leaves, table, strict=True) if row[0] is None]
     if lost:
-        raise InputError(f"{name}: there is no label of leaf {lost[0]!r}")
+        raise InputError(f"{name}: there is no label of leaf {quoted(lost[0])}")
     return table
+
+
+def _named(data: bytes, path: Source) -> Any:
+    """A stream of a file's bytes that has its name."""
+    stream = bytes_io.BytesIO(data)
+    stream.name = name_of(path)
+    return stream
 
 
 def label_table(
@@ -61,38 +72,37 @@ def label_table(
 ) -> NDArray[np.object_]:
     """Labels, (n, L) text, from csv with a column leaf or name; None for leaves that aren't there."""
     source = name_of(path)
-    text = text_of(data, source)
-    delimiter = max(",\t;", key=text.split("\n", 1)[0].count)
-    rows = list(csv.reader(bytes_io.StringIO(text), delimiter=delimiter, skipinitialspace=True))
-    header = [cell.strip() for cell in rows[0]] if rows else []
-    lower = [cell.lower() for cell in header]
-    ids = [lower.index(kind) for kind in ("name", "leaf") if kind in lower]
+    sheet = read_sheet(data, source, "labels")
+    header = sheet.header
+    ids = [at for kind in ("name", "leaf") if (at := sheet.find([kind])) is not None]
     if not ids:
-        raise InputError(f"{source}:1: a column leaf or name is needed, not {','.join(header)}")
+        hint = ""
+        if sum(sheet.find([word]) is not None for word in ("anchor", "near", "far", "head", "winner")) > 1:
+            hint = "; these look like comparisons, which other metrics take (triplet_revenue, satisfied)"
+        raise InputError(
+            f"{source}:{sheet.lines[0]}: a column leaf or name is needed, not {listed(header)}{hint}"
+        )
     wanted = [at for at in range(len(header)) if at not in ids]
     if columns is not None:
-        unknown = [column for column in columns if column not in header]
-        if unknown:
-            raise InputError(f"{source}:1: there is no column {unknown[0]!r}; there are {', '.join(header)}")
-        wanted = [header.index(column) for column in columns]
+        wanted = [sheet.column(column) for column in columns]
     if not wanted:
-        raise InputError(f"{source}:1: there are no columns of labels, only {','.join(header)}")
+        raise InputError(f"{source}:{sheet.lines[0]}: there are no columns of labels, only {listed(header)}")
     place = {leaf: at for at, leaf in enumerate(leaves)}
     number = {str(at): at for at in range(len(leaves))}
     seen: set[int] = set()
     table = np.full((len(leaves), len(wanted)), None, dtype=object)
-    for line, row in enumerate(rows[1:], 2):
+    for below in range(1, len(sheet.rows)):
+        row, line = sheet.rows[below], sheet.lines[below]
         if not any(cell.strip() for cell in row):
             continue
-        if len(row) < len(header):
-            raise InputError(f"{source}:{line}: {len(row)} columns instead of {len(header)}")
+        sheet.check_width(below)
         texts = [row[at].strip() for at in ids]
         found = [at for text in texts if (at := place.get(text)) is not None]
         found += [at for text in texts if (at := number.get(text)) is not None]
         if not found:
-            raise InputError(f"{source}:{line}: there is no leaf {texts[0]!r}")
+            raise InputError(f"{source}:{line}: there is no leaf {quoted(texts[0])}")
         if found[0] in seen:
-            raise InputError(f"{source}:{line}: leaf {texts[0]!r} occurs twice")
+            raise InputError(f"{source}:{line}: leaf {quoted(texts[0])} occurs twice")
         seen.add(found[0])
         table[found[0]] = [row[at].strip() or None for at in wanted]
     return table
@@ -106,16 +116,13 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _matrix(text: str, name: str) -> NDArray[Any]:
-    rows = [line.replace("\t", ",").split(",") for line in text.splitlines() if line.strip()]
-    for line, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):
-            raise InputError(f"{name}:{line}: {len(row)} columns instead of {len(rows[0])}")
+def _matrix(sheet: Sheet) -> NDArray[Any]:
+    for at, row in enumerate(sheet.rows):
+        sheet.check_width(at)
         for cell in row:
             if not _is_number(cell):
-                raise InputError(f"{name}:{line}: {cell.strip()!r} is no number")
-    whole = all(cell.strip().lstrip("+-").isdigit() and len(cell) < 19 for row in rows for cell in row)
-    values = (
-        np.array(rows, dtype=np.str_).astype(np.float64) if not whole else np.array(rows).astype(np.int64)
-    )
+                raise InputError(f"{sheet.source}:{sheet.lines[at]}: {quoted(cell)} is no number")
+    rows = sheet.rows
+    whole = all(cell.lstrip("+-").isdigit() and len(cell) < 19 for row in rows for cell in row)
+    values = np.array(rows, dtype=np.str_).astype(np.int64 if whole else np.float64)
     return values.ravel() if 1 in values.shape else values

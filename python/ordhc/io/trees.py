@@ -8,7 +8,10 @@ import numpy as np
 
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
+from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
+from ordhc.io.guard import brief, looks_like, reading
+from ordhc.io.sheet import listed, located, read_sheet
 
 FORMATS = {
     ".nwk": "newick",
@@ -49,25 +52,19 @@ def read_tree(path: Source, format: str | None = None) -> Dendrogram:
         raise InputError(f"{name}: the file is empty")
     guess = "json" if data.lstrip().startswith(b"{") else "newick"
     kind = format or tree_format(path, guess)
-    try:
-        if kind == "newick":
-            return Dendrogram.from_newick(text_of(data, name))
-        if kind == "json":
-            return _from_json(text_of(data, name), name)
-        if kind == "npy":
-            if not data.startswith(b"\x93NUMPY"):
-                raise InputError(f"{name}: is no .npy file")
-            return Dendrogram.from_scipy(np.load(bytes_io.BytesIO(data), allow_pickle=False))
-        if kind == "scipy":
-            return _from_csv(text_of(data, name), name)
-    except (ValueError, EOFError) as error:
-        text = str(error)
-        if text.startswith("line "):
-            line, _, rest = text[5:].partition(": ")
-            text = f"{name}:{line}: {rest}"
-        elif not text.startswith(name):
-            text = f"{name}: {text}"
-        raise InputError(text) from None
+    with reading(name, "a tree", data):
+        _refuse_comparisons(data, name, kind)
+        try:
+            if kind == "newick":
+                return Dendrogram.from_newick(text_of(data, name))
+            if kind == "json":
+                return _from_json(text_of(data, name), name)
+            if kind == "npy":
+                return Dendrogram.from_scipy(load_array(data, name))
+            if kind == "scipy":
+                return _from_csv(data, name)
+        except InputError as error:
+            raise located(error, name) from None
     raise InputError(f"the format {kind!r} is none of newick, json, scipy, npy")
 
 
@@ -101,25 +98,55 @@ def tree_bytes(tree: Dendrogram, kind: str) -> bytes:
 
 
 def _from_json(text: str, name: str) -> Dendrogram:
+    def no_number(word: str) -> None:
+        raise InputError(f"{name}: {word} is no height or number of a tree")
+
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_constant=no_number)
     except json.JSONDecodeError as error:
         raise InputError(f"{name}:{error.lineno}: no JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{name}: the JSON is nested too deeply") from None
     # What `ordhc cluster --json` prints has the tree inside.
     return Dendrogram.from_dict(data.get("tree", data) if isinstance(data, dict) else data)
 
 
-def _from_csv(text: str, name: str) -> Dendrogram:
+def _from_csv(data: bytes, name: str) -> Dendrogram:
+    sheet = read_sheet(data, name, None)
     rows: list[list[float]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        cells = line.split(",")
-        if not line.strip() or line.startswith("#") or (not rows and cells[0].strip()[:1].isalpha()):
+    for line, cells in zip(sheet.lines, sheet.rows, strict=True):
+        if not rows and cells[0][:1].isalpha():
             continue
         try:
             row = [float(cell) for cell in cells]
         except ValueError:
-            raise InputError(f"{name}:{number}: {line!r} is no row of numbers") from None
+            raise InputError(f"{name}:{line}: {listed(cells)} is no row of numbers") from None
         if len(row) != 4:
-            raise InputError(f"{name}:{number}: {len(row)} columns instead of 4 ({_HEADER})")
+            hint = "; of comparisons `ordhc cluster` makes a tree" if len(row) == 3 else ""
+            raise InputError(f"{name}:{line}: {len(row)} columns instead of 4 ({_HEADER}){hint}")
         rows.append(row)
     return Dendrogram.from_scipy(np.array(rows, dtype=np.float64).reshape(-1, 4))
+
+
+def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
+    """Raise if a file that should be a tree holds comparisons, or something else altogether."""
+    found = looks_like(data)
+    fine = {
+        "newick": ("a Newick tree", "JSON"),
+        "json": ("JSON",),
+        "npy": ("a NumPy array",),
+        "scipy": ("a tree (SciPy's Z)",),
+    }
+    if found is not None and found[0] not in fine.get(kind, ()):
+        raise InputError(f"{name}: looks like {found[0]}, not a tree ({kind}): {found[1]}")
+    if found is not None or kind not in ("newick", "scipy"):
+        return
+    first = data.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].strip().lower()
+    cells = [cell.strip(b' "') for cell in first.replace(b"\t", b",").replace(b";", b",").split(b",")]
+    words = {b"anchor", b"near", b"far", b"head", b"winner", b"loser", b"anchor_name"}
+    ids = kind == "newick" and len(cells) in (3, 4) and all(cell.isdigit() for cell in cells)
+    if len(words.intersection(cells)) > 1 or ids:
+        raise InputError(
+            f"{name}: looks like comparisons ({brief(first.decode(errors='replace'), 60)}), not a tree; "
+            "`ordhc cluster` makes one of them"
+        )

@@ -43,6 +43,7 @@ pub(crate) fn bootstrap_adds<'py>(
     linkage: &Bound<'py, Linkage>,
     tree: &Bound<'py, Dendrogram>,
     groups: Option<PyReadonlyArray1<'py, i64>>,
+    shares: Option<PyReadonlyArray1<'py, f64>>,
     seed: u64,
     n_resamples: u64,
     progress: Option<Bound<'py, PyAny>>,
@@ -53,10 +54,11 @@ pub(crate) fn bootstrap_adds<'py>(
     let first = tree.get().inner();
     let n = first.n_leaves();
     let draws = draws(rows.shape()[0], groups, seed)?;
+    let shares = shares.as_ref().map(|shares| shares.as_slice()).transpose()?;
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
     let resamples: Vec<Resample> = with_comparisons!(rows, weights, n, answers => {
         callbacks::run(py, true, progress, |monitor| {
-            ordhc::bootstrap::adds(&answers, rule, first, &draws, n_resamples, monitor)
+            ordhc::bootstrap::adds(&answers, shares, rule, first, &draws, n_resamples, monitor)
         })?
     });
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);

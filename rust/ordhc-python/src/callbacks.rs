@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use numpy::{PyArray1, PyArrayMethods};
@@ -17,63 +18,103 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Runs `work` without the interpreter, so that other Python threads go on.
 ///
 /// Work that may be `long` runs on a thread of its own while this one looks for Ctrl-C and tells
-/// `progress` the share that is done; an error in either stops the work.
+/// `progress` the share that is done; an error in either stops the work. Short work runs here, as does long work
+/// when there is no thread to be had; it then looks for itself whenever it advances.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     long: bool,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Monitor) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
-    let monitor = Monitor::new();
-    if !long && progress.is_none() {
-        let result = py.detach(|| work(&monitor)).map_err(to_py)?;
-        warn(py, &monitor)?;
-        return Ok(result);
-    }
-    let progress = progress.map(|callback| callback.clone().unbind());
-    let result = py.detach(|| {
-        std::thread::scope(|scope| {
-            let (sender, receiver) = channel();
-            let monitor = &monitor;
-            scope.spawn(move || {
-                let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(monitor)));
-                let _ = sender.send(result);
-            });
-            let mut trouble = None;
-            loop {
-                match receiver.recv_timeout(PERIOD) {
-                    Ok(Ok(result)) => return trouble.map_or_else(|| result.map_err(to_py), Err),
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(RecvTimeoutError::Disconnected) => unreachable!("the work always sends its result"),
-                    Err(RecvTimeoutError::Timeout) if trouble.is_none() => {
-                        if let Err(error) = Python::attach(|py| tell(py, monitor, progress.as_ref())) {
-                            monitor.cancel();
-                            trouble = Some(error);
-                        }
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-            }
-        })
-    })?;
+    let mut work = Some(work);
+    let (mut result, mut warning) = (None, None);
+    let mut task = |monitor: &Monitor| {
+        if let Some(work) = work.take() {
+            result = Some(work(monitor));
+            warning = monitor.warning();
+        }
+    };
+    run_task(py, long, progress, &mut task)?;
+    let result = result.expect("the task has run").map_err(to_py)?;
     if let Some(progress) = progress {
-        progress.call1(py, (1.0,))?;
+        progress.call1((1.0,))?;
     }
-    warn(py, &monitor)?;
+    warn(py, warning)?;
     Ok(result)
 }
 
 /// Passes on why a result is less certain than it looks, to whoever has called the function that called this one.
-fn warn(py: Python<'_>, monitor: &Monitor) -> PyResult<()> {
+fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     const CALLER: i32 = 3;
-    let Some(text) = monitor.warning() else { return Ok(()) };
+    let Some(text) = text else { return Ok(()) };
     PyErr::warn(py, &py.get_type::<OrdhcWarning>(), &CString::new(text)?, CALLER)
 }
 
-fn tell(py: Python<'_>, monitor: &Monitor, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+/// Work of any kind, so that what is done with threads is compiled once.
+type Task<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
+
+fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {
+    let callback = progress.map(|callback| callback.clone().unbind());
+    py.detach(|| {
+        if !long && callback.is_none() {
+            return here(None, task);
+        }
+        match beside(callback.as_ref(), task) {
+            Some(result) => result,
+            None => here(callback, task),
+        }
+    })
+}
+
+/// On this thread, with a monitor that looks for itself.
+fn here(progress: Option<Py<PyAny>>, task: Task<'_>) -> PyResult<()> {
+    let trouble = Arc::new(Mutex::new(None));
+    let found = Arc::clone(&trouble);
+    let monitor = Monitor::watched(PERIOD, move |done| {
+        let told = Python::attach(|py| tell(py, done, progress.as_ref()));
+        let fine = told.is_ok();
+        if let Err(error) = told {
+            found.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+        fine
+    });
+    task(&monitor);
+    let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
+    trouble.map_or(Ok(()), Err)
+}
+
+/// On a thread of its own; nothing if there is none to be had.
+fn beside(progress: Option<&Py<PyAny>>, task: Task<'_>) -> Option<PyResult<()>> {
+    let monitor = &Monitor::new();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        let run = move || {
+            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(monitor)));
+            let _ = sender.send(ended);
+        };
+        std::thread::Builder::new().spawn_scoped(scope, run).ok()?;
+        let mut trouble = None;
+        loop {
+            match receiver.recv_timeout(PERIOD) {
+                Ok(Ok(())) => return Some(trouble.map_or(Ok(()), Err)),
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("the work always says that it ended"),
+                Err(RecvTimeoutError::Timeout) if trouble.is_none() => {
+                    if let Err(error) = Python::attach(|py| tell(py, monitor.fraction(), progress)) {
+                        monitor.cancel();
+                        trouble = Some(error);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    })
+}
+
+fn tell(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     match progress {
-        Some(progress) => progress.call1(py, (monitor.fraction(),)).map(|_| ()),
+        Some(progress) => progress.call1(py, (done,)).map(|_| ()),
         None => Ok(()),
     }
 }

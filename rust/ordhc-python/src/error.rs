@@ -2,6 +2,7 @@
 
 use ordhc::Error;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyUserWarning, PyValueError};
+use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -24,4 +25,15 @@ pub(crate) fn to_py(error: Error) -> PyErr {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         _ => InputError::new_err(error.to_string()),
     }
+}
+
+/// What a panic is in Python: pyo3's exception, which `ordhc.errors` makes an ordinary one.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("InternalError", module.py().get_type::<PanicException>())
+}
+
+/// Panics, to see what becomes of it.
+#[pyfunction]
+pub(crate) fn panic(message: &str) {
+    panic!("{message}");
 }

@@ -13,14 +13,14 @@ use crate::error::to_py;
 use crate::tree::Dendrogram;
 
 /// Question numbers and their (m, 3) or (m, 4) leaves.
-type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
+pub(crate) type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
 
 /// A learner of a tree. One call at a time: others wait.
 #[pyclass(frozen, module = "ordhc._ordhc")]
-pub(crate) struct Learner(Mutex<Either>);
+pub(crate) struct Learner(pub(crate) Mutex<Either>);
 
 /// By the number of leaves in a question.
-enum Either {
+pub(crate) enum Either {
     Three(Box<dyn learn::Learner<3>>),
     Four(Box<dyn learn::Learner<4>>),
 }
@@ -28,8 +28,8 @@ enum Either {
 /// Runs the same on both.
 macro_rules! with {
     ($self:expr, $learner:ident => $body:expr) => {
-        // A poisoned learner would have panicked, and panics are no answers.
-        match &mut *$self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        // What a call that broke has left is no learner any more.
+        match &mut *$self.0.lock().expect("an earlier call of this learner broke") {
             Either::Three($learner) => $body,
             Either::Four($learner) => $body,
         }
@@ -37,7 +37,7 @@ macro_rules! with {
 }
 
 /// Numbers and leaves, one question after the other.
-struct Asked {
+pub(crate) struct Asked {
     ids: Vec<i64>,
     leaves: Vec<i32>,
     width: usize,
@@ -51,8 +51,14 @@ impl<const K: usize> From<Vec<Question<K>>> for Asked {
     }
 }
 
+impl<const K: usize> From<Vec<(u64, [u32; K])>> for Asked {
+    fn from(questions: Vec<(u64, [u32; K])>) -> Self {
+        questions.into_iter().map(|(id, leaves)| Question { id, leaves }).collect::<Vec<_>>().into()
+    }
+}
+
 impl Asked {
-    fn into_py(self, py: Python<'_>) -> PyResult<Questions<'_>> {
+    pub(crate) fn into_py(self, py: Python<'_>) -> PyResult<Questions<'_>> {
         let shape = [self.ids.len(), self.width];
         let ids = PyArray1::from_vec(py, self.ids);
         Ok((ids, PyArray1::from_vec(py, self.leaves).reshape(shape)?))
@@ -133,7 +139,7 @@ impl Learner {
     }
 
     fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
-        py.detach(|| with!(self, learner => Asked::from(learner.ask(limit)))).into_py(py)
+        py.detach(|| with!(self, learner => learner.ask(limit).map(Asked::from))).map_err(to_py)?.into_py(py)
     }
 
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Questions<'py>> {
@@ -169,8 +175,7 @@ impl Learner {
             with!(self, learner => {
                 table.iter().try_for_each(|&[asked, question, answer]| {
                     if asked > 0 {
-                        learner.ask(asked as usize);
-                        return Ok(());
+                        return learner.ask(asked as usize).map(|_| ());
                     }
                     learner.tell(question as u64, i8::try_from(answer).unwrap_or(i8::MAX))
                 })

@@ -6,6 +6,7 @@ mod arrays;
 mod bootstrap;
 mod callbacks;
 mod comparison;
+mod desk;
 mod embedding;
 mod error;
 mod generate;
@@ -29,9 +30,11 @@ mod _ordhc {
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
     #[pymodule_export]
+    use crate::desk::Desk;
+    #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]
-    use crate::error::{InputError, OrdhcWarning};
+    use crate::error::{InputError, OrdhcWarning, panic};
     #[pymodule_export]
     use crate::generate::planted;
     #[pymodule_export]
@@ -52,9 +55,14 @@ mod _ordhc {
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
-    use crate::table::parse_table;
+    use crate::table::{parse_table, split_table};
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
     use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage};
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::error::register(module)
+    }
 }

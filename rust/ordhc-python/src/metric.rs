@@ -146,10 +146,16 @@ pub(crate) fn kendall_tau<'py>(
     truth: &Tree<'py>,
     tree: &Tree<'py>,
     include_self: bool,
+    tie_self: bool,
     progress: Progress<'py>,
 ) -> PyResult<(f64, f64, usize, Bound<'py, PyArray1<f64>>)> {
+    let itself = match (include_self, tie_self) {
+        (false, _) => metric::Itself::LeftOut,
+        (true, false) => metric::Itself::First,
+        (true, true) => metric::Itself::InFinestClass,
+    };
     let tau = with_trees(py, [truth, tree], &progress, |truth, tree, monitor| {
-        metric::kendall_tau(truth, tree, include_self, monitor)
+        metric::kendall_tau(truth, tree, itself, monitor)
     })?;
     Ok((tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values)))
 }

@@ -48,7 +48,7 @@ pub(crate) fn agglomerate_sparse(
             let (indptr, indices) = ($indptr.as_slice()?, $indices.as_slice()?);
             callbacks::run(py, values.len() > LONG, progress.as_ref(), |monitor| {
                 let n = indptr.len().saturating_sub(1);
-                let pairs = SparsePairs::from_csr(indptr, indices, values, n, dissimilarity)?;
+                let pairs = SparsePairs::read_csr(indptr, indices, values, n, dissimilarity, &monitor.child())?;
                 agglomerate(&pairs, rule, missing, initial.as_ref(), monitor)
             })
         }};
@@ -94,7 +94,7 @@ pub(crate) fn adds_csr<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Csr<'py>> {
     let (starts, columns, values) = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
-        let work = |monitor: &Monitor| sparse_adds(&answers, monitor).map(|pairs| pairs.to_csr());
+        let work = |monitor: &Monitor| sparse_adds(&answers, monitor)?.to_csr(monitor);
         callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?
     });
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, values)))

@@ -1,46 +1,99 @@
-//! Comparisons from delimited text.
+//! Comparisons and cells from delimited text.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use ordhc::comparison::{Columns, TableOptions};
+use ordhc::Error;
+use ordhc::comparison::{Columns, Delimiter, Rows, TableOptions, sniff};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::callbacks;
-
-type Parsed<'py> =
-    (Bound<'py, PyArray2<i64>>, Option<Vec<String>>, Option<Bound<'py, PyArray1<f64>>>, Bound<'py, PyArray1<u32>>);
+use crate::error::to_py;
 
 #[derive(FromPyObject)]
 pub(crate) enum Chosen {
     Positions(Vec<usize>),
     Named(Vec<String>),
-    Known(Vec<Vec<String>>),
 }
 
+/// The delimiter by its character, a blank being any run of blanks.
+fn delimiter_of(delimiter: Option<char>) -> PyResult<Option<Delimiter>> {
+    let Some(delimiter) = delimiter else { return Ok(None) };
+    match u8::try_from(delimiter) {
+        Ok(b' ') => Ok(Some(Delimiter::Blanks)),
+        Ok(byte) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"') => Ok(Some(Delimiter::Byte(byte))),
+        _ => Err(to_py(Error::Argument(format!("delimiter {delimiter:?} is not one ASCII character")))),
+    }
+}
+
+fn ascii(what: &str, text: Option<char>) -> PyResult<Option<u8>> {
+    let Some(character) = text else { return Ok(None) };
+    match u8::try_from(character) {
+        Ok(byte) if byte.is_ascii_graphic() => Ok(Some(byte)),
+        _ => Err(to_py(Error::Argument(format!("{what} {character:?} is not one ASCII character")))),
+    }
+}
+
+/// `chosen` columns, none for all or for the `known` ones; the result is a dict of what was read.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one call reads a table")]
 pub(crate) fn parse_table<'py>(
     py: Python<'py>,
     data: &[u8],
-    columns: Chosen,
+    chosen: Option<Chosen>,
+    known: Vec<Vec<String>>,
     weight_columns: Vec<String>,
+    labels: Vec<Vec<String>>,
     delimiter: Option<char>,
+    comment: Option<char>,
     header: Option<bool>,
-) -> PyResult<Parsed<'py>> {
-    let columns = match columns {
-        Chosen::Positions(positions) => Columns::Positions(positions),
-        Chosen::Named(names) => Columns::Named(names),
-        Chosen::Known(known) => Columns::Known(known),
+    missing: Vec<String>,
+    skip_bad: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let columns = match chosen {
+        Some(Chosen::Positions(positions)) => Columns::Positions(positions),
+        Some(Chosen::Named(names)) => Columns::Named(names),
+        None if known.is_empty() => Columns::All,
+        None => Columns::Known,
     };
-    let width = match &columns {
-        Columns::Positions(positions) => positions.len(),
-        Columns::Named(names) => names.len(),
-        Columns::Known(known) => known.first().map_or(0, Vec::len),
-    };
-    let delimiter = delimiter.and_then(|delimiter| u8::try_from(delimiter).ok());
-    let options = TableOptions { columns, weight_columns, delimiter, header };
+    let delimiter = delimiter_of(delimiter)?;
+    let comment = ascii("comment", comment)?;
+    let options =
+        TableOptions { columns, known, weight_columns, labels, delimiter, comment, header, missing, skip_bad };
     let table = callbacks::run(py, data.len() > 1 << 22, None, |monitor| {
         ordhc::comparison::parse_table(data, &options, monitor)
     })?;
-    let rows = PyArray1::from_vec(py, table.ids).reshape([table.lines.len(), width])?;
-    let weights = table.weights.map(|weights| PyArray1::from_vec(py, weights));
-    Ok((rows, table.names, weights, PyArray1::from_vec(py, table.lines)))
+    let found = PyDict::new(py);
+    let rows: Bound<'py, PyArray2<i64>> =
+        PyArray1::from_vec(py, table.ids).reshape([table.lines.len(), table.width])?;
+    found.set_item("rows", rows)?;
+    found.set_item("names", table.names)?;
+    found.set_item("weights", table.weights.map(|weights| PyArray1::from_vec(py, weights)))?;
+    let labels: Vec<_> = table
+        .labels
+        .into_iter()
+        .map(|label| label.map(|label| (label.column, PyArray1::from_vec(py, label.codes), label.texts)))
+        .collect();
+    found.set_item("labels", labels)?;
+    found.set_item("lines", PyArray1::from_vec(py, table.lines))?;
+    found.set_item("missing", table.missing)?;
+    found.set_item("bad", table.bad)?;
+    Ok(found)
+}
+
+/// The cells of all rows and the line of each row.
+#[pyfunction]
+pub(crate) fn split_table(
+    data: &str,
+    delimiter: Option<char>,
+    comment: Option<char>,
+) -> PyResult<(Vec<Vec<String>>, Vec<usize>)> {
+    let (given, comment) = (delimiter_of(delimiter)?, ascii("comment", comment)?);
+    let data = data.strip_prefix('\u{feff}').unwrap_or(data).as_bytes();
+    let mut rows = Rows::new(data, given.unwrap_or_else(|| sniff(data, comment)), comment);
+    let (mut cells, mut found, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    while let Some(line) = rows.read(&mut cells).map_err(to_py)? {
+        found.push(cells.iter().map(|cell| String::from_utf8_lossy(&cell.text).into_owned()).collect());
+        lines.push(line);
+    }
+    Ok((found, lines))
 }

@@ -2,11 +2,31 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
-use ordhc::tree::LcaSizes;
+use ordhc::tree::{Annotations, LcaSizes, NewickStyle, NewickTree};
 use pyo3::prelude::*;
 
 use crate::arrays::rows;
+use crate::callbacks;
 use crate::error::to_py;
+
+/// Texts of more bytes are read on a thread of their own, which can be stopped.
+const LONG_TEXT: usize = 1 << 20;
+
+/// The tree, names, numbers and whether these are all, joined merges, names of nodes, support and whether it
+/// is written as shares, branch lengths, heights of leaves, the note.
+type Read<'py> = (
+    Dendrogram,
+    Vec<String>,
+    Option<Bound<'py, PyArray1<i64>>>,
+    bool,
+    Option<Bound<'py, PyArray1<bool>>>,
+    Option<Vec<Option<String>>>,
+    Option<Bound<'py, PyArray1<f64>>>,
+    bool,
+    Option<Bound<'py, PyArray1<f64>>>,
+    Option<Bound<'py, PyArray1<f64>>>,
+    Option<String>,
+);
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Dendrogram {
@@ -62,23 +82,66 @@ impl Dendrogram {
     }
 
     #[staticmethod]
-    fn from_newick(py: Python<'_>, text: &str) -> PyResult<(Self, Vec<String>)> {
-        let (tree, names) = py.detach(|| ordhc::Dendrogram::from_newick(text)).map_err(to_py)?;
-        Ok((tree.into(), names))
+    fn from_newick<'py>(py: Python<'py>, text: &str, preserve_underscores: bool) -> PyResult<Read<'py>> {
+        let read = callbacks::run(py, text.len() > LONG_TEXT, None, |monitor| {
+            NewickTree::read(text, preserve_underscores, monitor)
+        })?;
+        let beside = read.annotations;
+        let array = |values: Option<Vec<f64>>| values.map(|values| PyArray1::from_vec(py, values));
+        Ok((
+            read.tree.into(),
+            beside.names.unwrap_or_default(),
+            read.numbers.map(|numbers| widened(py, numbers)),
+            read.is_numbered,
+            beside.joined.map(|joined| PyArray1::from_vec(py, joined)),
+            beside.node_names,
+            array(beside.support),
+            beside.shares,
+            array(beside.branch_lengths),
+            array(beside.leaf_heights),
+            read.note,
+        ))
     }
 
+    #[pyo3(signature = (names, joined, node_names, support, shares, by_leaves, branch_lengths, leaf_heights, *, lengths, heights))]
+    #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
         py: Python<'_>,
         names: Option<Vec<String>>,
-        labels: Option<Vec<Option<String>>>,
-        leaf_heights: Option<Vec<f64>>,
-        branch_lengths: bool,
+        joined: Option<PyReadonlyArray1<'_, bool>>,
+        node_names: Option<Vec<Option<String>>>,
+        support: Option<PyReadonlyArray1<'_, f64>>,
+        shares: bool,
+        by_leaves: bool,
+        branch_lengths: Option<PyReadonlyArray1<'_, f64>>,
+        leaf_heights: Option<PyReadonlyArray1<'_, f64>>,
+        lengths: bool,
         heights: bool,
     ) -> PyResult<String> {
-        let names = names.as_deref();
-        let (labels, leaf_heights) = (labels.as_deref(), leaf_heights.as_deref());
-        py.detach(|| self.tree.to_newick_with(names, labels, leaf_heights, branch_lengths, heights)).map_err(to_py)
+        let values =
+            |array: Option<PyReadonlyArray1<'_, f64>>| array.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec()));
+        let annotations = Annotations {
+            names,
+            joined: joined.map(|marks| Ok::<_, PyErr>(marks.as_slice()?.to_vec())).transpose()?,
+            node_names,
+            support: values(support).transpose()?,
+            shares,
+            by_leaves,
+            branch_lengths: values(branch_lengths).transpose()?,
+            leaf_heights: values(leaf_heights).transpose()?,
+        };
+        let style = NewickStyle { branch_lengths: lengths, heights };
+        let long = self.tree.n_leaves() > LONG_TEXT / 16;
+        callbacks::run(py, long, None, |monitor| self.tree.write_newick(&annotations, style, monitor))
+    }
+
+    fn check_joined(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<()> {
+        self.tree.check_joined(joined.as_slice()?).map_err(to_py)
+    }
+
+    fn in_order_of_children(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<Self> {
+        Ok(self.tree.in_order_of_children(joined.as_slice()?).map_err(to_py)?.into())
     }
 
     #[getter]

@@ -1,5 +1,6 @@
 //! How many questions and rounds learners take when answers are wrong, and how often the tree is wrong:
-//! `cargo run --release --example noisy -- n p runs [learners whose names begin so]`.
+//! `cargo run --release --example noisy -- n p runs [learners whose names begin so] [trees] [delta]`; trees are binary
+//! (the default), yule, caterpillar, ternary, mixed (nodes of up to five children) or star.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -18,7 +19,17 @@ fn main() -> ordhc::Result<()> {
     };
     let (n, p, runs) = (number(1, "100")? as usize, number(2, "0.8")?, number(3, "20")? as u64);
     let only = argument(4, "");
-    let delta = 0.05;
+    let delta = number(6, "0.05")?;
+    let kind = argument(5, "binary");
+    let shape = match kind.as_str() {
+        "binary" => TreeShape::Uniform,
+        "yule" => TreeShape::Yule,
+        "caterpillar" => TreeShape::Caterpillar,
+        "ternary" => TreeShape::Joined(3),
+        "mixed" => TreeShape::Degree(5),
+        "star" => TreeShape::Star,
+        _ => return Err(ordhc::Error::Argument(format!("unknown trees {kind:?}"))),
+    };
     let with = |assume, noise, parallel, schedule| Method::Robust { p, delta, assume, noise, parallel, schedule };
     let robust = |parallel, schedule| with(Assume::Adversarial, Noise::Independent, parallel, schedule);
     // Those that ask one question at a time ask the fewest.
@@ -33,14 +44,22 @@ fn main() -> ordhc::Result<()> {
         ("majority", Method::Majority { p, delta }, usize::MAX),
         ("paper", Method::RobustPaper { p, delta }, usize::MAX),
     ];
-    println!("| learner | wrong answers | questions / n | rounds | wrong trees | clusters missed | seconds |");
-    println!("|---|---|---|---|---|---|---|");
+    println!(
+        "| trees | n | p | learner | wrong answers | questions / n | rounds | wrong trees | distance | errors | seconds |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (name, method, batch) in methods.into_iter().filter(|method| method.0.starts_with(&only)) {
-        for wrong in [Wrong::Random, Wrong::Adversarial] {
-            let (mut questions, mut rounds, mut failures) = (0, 0, 0);
+        let lies = [
+            ("other leaf", Wrong::Random),
+            ("lies", Wrong::Adversarial),
+            ("none", Wrong::Neither),
+            ("any", Wrong::Any),
+        ];
+        for (lie, wrong) in lies {
+            let (mut questions, mut rounds, mut failures, mut errors) = (0, 0, 0, 0);
             let (mut missed, mut seconds) = (0.0, 0.0);
             for seed in 0..runs {
-                let tree = random_tree(TreeShape::Uniform, n, seed)?;
+                let tree = random_tree(shape, n, seed)?;
                 let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 1000 + seed)?;
                 let mut told = HashMap::new();
                 let is_persistent = name == "persistent";
@@ -49,14 +68,17 @@ fn main() -> ordhc::Result<()> {
                     for (question, answer) in questions.iter().zip(&mut answers).filter(|_| is_persistent) {
                         let mut key = question.leaves;
                         key.sort_unstable();
-                        let odd = *told.entry(key).or_insert(question.leaves[*answer as usize]);
-                        *answer = question.leaves.iter().position(|&leaf| leaf == odd).map_or(-1, |at| at as i8);
+                        let odd = *told.entry(key).or_insert(question.leaves.get(*answer as usize).copied());
+                        *answer = question.leaves.iter().position(|&leaf| Some(leaf) == odd).map_or(-1, |at| at as i8);
                     }
                     Ok(answers)
                 };
                 let start = Instant::now();
                 let mut learner = method.learner(n, seed)?;
-                learn_with(&mut *learner, answers, Limits { batch, budget: None }, &Monitor::new())?;
+                if learn_with(&mut *learner, answers, Limits { batch, budget: None }, &Monitor::new()).is_err() {
+                    errors += 1;
+                    continue;
+                }
                 seconds += start.elapsed().as_secs_f64();
                 questions += learner.n_answered();
                 rounds += learner.n_rounds();
@@ -66,8 +88,7 @@ fn main() -> ordhc::Result<()> {
             }
             let runs = runs as f64;
             println!(
-                "| {name} | {} | {:.1} | {:.0} | {failures} of {runs} | {:.4} | {:.3} |",
-                if wrong == Wrong::Random { "random" } else { "lies" },
+                "| {kind} | {n} | {p} | {name} | {lie} | {:.1} | {:.0} | {failures} of {runs} | {:.4} | {errors} | {:.3} |",
                 questions as f64 / (runs * n as f64),
                 rounds as f64 / runs,
                 missed / runs,

@@ -54,6 +54,7 @@ mod error;
 mod monitor;
 mod parallel;
 mod search;
+mod sorting;
 
 pub mod agglomerate;
 pub mod bootstrap;

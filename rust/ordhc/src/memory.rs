@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 
 /// Checks that `bytes` can be had before anything is allocated.
 ///
-/// On Linux the memory that is available now (and a control group's limit) is asked; elsewhere only
-/// the allocator decides.
+/// On Linux the memory that is available now is asked, the limit of a control group and that of the process
+/// (`ulimit -v`); elsewhere only the allocator decides.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] naming `what` and the bytes.
@@ -15,11 +15,52 @@ use crate::error::{Error, Result};
 /// assert!(ordhc::memory::check("a matrix", 8).is_ok());
 /// ```
 pub fn check(what: &'static str, bytes: u64) -> Result<()> {
-    const ALWAYS_FINE: u64 = 64 << 20;
+    const ALWAYS_FINE: u64 = 1 << 20;
     if bytes > ALWAYS_FINE && available().is_some_and(|available| bytes > available) {
         return Err(Error::OutOfMemory { what, bytes });
     }
     Ok(())
+}
+
+/// An empty vector with room for `len` values, or [`Error::OutOfMemory`].
+pub(crate) fn room<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    reserve(what, &mut values, len)?;
+    Ok(values)
+}
+
+/// `len` times the same value, or [`Error::OutOfMemory`].
+pub(crate) fn filled<T: Clone>(what: &'static str, value: T, len: usize) -> Result<Vec<T>> {
+    let mut values = room(what, len)?;
+    values.resize(len, value);
+    Ok(values)
+}
+
+/// The values of an iterator, of which there are at most `most`, or [`Error::OutOfMemory`].
+pub(crate) fn collected<T>(what: &'static str, most: usize, values: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = room(what, most)?;
+    all.extend(values);
+    Ok(all)
+}
+
+/// Appends a value, in room that doubles, or [`Error::OutOfMemory`].
+#[inline]
+pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Result<()> {
+    if values.len() == values.capacity() {
+        let more = values.len().max(16);
+        let bytes = (more as u64).saturating_mul(2 * size_of::<T>() as u64);
+        check(what, bytes)?;
+        values.try_reserve(more).map_err(|_| Error::OutOfMemory { what, bytes })?;
+    }
+    values.push(value);
+    Ok(())
+}
+
+/// Makes room for so many more values, or [`Error::OutOfMemory`].
+pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -> Result<()> {
+    let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
+    check(what, bytes)?;
+    values.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { what, bytes })
 }
 
 /// Zeroed values, in huge pages where there are many and the system has them.
@@ -84,6 +125,25 @@ impl std::ops::DerefMut for Buffer {
 }
 
 fn available() -> Option<u64> {
+    let system = system_room()?;
+    Some(address_room().map_or(system, |room| room.min(system)))
+}
+
+/// What is left of the process's address space, where that is limited, but for what allocators and threads
+/// take of it without being asked.
+fn address_room() -> Option<u64> {
+    const PAGE: u64 = 4096;
+    const THREAD: u64 = 72 << 20;
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    // Not a number where there is no limit.
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().next()?.parse().ok()?;
+    let threads = crate::parallel::n_threads().min(4) as u64;
+    Some(limit.saturating_sub(pages * PAGE).saturating_sub(threads * THREAD))
+}
+
+fn system_room() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let free = meminfo
         .lines()
@@ -106,4 +166,31 @@ fn control_group_room() -> Option<u64> {
         .and_then(|stat| stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse().ok()))
         .unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(cache)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_had_is_an_error_with_the_bytes() {
+        let bytes = |result: Result<Vec<u64>>| match result {
+            Err(Error::OutOfMemory { what: "it", bytes }) => bytes,
+            other => panic!("{other:?}"),
+        };
+        let len = 1 << 57;
+        assert_eq!(bytes(room("it", len)), 1 << 60);
+        assert_eq!(bytes(filled("it", 7, len)), 1 << 60);
+        assert_eq!(bytes(collected("it", len, 0..3)), 1 << 60);
+        assert_eq!(bytes(room("it", usize::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn what_can_be_had_is_there() {
+        assert_eq!(filled("it", 7u8, 3), Ok(vec![7, 7, 7]));
+        assert_eq!(collected("it", 5, 0..3), Ok(vec![0, 1, 2]));
+        let mut values = Vec::new();
+        (0..100).for_each(|x| push("it", &mut values, x).unwrap());
+        assert_eq!(values, (0..100).collect::<Vec<_>>());
+    }
 }

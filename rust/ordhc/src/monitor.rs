@@ -1,7 +1,10 @@
 //! Progress and cancellation, shared between the work and whoever watches it.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
@@ -22,11 +25,47 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct Monitor {
-    cancelled: Arc<AtomicBool>,
+    stop: Arc<Stop>,
     done: AtomicU64,
     total: AtomicU64,
     doubtful: AtomicBool,
     warning: Mutex<Option<String>>,
+}
+
+/// What a monitor and those of its parts share.
+#[derive(Debug, Default)]
+struct Stop {
+    cancelled: AtomicBool,
+    watcher: Option<Watcher>,
+}
+
+/// Looks, on one thread and from within the work, whether to go on.
+struct Watcher {
+    thread: ThreadId,
+    period: Duration,
+    last: Mutex<Instant>,
+    look: Box<dyn Fn(f64) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").field("thread", &self.thread).field("period", &self.period).finish_non_exhaustive()
+    }
+}
+
+impl Watcher {
+    fn is_due(&self) -> bool {
+        if std::thread::current().id() != self.thread {
+            return false;
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let due = now.duration_since(*last) >= self.period;
+        if due {
+            *last = now;
+        }
+        due
+    }
 }
 
 impl Monitor {
@@ -35,14 +74,32 @@ impl Monitor {
         Self::default()
     }
 
+    /// A monitor that watches itself, for work on the calling thread: when the work advances there and `period`
+    /// has passed, `look` is called with the share that is done; the work stops when it says `false`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let monitor = ordhc::Monitor::watched(Duration::ZERO, |done| done < 0.5);
+    /// monitor.start(2);
+    /// assert_eq!(monitor.advance(0), Ok(()));
+    /// assert_eq!(monitor.advance(1), Err(ordhc::Error::Interrupted));
+    /// ```
+    pub fn watched(period: Duration, look: impl Fn(f64) -> bool + Send + Sync + 'static) -> Self {
+        let thread = std::thread::current().id();
+        let watcher = Watcher { thread, period, last: Mutex::new(Instant::now()), look: Box::new(look) };
+        let stop = Stop { cancelled: AtomicBool::new(false), watcher: Some(watcher) };
+        Self { stop: Arc::new(stop), ..Self::default() }
+    }
+
     /// A monitor for a part of the work: it counts on its own and stops with the whole.
     pub fn child(&self) -> Self {
-        Self { cancelled: Arc::clone(&self.cancelled), ..Self::default() }
+        Self { stop: Arc::clone(&self.stop), ..Self::default() }
     }
 
     /// Asks the work to stop; it then returns [`Error::Interrupted`].
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.stop.cancelled.store(true, Ordering::Relaxed);
     }
 
     /// The share of the work that is done, from 0 to 1.
@@ -64,7 +121,7 @@ impl Monitor {
     /// [`Error::Interrupted`] when the work was asked to stop.
     pub fn advance(&self, steps: u64) -> Result<()> {
         self.done.fetch_add(steps, Ordering::Relaxed);
-        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        self.check()
     }
 
     /// Takes note that rounding may have decided something.
@@ -89,5 +146,47 @@ impl Monitor {
     /// ```
     pub fn warning(&self) -> Option<String> {
         self.warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether to go on, without counting a step.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the work was asked to stop.
+    pub fn check(&self) -> Result<()> {
+        if let Some(watcher) = &self.stop.watcher
+            && watcher.is_due()
+            && !(watcher.look)(self.fraction())
+        {
+            self.cancel();
+        }
+        if self.stop.cancelled.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_thread_that_made_it_looks() {
+        let monitor = Monitor::watched(Duration::ZERO, |_| false);
+        let elsewhere = std::thread::scope(|scope| scope.spawn(|| monitor.check()).join().unwrap());
+        assert_eq!(elsewhere, Ok(()));
+        assert_eq!(monitor.child().check(), Err(Error::Interrupted));
+        assert_eq!(monitor.check(), Err(Error::Interrupted));
+    }
+
+    #[test]
+    fn a_watcher_looks_once_in_a_period() {
+        let looks = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&looks);
+        let monitor = Monitor::watched(Duration::from_secs(3600), move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            true
+        });
+        for _ in 0..10 {
+            monitor.advance(1).unwrap();
+        }
+        assert_eq!(looks.load(Ordering::Relaxed), 0);
     }
 }

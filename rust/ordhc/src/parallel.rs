@@ -2,7 +2,8 @@
 //! every caller gives the same result for any number of threads.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// The number of threads: `ORDHC_NUM_THREADS`, else what the machine offers.
 pub(crate) fn n_threads() -> usize {
@@ -22,26 +23,123 @@ pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| n * p / parts..n * (p + 1) / parts).collect()
 }
 
-/// Runs `work` on every item, each on a thread of its own, and returns the results in order.
+/// Runs `work` on every item, each on a thread of its own (the last one on the caller's), and returns the results
+/// in order. What no thread can be had for runs on the caller's, so items must not wait for each other.
 ///
 /// There should be about as many items as threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    if items.len() <= 1 {
-        return items.into_iter().map(work).collect();
+    let slots = Slots::of(items);
+    each(slots.0.len(), &|at| slots.fill(at, &work));
+    slots.results().expect("every item has its result")
+}
+
+/// Runs `work` on all items at the same time, so that they may wait for each other; nothing if there are no
+/// threads to be had for that.
+pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
+    let slots = Slots::of(items);
+    each_together(slots.0.len(), &|at| slots.fill(at, &work));
+    slots.results()
+}
+
+/// Items, which become results. What is done with threads knows no types: so its code is there once.
+struct Slots<T, R>(Vec<Mutex<Slot<T, R>>>);
+
+enum Slot<T, R> {
+    Item(T),
+    Taken,
+    Result(R),
+}
+
+impl<T, R> Slots<T, R> {
+    fn of(items: Vec<T>) -> Self {
+        let mut slots = Vec::with_capacity(items.len());
+        for item in items {
+            slots.push(Mutex::new(Slot::Item(item)));
+        }
+        Self(slots)
+    }
+
+    fn fill(&self, at: usize, work: &impl Fn(T) -> R) {
+        let slot = || self.0[at].lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = std::mem::replace(&mut *slot(), Slot::Taken);
+        if let Slot::Item(item) = taken {
+            let result = work(item);
+            *slot() = Slot::Result(result);
+        }
+    }
+
+    fn results(self) -> Option<Vec<R>> {
+        let mut results = Vec::with_capacity(self.0.len());
+        for slot in self.0 {
+            match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Slot::Result(result) => results.push(result),
+                Slot::Item(_) | Slot::Taken => return None,
+            }
+        }
+        Some(results)
+    }
+}
+
+type Work<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// Calls `work` with each of `0..count`, on threads as [`map`] says.
+fn each(count: usize, work: Work<'_>) {
+    let Some(last) = count.checked_sub(1) else { return };
+    if last == 0 {
+        return work(0);
     }
     std::thread::scope(|scope| {
-        let handles: Vec<_> = items
-            .into_iter()
-            .map(|item| {
-                let work = &work;
-                scope.spawn(move || work(item))
-            })
-            .collect();
-        handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+        let started: Vec<_> = (0..last).map(|at| spawn(scope, at, work)).collect();
+        work(last);
+        for (at, thread) in started.into_iter().enumerate() {
+            thread.map_or_else(|| work(at), join);
+        }
+    });
+}
+
+/// Calls `work` with each of `0..count` at the same time, or not at all.
+fn each_together(count: usize, work: Work<'_>) {
+    let Some(last) = count.checked_sub(1) else { return };
+    // All wait until it is known whether everybody has come.
+    let (gate, opened) = (Mutex::new(None), Condvar::new());
+    let all_came = || {
+        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        *opened.wait_while(closed, |all| all.is_none()).unwrap_or_else(PoisonError::into_inner) == Some(true)
+    };
+    let gated = |at| {
+        if all_came() {
+            work(at);
+        }
+    };
+    let gated: Work<'_> = &gated;
+    std::thread::scope(|scope| {
+        let started: Vec<_> = (0..last).map_while(|at| spawn(scope, at, gated)).collect();
+        let all = started.len() == last;
+        *gate.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
+        opened.notify_all();
+        if all {
+            work(last);
+        }
+        started.into_iter().for_each(join);
+    });
+}
+
+/// A thread, if there is one to be had.
+fn spawn<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    at: usize,
+    work: Work<'scope>,
+) -> Option<ScopedJoinHandle<'scope, ()>> {
+    #[cfg(test)]
+    if tests::REFUSED.with(|refused| refused.replace(refused.get().saturating_sub(1))) == 1 {
+        tests::REFUSED.with(|refused| refused.set(1));
+        return None;
+    }
+    std::thread::Builder::new().spawn_scoped(scope, move || work(at)).ok()
+}
+
+fn join(thread: ScopedJoinHandle<'_, ()>) {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
 /// The length of [`blocks`].
@@ -50,9 +148,18 @@ const BLOCK: usize = 1 << 14;
 /// Does `work` for the blocks of `0..n` and returns the results in order. Blocks do not depend on the
 /// number of threads, so neither do sums of floats over them.
 pub(crate) fn blocks<R: Send>(n: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let one = |block: usize| work(block * BLOCK..((block + 1) * BLOCK).min(n));
-    let parts = map(ranges(n.div_ceil(BLOCK), 2), |blocks| blocks.map(one).collect::<Vec<R>>());
-    parts.into_iter().flatten().collect()
+    let blocks = |blocks: Range<usize>| {
+        let mut results = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            results.push(work(block * BLOCK..((block + 1) * BLOCK).min(n)));
+        }
+        results
+    };
+    let mut all = Vec::with_capacity(n.div_ceil(BLOCK));
+    for mut part in map(ranges(n.div_ceil(BLOCK), 2), blocks) {
+        all.append(&mut part);
+    }
+    all
 }
 
 /// Splits `data` at the given ends (ascending, the last one `data.len()`).
@@ -70,7 +177,54 @@ pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::sync::Barrier;
+
     use super::*;
+
+    thread_local! {
+        /// 0: threads as wanted; k: only k - 1 more from this thread.
+        pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn with_threads<R>(there: usize, work: impl FnOnce() -> R) -> R {
+        REFUSED.with(|refused| refused.set(there + 1));
+        let result = work();
+        REFUSED.with(|refused| refused.set(0));
+        result
+    }
+
+    #[test]
+    fn without_threads_the_caller_does_the_work() {
+        for there in 0..5 {
+            let found = with_threads(there, || map(vec![1, 2, 3, 4], |x| x * 10));
+            assert_eq!(found, vec![10, 20, 30, 40], "{there} threads");
+        }
+    }
+
+    #[test]
+    fn those_who_wait_for_each_other_start_together_or_not_at_all() {
+        for there in 0..5 {
+            let barrier = Barrier::new(4);
+            let found = with_threads(there, || {
+                together(vec![1, 2, 3, 4], |x| {
+                    barrier.wait();
+                    x * 10
+                })
+            });
+            assert_eq!(found, (there >= 3).then(|| vec![10, 20, 30, 40]), "{there} threads");
+        }
+        assert_eq!(together(Vec::<u8>::new(), |x| x), Some(vec![]));
+    }
+
+    #[test]
+    fn panics_come_through() {
+        for at in 0..3 {
+            let work = |x: usize| if x == at { panic!("at {x}") } else { x };
+            let panic = std::panic::catch_unwind(|| map(vec![0, 1, 2], work)).unwrap_err();
+            assert_eq!(panic.downcast_ref::<String>(), Some(&format!("at {at}")));
+        }
+    }
 
     #[test]
     fn ranges_cover_everything_once() {

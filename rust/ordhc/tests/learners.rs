@@ -79,7 +79,7 @@ fn learned(method: Method, tree: &Dendrogram, seed: u64, batch: usize) -> Box<dy
     let limits = Limits { batch, budget: None };
     learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
     assert!(learner.done() && learner.placed() == tree.n_leaves() && learner.remaining_estimate() == 0.0);
-    assert!(learner.ask(5).is_empty() && learner.open().is_empty());
+    assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner
 }
 
@@ -119,7 +119,7 @@ fn the_exact_rule_keeps_its_bound() {
             let mut oracle = TreeOracle::new(&tree);
             let mut learner = Method::Exact.learner(n, 5).unwrap();
             let (mut placed, mut asked) = (2, 0);
-            while let [question] = learner.ask(9)[..] {
+            while let [question] = learner.ask(9).unwrap()[..] {
                 learner.tell(question.id, oracle.answer(question.leaves)).unwrap();
                 asked += 1;
                 if learner.placed() > placed {
@@ -183,7 +183,7 @@ fn settings_and_answers_are_checked() {
     assert!(Method::from_name("slow").unwrap_err().to_string().contains("quick, insertion, exact"));
     for name in Method::NAMES {
         let mut learner = Method::from_name(name).unwrap().learner(5, 1).unwrap();
-        let question = learner.ask(1)[0];
+        let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id + 7, 0).unwrap_err().to_string().contains("was never asked"));
         assert!(learner.tell(question.id, 5).unwrap_err().to_string().contains("the answer 5"));
@@ -228,7 +228,7 @@ fn check_run(
     let mut steps = 0;
     let bound = 64 * (n * n) as u64 + 10;
     while !learner.done() {
-        open.extend(learner.ask(1 + draw(2 * n)));
+        open.extend(learner.ask(1 + draw(2 * n)).unwrap());
         assert!(!open.is_empty() && open.len() as u64 == learner.n_asked() - learner.n_answered());
         for _ in 0..1 + draw(open.len()) {
             let question = open.swap_remove(draw(open.len()));
@@ -288,8 +288,8 @@ proptest! {
             let mut rounds = 0;
             while !learners[0].done() && rounds < 400 {
                 rounds += 1;
-                let asked = learners[0].ask(limit);
-                prop_assert_eq!(&asked, &learners[1].ask(limit));
+                let asked = learners[0].ask(limit).unwrap();
+                prop_assert_eq!(&asked, &learners[1].ask(limit).unwrap());
                 pending.iter_mut().for_each(|pending| pending.extend(&asked));
                 // The same questions are answered, in any order, and the tree is looked at in between.
                 let answered = 1 + random(pending[0].len());

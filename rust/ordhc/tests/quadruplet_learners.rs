@@ -56,7 +56,7 @@ fn learned(method: QuadrupletMethod, similarities: &[f64], seed: u64, batch: usi
     let limits = Limits { batch, budget: None };
     learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
     assert!(learner.done() && learner.placed() == learner.n_leaves() && learner.remaining_estimate() == 0.0);
-    assert!(learner.ask(5).is_empty() && learner.open().is_empty());
+    assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner
 }
 
@@ -110,7 +110,7 @@ fn settings_and_answers_are_checked() {
     assert!(QuadrupletMethod::from_name("slow").unwrap_err().to_string().contains("single, complete, 4k-active"));
     for name in QuadrupletMethod::NAMES {
         let mut learner = QuadrupletMethod::from_name(name).unwrap().learner(5, 1).unwrap();
-        let question = learner.ask(1)[0];
+        let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id, 2).unwrap_err().to_string().contains("the answer 2 is not 1, -1 or 0"));
         learner.tell(question.id, -1).unwrap();
@@ -141,7 +141,7 @@ fn check_run(
     let mut open: Vec<Question<4>> = Vec::new();
     let (mut steps, mut placed) = (0, 0);
     while !learner.done() {
-        open.extend(learner.ask(1 + draw(2 * n)));
+        open.extend(learner.ask(1 + draw(2 * n)).unwrap());
         assert!(!open.is_empty() && open.len() as u64 == learner.n_asked() - learner.n_answered());
         for _ in 0..1 + draw(open.len()) {
             let question = open.swap_remove(draw(open.len()));
@@ -209,8 +209,8 @@ proptest! {
                 if lies && question.id.is_multiple_of(5) { (question.id % 3) as i8 - 1 } else { oracle.truth(question.leaves) }
             };
             while !learners[0].done() {
-                let asked = learners[0].ask(limit);
-                prop_assert_eq!(&asked, &learners[1].ask(limit));
+                let asked = learners[0].ask(limit).unwrap();
+                prop_assert_eq!(&asked, &learners[1].ask(limit).unwrap());
                 pending.iter_mut().for_each(|pending| pending.extend(&asked));
                 let answered = 1 + random(pending[0].len());
                 let batch: Vec<Question<4>> = pending[0].drain(..answered).collect();

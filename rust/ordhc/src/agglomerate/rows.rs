@@ -292,13 +292,7 @@ pub(super) fn nearest<U: Update>(
 }
 
 #[cold]
-fn offer_all(
-    best: &mut Nearest,
-    values: impl Iterator<Item = f64>,
-    first: usize,
-    floor: f64,
-    tolerance: Tolerance,
-) {
+fn offer_all(best: &mut Nearest, values: impl Iterator<Item = f64>, first: usize, floor: f64, tolerance: Tolerance) {
     for (at, similarity) in (first..).zip(values).filter(|&(_, similarity)| similarity >= floor) {
         best.offer(Nearest::new(at, similarity), tolerance);
     }

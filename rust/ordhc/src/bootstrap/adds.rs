@@ -30,10 +30,11 @@ pub struct Resample {
 ///
 /// The answers are counted right where they are drawn: no resampled data are made. Leaves without
 /// answers in a resample are merged last. Resamples are shared among threads; each depends on the seed
-/// and its number only.
+/// and its number only. `shares` are factors by which rows count in the shares of satisfied answers, where
+/// an answer is several rows.
 ///
 /// # Errors
-/// Draws of another number of answers; what agglomeration reports; [`Error::Interrupted`].
+/// Draws or shares of another number of answers; what agglomeration reports; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::bootstrap::{Draws, adds, support};
@@ -42,13 +43,14 @@ pub struct Resample {
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2]], None)?;
 /// let tree = adds_average_linkage(&triplets)?;
 /// let draws = Draws::new(triplets.len(), None, 0)?;
-/// let resamples = adds(&triplets, &Rule::Average, &tree, &draws, 10, &Monitor::new())?;
+/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 10, &Monitor::new())?;
 /// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
 /// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn adds<const K: usize, I: Id>(
     comparisons: &Comparisons<'_, K, I>,
+    shares: Option<&[f64]>,
     rule: &Rule,
     tree: &Dendrogram,
     draws: &Draws,
@@ -58,11 +60,17 @@ pub fn adds<const K: usize, I: Id>(
     if draws.len() != comparisons.len() {
         return Err(Error::Shape(format!("draws of {} answers for {}", draws.len(), comparisons.len())));
     }
+    if let Some(shares) = shares
+        && shares.len() != comparisons.len()
+    {
+        return Err(Error::Shape(format!("{} shares for {} answers", shares.len(), comparisons.len())));
+    }
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let facts = |row: &[I; K]| (judge.gain(row), judge.verdict(row));
     let work = Work {
         comparisons,
+        shares,
         rule,
         draws,
         first: comparisons.rows().iter().map(facts).collect(),
@@ -89,6 +97,7 @@ pub fn adds<const K: usize, I: Id>(
 
 struct Work<'a, const K: usize, I: Id> {
     comparisons: &'a Comparisons<'a, K, I>,
+    shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
     /// What the first tree says about each answer: gain of revenue, verdict.
@@ -101,6 +110,7 @@ impl<const K: usize, I: Id> Work<'_, K, I> {
         let n = self.comparisons.n_leaves();
         let times = self.draws.times(index);
         let weight = |at: usize| self.comparisons.weights().map_or(1.0, |weights| weights[at]);
+        let share = |at: usize| self.shares.map_or(1.0, |shares| shares[at]);
         let mut pairs = vec![0.0; condensed_len(n)];
         let mut mentioned = vec![false; n];
         let (mut revenue, mut satisfied) = (0.0, Satisfied::default());
@@ -115,7 +125,7 @@ impl<const K: usize, I: Id> Work<'_, K, I> {
                     pairs[cell(far)] -= weight;
                     row.iter().for_each(|leaf| mentioned[leaf.index()] = true);
                     revenue += weight * self.first[at].0 as f64;
-                    satisfied.add(self.first[at].1, weight);
+                    satisfied.add(self.first[at].1, weight * share(at));
                 }
             }
             monitor.advance(0)?;
@@ -124,10 +134,10 @@ impl<const K: usize, I: Id> Work<'_, K, I> {
         let judge = Judge::new(&tree);
         let mut held_out = Satisfied::default();
         for (at, row) in self.comparisons.rows().iter().enumerate().filter(|&(at, _)| times[at] == 0) {
-            held_out.add(judge.verdict(row), weight(at));
+            held_out.add(judge.verdict(row), weight(at) * share(at));
         }
-        let share = |found: Satisfied| found.agreed / found.total();
-        Ok(Resample { revenue, satisfied: share(satisfied), held_out: share(held_out), tree })
+        let part = |found: Satisfied| found.agreed / found.total();
+        Ok(Resample { revenue, satisfied: part(satisfied), held_out: part(held_out), tree })
     }
 
     /// The tree of the leaves with answers, the others merged last.

@@ -1,22 +1,23 @@
 //! Comparisons from delimited text.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use csv::{ByteRecord, ReaderBuilder};
-
+use super::delimited::{Cell, Delimiter, Rows, checked_utf8, listed, push, reserved, shown, sniff, text_error};
+use super::header::{Plan, looks_whole, plan};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
 /// Which columns hold the leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Columns {
-    /// Any of these sets of names in a header; without a header the columns in their order.
-    Known(Vec<Vec<String>>),
+    /// Any of the known sets of names in a header; without a header the columns in their order.
+    Known,
     /// These names in the header.
     Named(Vec<String>),
     /// These positions, from 0.
     Positions(Vec<usize>),
+    /// All columns but those of weights and labels.
+    All,
 }
 
 /// How [`parse_table`] reads.
@@ -24,12 +25,33 @@ pub enum Columns {
 pub struct TableOptions {
     /// The columns with the leaves.
     pub columns: Columns,
+    /// The names that columns of leaves may have, in order.
+    pub known: Vec<Vec<String>>,
     /// Names of a column with weights, any of them, optional in the text.
     pub weight_columns: Vec<String>,
-    /// The delimiter; by default whichever of tab, comma, semicolon the first line has, else blanks.
-    pub delimiter: Option<u8>,
+    /// Further columns to read as text; of each the names that it may have. Optional in the text.
+    pub labels: Vec<Vec<String>>,
+    /// The delimiter; by default it is found out, see [`sniff`].
+    pub delimiter: Option<Delimiter>,
+    /// Lines that begin with this byte are passed over.
+    pub comment: Option<u8>,
     /// Whether the first row is a header; by default it is found out.
     pub header: Option<bool>,
+    /// What stands for a missing leaf besides blanks.
+    pub missing: Vec<String>,
+    /// Rows that cannot be read are passed over and listed, instead of being an error.
+    pub skip_bad: bool,
+}
+
+/// Text as codes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Labels {
+    /// The name of the column.
+    pub column: String,
+    /// The code of each row.
+    pub codes: Vec<i32>,
+    /// The texts that codes stand for, in order of first appearance.
+    pub texts: Vec<String>,
 }
 
 /// Rows of leaves, as ids or as codes into names.
@@ -37,23 +59,31 @@ pub struct TableOptions {
 pub struct Table {
     /// The leaves, row by row.
     pub ids: Vec<i64>,
+    /// How many leaves a row has.
+    pub width: usize,
     /// The names that ids are codes of, in order of first appearance; none if the text has ids.
     pub names: Option<Vec<String>>,
     /// The weights, if there is such a column.
     pub weights: Option<Vec<f64>>,
+    /// The further columns, where there are such.
+    pub labels: Vec<Option<Labels>>,
     /// The line of each row, from 1.
     pub lines: Vec<u32>,
+    /// Rows without all leaves, which are passed over: the line, and what stands for no leaf.
+    pub missing: Vec<(u32, String)>,
+    /// Rows that cannot be read, if these are passed over: the line, and why.
+    pub bad: Vec<(u32, String)>,
 }
 
-/// Reads rows of leaves (ids or names) and weights from delimited text.
+/// Reads rows of leaves (ids or names), weights and labels from delimited text.
 ///
-/// Lines that begin with `#` and blank lines are passed over, fields may be quoted. If the first
-/// row of data is all whole numbers the text has ids, else names. All rows must have as many columns
-/// as the first.
+/// Blank lines are passed over, fields may be quoted. If the first row without missing leaves is all whole
+/// numbers the text has ids, else names. All rows must have as many columns as the first. In columns whose
+/// names end in `_name` cells are names whatever they look like, and quoted ones are taken to the letter.
 ///
 /// # Errors
 /// Text that isn't UTF-8; a wrong number of columns, a value that is no id or no weight, a header
-/// that isn't understood: all with the line.
+/// that isn't understood: all with the line. More text than there is memory for.
 ///
 /// ```
 /// use ordhc::Monitor;
@@ -61,285 +91,232 @@ pub struct Table {
 ///
 /// let names = |names: [&str; 3]| names.map(String::from).to_vec();
 /// let options = TableOptions {
-///     columns: Columns::Known(vec![names(["anchor", "near", "far"]), names(["head", "winner", "loser"])]),
+///     columns: Columns::Known,
+///     known: vec![names(["anchor", "near", "far"]), names(["head", "winner", "loser"])],
 ///     weight_columns: vec!["count".into()],
+///     labels: vec![],
 ///     delimiter: None,
+///     comment: None,
 ///     header: None,
+///     missing: vec!["NA".into()],
+///     skip_bad: false,
 /// };
-/// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,1\n", &options, &Monitor::new())?;
-/// assert_eq!(table.ids, [0, 2, 1, 2, 0, 1]);
+/// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,NA\n", &options, &Monitor::new())?;
+/// assert_eq!(table.ids, [0, 1, 2].map(|at| [0, 2, 1][at]));
+/// assert_eq!(table.missing, [(3, "NA".to_string())]);
 /// let error = parse_table(b"0,1,2\n0,1\n", &options, &Monitor::new()).unwrap_err();
 /// assert_eq!(error.to_string(), "line 2: 2 columns instead of 3; the row may be cut short");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn parse_table(data: &[u8], options: &TableOptions, monitor: &Monitor) -> Result<Table> {
     monitor.start(data.len() as u64);
-    let data = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data);
-    if let Err(error) = std::str::from_utf8(data) {
-        let at = error.valid_up_to();
-        let line = 1 + data[..at].iter().filter(|&&byte| byte == b'\n').count();
-        return Err(Error::Text { line, message: format!("not UTF-8 text (byte {:#04x} at offset {at})", data[at]) });
+    let data = checked_utf8(data)?;
+    let delimiter = options.delimiter.unwrap_or_else(|| sniff(data, options.comment));
+    let mut rows = Rows::new(data, delimiter, options.comment);
+    let mut cells = Vec::new();
+    let Some(first_line) = rows.read(&mut cells)? else {
+        return Err(text_error(1, "there are no rows"));
+    };
+    let plan = plan(first_line, &cells, options)?;
+    let header = cells.clone();
+    let mut line = first_line;
+    if plan.has_header {
+        line = rows.read(&mut cells)?.ok_or_else(|| text_error(first_line, "there is a header but no rows"))?;
     }
-    match options.delimiter.or_else(|| sniff(data)) {
-        Some(delimiter) => read(data, delimiter, options, monitor),
-        None => read(&blanks_to_tabs(data), b'\t', options, monitor),
-    }
-}
-
-fn sniff(data: &[u8]) -> Option<u8> {
-    let first = data.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty() && line[0] != b'#')?;
-    [b'\t', b',', b';'].into_iter().find(|delimiter| first.contains(delimiter))
-}
-
-/// Runs of blanks within a line become one tab.
-fn blanks_to_tabs(data: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(data.len());
-    for line in data.split_inclusive(|&byte| byte == b'\n') {
-        for (at, word) in line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).enumerate() {
-            if at > 0 {
-                text.push(b'\t');
-            }
-            text.extend_from_slice(word);
-        }
-        text.push(b'\n');
-    }
-    text
-}
-
-fn text_error<T>(line: u64, message: impl Into<String>) -> Result<T> {
-    Err(Error::Text { line: line as usize, message: message.into() })
-}
-
-/// The line on which a record begins; its position is before the blank lines and comments it skips.
-fn line_of(data: &[u8], record: &ByteRecord) -> u64 {
-    let Some(position) = record.position() else { return 0 };
-    let (mut at, mut line) = (position.byte() as usize, position.line());
-    loop {
-        match data.get(at) {
-            Some(b'\n') => line += 1,
-            Some(b'\r') => {}
-            Some(b'#') => {
-                at += data[at..].iter().position(|&byte| byte == b'\n').unwrap_or(data.len() - at - 1);
-                line += 1;
-            }
-            _ => return line,
-        }
-        at += 1;
-    }
-}
-
-fn field(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// What the first row says about the columns.
-struct Plan {
-    leaves: Vec<usize>,
-    weight: Option<usize>,
-    width: usize,
-    has_header: bool,
-    /// The first row may be a header that isn't known: its words must occur again.
-    doubtful: bool,
-}
-
-/// Rows between two looks at the monitor.
-const BLOCK: usize = 1 << 14;
-
-fn read(data: &[u8], delimiter: u8, options: &TableOptions, monitor: &Monitor) -> Result<Table> {
+    let mut reader = Reader::new(data, plan, options, &header)?;
     let mut told = 0;
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .from_reader(data);
-    let mut record = ByteRecord::new();
-    let mut next = |record: &mut ByteRecord| {
-        loop {
-            let found = reader.read_byte_record(record);
-            let found = found.map_err(|error| Error::Text { line: 0, message: error.to_string() })?;
-            // A line of blanks only is no row.
-            if !found || record.len() > 1 || !record[0].is_empty() {
-                return Ok::<bool, Error>(found);
-            }
-        }
-    };
-    if !next(&mut record)? {
-        return text_error(1, "there are no rows");
-    }
-    let plan = plan(data, &record, options)?;
-    let first_line = line_of(data, &record);
-    let header: Vec<String> = record.iter().map(field).collect();
-    if plan.has_header && !next(&mut record)? {
-        return text_error(first_line, "there is a header but no rows");
-    }
-
-    let guess = data.len() / 8;
-    let mut table = Table {
-        ids: Vec::with_capacity(guess),
-        names: None,
-        weights: plan.weight.map(|_| Vec::new()),
-        lines: Vec::with_capacity(guess / plan.leaves.len()),
-    };
-    let mut codes: HashMap<Vec<u8>, i64> = HashMap::new();
-    let mut names: Vec<String> = Vec::new();
-    let numeric = plan.leaves.iter().all(|&at| record.get(at).is_some_and(looks_whole));
     loop {
-        let line = line_of(data, &record);
-        if record.len() != plan.width {
-            let (found, width) = (record.len(), plan.width);
-            return text_error(line, format!("{found} columns instead of {width}; the row may be cut short"));
-        }
-        for &at in &plan.leaves {
-            let cell = &record[at];
-            if numeric {
-                match parse_id(cell) {
-                    Some(id) => table.ids.push(id),
-                    None => return text_error(line, not_an_id(cell, plan.has_header, &header)),
+        if let Err(error) = reader.row(line, &cells) {
+            match error {
+                Error::Text { line, message } if options.skip_bad => {
+                    push(&mut reader.table.bad, (line as u32, message))?;
                 }
-            } else {
-                if cell.is_empty() {
-                    return text_error(line, format!("column {} is empty; a leaf is needed", at + 1));
-                }
-                if cell.contains(&b'\n') {
-                    return text_error(line, "a quoted field runs over the end of the line; a quote may be missing");
-                }
-                let code = match codes.get(cell) {
-                    Some(&code) => code,
-                    None => {
-                        let code = names.len() as i64;
-                        codes.insert(cell.to_vec(), code);
-                        names.push(field(cell));
-                        code
-                    }
-                };
-                table.ids.push(code);
+                error => return Err(error),
             }
         }
-        if let (Some(at), Some(weights)) = (plan.weight, &mut table.weights) {
-            let text = field(&record[at]);
-            match text.parse::<f64>() {
-                Ok(weight) if weight.is_finite() && weight >= 0.0 => weights.push(weight),
-                _ => {
-                    let column = &header[at];
-                    return text_error(
-                        line,
-                        format!("`{text}` in column `{column}` is no weight; finite numbers from 0 are"),
-                    );
-                }
-            }
+        if rows.position() - told > BLOCK {
+            monitor.advance((rows.position() - told) as u64)?;
+            told = rows.position();
         }
-        table.lines.push(line as u32);
-        if table.lines.len().is_multiple_of(BLOCK) {
-            let at = record.position().map_or(told, csv::Position::byte);
-            monitor.advance(at - told)?;
-            told = at;
-        }
-        if !next(&mut record)? {
-            break;
+        match rows.read(&mut cells)? {
+            Some(next) => line = next,
+            None => break,
         }
     }
-    if plan.doubtful && !numeric {
+    reader.finish(first_line)
+}
+
+/// Bytes between two looks at the monitor.
+const BLOCK: usize = 1 << 18;
+
+struct Reader<'a> {
+    plan: Plan,
+    options: &'a TableOptions,
+    header: &'a [Cell<'a>],
+    table: Table,
+    /// Whether leaves are ids, as soon as that is known.
+    numeric: Option<bool>,
+    names: Coder,
+    labels: Vec<Option<(Coder, Labels)>>,
+    /// The leaves of the row that is being read.
+    leaves: Vec<i64>,
+}
+
+/// Texts and their numbers.
+#[derive(Default)]
+struct Coder {
+    codes: HashMap<Vec<u8>, i64>,
+    texts: Vec<String>,
+}
+
+impl Coder {
+    fn code(&mut self, text: &[u8]) -> Result<i64> {
+        if let Some(&code) = self.codes.get(text) {
+            return Ok(code);
+        }
+        let code = self.texts.len() as i64;
+        let mut key = reserved("names", text.len())?;
+        key.extend_from_slice(text);
+        let mut copy = reserved("names", text.len())?;
+        copy.extend_from_slice(text);
+        let copy = String::from_utf8(copy).map_err(|_| text_error(0, "not UTF-8 text"))?;
+        let bytes = self.codes.len() as u64 * 64;
+        self.codes.try_reserve(1).map_err(|_| Error::OutOfMemory { what: "names", bytes })?;
+        push(&mut self.texts, copy)?;
+        self.codes.insert(key, code);
+        Ok(code)
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn new(data: &[u8], plan: Plan, options: &'a TableOptions, header: &'a [Cell<'a>]) -> Result<Self> {
+        // Every row but the last ends a line, and a row has a byte for each of its columns.
+        let ends = |at: usize| data[at] == b'\n' || (data[at] == b'\r' && data.get(at + 1) != Some(&b'\n'));
+        let most = (0..data.len()).filter(|&at| ends(at)).count() + 1;
+        let most = most.min(data.len() / plan.width.max(1) + 1);
         let width = plan.leaves.len();
-        let first: Range<i64> = 0..table.ids[..width].iter().max().map_or(0, |&code| code + 1);
-        if !table.ids[width..].iter().any(|code| first.contains(code)) {
-            let words = header.join(", ");
-            return text_error(
-                first_line,
-                format!(
-                    "`{words}` may be a header or leaves, its words occur nowhere else; name the columns or say that there is no header"
-                ),
-            );
-        }
-    }
-    if !numeric {
-        let whole: Vec<bool> = names.iter().map(|name| looks_whole(name.as_bytes())).collect();
-        let n_whole = table.ids.iter().filter(|&&code| whole[code as usize]).count();
-        if 2 * n_whole > table.ids.len()
-            && let Some(at) = table.ids.iter().position(|&code| !whole[code as usize])
-        {
-            let cell = &names[table.ids[at] as usize];
-            let line = u64::from(table.lines[at / plan.leaves.len()]);
-            return text_error(line, format!("`{cell}` is not a leaf id, as most others are"));
-        }
-    }
-    table.names = (!numeric).then_some(names);
-    Ok(table)
-}
-
-fn not_an_id(cell: &[u8], has_header: bool, header: &[String]) -> String {
-    let cell = field(cell);
-    if !has_header && header.iter().all(|cell| !looks_whole(cell.as_bytes())) {
-        return format!("`{cell}` is not a leaf id");
-    }
-    if cell.parse::<f64>().is_ok() {
-        return format!("`{cell}` is not a leaf id: ids are whole numbers");
-    }
-    format!("`{cell}` is not a leaf id; the first row has ids, so all rows must")
-}
-
-fn plan(data: &[u8], first: &ByteRecord, options: &TableOptions) -> Result<Plan> {
-    let line = line_of(data, first);
-    let cells: Vec<String> = first.iter().map(|cell| field(cell).to_lowercase()).collect();
-    let find = |name: &String| cells.iter().position(|cell| *cell == name.to_lowercase());
-    let weight = || options.weight_columns.iter().find_map(find);
-    let width = cells.len();
-    let listed = || first.iter().map(field).collect::<Vec<_>>().join(", ");
-    match &options.columns {
-        Columns::Named(names) => {
-            let mut leaves = Vec::new();
-            for name in names {
-                match find(name) {
-                    Some(at) => leaves.push(at),
-                    None => {
-                        return text_error(line, format!("there is no column `{name}`; the header has {}", listed()));
-                    }
+        let mut labels = Vec::new();
+        for at in &plan.labels {
+            labels.push(match at {
+                Some(at) => {
+                    let column = String::from_utf8_lossy(header[*at].trimmed()).into_owned();
+                    let codes = reserved("labels", most)?;
+                    Some((Coder::default(), Labels { column, codes, texts: Vec::new() }))
                 }
-            }
-            Ok(Plan { leaves, weight: weight(), width, has_header: true, doubtful: false })
+                None => None,
+            });
         }
-        Columns::Positions(positions) => {
-            if let Some(at) = positions.iter().find(|&&at| at >= width) {
-                return text_error(line, format!("there is no column {at}; the row has {width}, counted from 0"));
-            }
-            let numeric = positions.iter().all(|&at| looks_whole(&first[at]));
-            let has_header = options.header.unwrap_or(!numeric);
-            let weight = if has_header { weight() } else { None };
-            Ok(Plan { leaves: positions.clone(), weight, width, has_header, doubtful: false })
+        let table = Table {
+            ids: reserved("a table of leaves", most.saturating_mul(width))?,
+            width,
+            names: None,
+            weights: plan.weight.map(|_| reserved("weights", most)).transpose()?,
+            labels: Vec::new(),
+            lines: reserved("the lines of a table", most)?,
+            missing: Vec::new(),
+            bad: Vec::new(),
+        };
+        let numeric = plan.literal.then_some(false);
+        Ok(Self { plan, options, header, table, numeric, names: Coder::default(), labels, leaves: Vec::new() })
+    }
+
+    /// Takes a row, or none of it.
+    fn row(&mut self, line: usize, cells: &[Cell<'_>]) -> Result<()> {
+        if cells.len() != self.plan.width {
+            let (found, width) = (cells.len(), self.plan.width);
+            return Err(text_error(line, format!("{found} columns instead of {width}; the row may be cut short")));
         }
-        Columns::Known(known) => {
-            let k = known.first().map_or(3, Vec::len);
-            let found = || known.iter().find_map(|names| names.iter().map(find).collect::<Option<Vec<usize>>>());
-            if options.header != Some(false)
-                && let Some(leaves) = found()
-            {
-                return Ok(Plan { leaves, weight: weight(), width, has_header: true, doubtful: false });
+        for &at in &self.plan.leaves {
+            let cell = cells[at].trimmed();
+            let literal = self.plan.literal && cells[at].quoted;
+            if !literal && (cell.is_empty() || self.options.missing.iter().any(|word| word.as_bytes() == cell)) {
+                return push(&mut self.table.missing, (line as u32, shown(cell)));
             }
-            let leaves: Vec<usize> = (0..k).collect();
-            if options.header == Some(true) && width >= k {
-                return Ok(Plan { leaves, weight: weight(), width, has_header: true, doubtful: false });
+        }
+        let leaves = &self.plan.leaves;
+        let numeric = *self.numeric.get_or_insert_with(|| leaves.iter().all(|&at| looks_whole(cells[at].trimmed())));
+        let runs_over = |at: &usize| cells[*at].text.contains(&b'\n');
+        if !numeric && !self.plan.literal && leaves.iter().any(runs_over) {
+            return Err(text_error(line, "a quoted name runs over the end of the line; a quote may be missing"));
+        }
+        let weight = self.plan.weight.map(|at| self.weight(line, at, cells)).transpose()?;
+        self.leaves.clear();
+        for &at in &self.plan.leaves {
+            let cell = &cells[at];
+            let leaf = if numeric {
+                parse_id(cell.trimmed()).ok_or_else(|| text_error(line, not_an_id(cell.trimmed())))?
+            } else if self.plan.literal && cell.quoted {
+                self.names.code(&cell.text)?
+            } else {
+                self.names.code(cell.trimmed())?
+            };
+            self.leaves.push(leaf);
+        }
+        for (label, at) in self.labels.iter_mut().zip(&self.plan.labels) {
+            if let (Some((coder, labels)), Some(at)) = (label, at) {
+                let code = i32::try_from(coder.code(&cells[*at].text)?);
+                labels.codes.push(code.map_err(|_| text_error(line, "too many different labels"))?);
             }
-            if width != k {
-                let known = known.iter().map(|names| names.join(",")).collect::<Vec<_>>().join(" or ");
-                return text_error(
-                    line,
-                    format!(
-                        "{width} columns ({}) instead of {k}; other columns need a header with {known}, or be named",
-                        listed()
-                    ),
+        }
+        if let (Some(weight), Some(weights)) = (weight, &mut self.table.weights) {
+            weights.push(weight);
+        }
+        self.table.ids.extend_from_slice(&self.leaves);
+        self.table.lines.push(line as u32);
+        Ok(())
+    }
+
+    fn weight(&self, line: usize, at: usize, cells: &[Cell<'_>]) -> Result<f64> {
+        let cell = cells[at].trimmed();
+        let weight = std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok());
+        if let Some(weight) = weight.filter(|weight| weight.is_finite() && *weight >= 0.0) {
+            return Ok(weight);
+        }
+        let (cell, column) = (shown(cell), shown(self.header[at].trimmed()));
+        let hint = if weight.is_none() && cell.contains(',') { " (decimals need a point)" } else { "" };
+        Err(text_error(line, format!("`{cell}` in column `{column}` is no weight; finite numbers from 0 are{hint}")))
+    }
+
+    fn finish(mut self, first_line: usize) -> Result<Table> {
+        let (table, width, names) = (&mut self.table, self.plan.leaves.len(), self.names.texts);
+        let numeric = self.numeric.unwrap_or(false);
+        if self.plan.doubtful && !numeric && table.lines.first() == Some(&(first_line as u32)) {
+            let first = 0..table.ids[..width].iter().max().map_or(0, |&code| code + 1);
+            if !table.ids[width..].iter().any(|code| first.contains(code)) {
+                let words = listed(self.header.iter().map(|cell| cell.trimmed()));
+                let message = format!(
+                    "`{words}` may be a header or leaves, its words occur nowhere else; name the columns or say that there is no header"
                 );
+                return Err(text_error(first_line, message));
             }
-            let numeric = (0..k).all(|at| looks_whole(&first[at]));
-            Ok(Plan { leaves, weight: None, width, has_header: false, doubtful: !numeric && options.header.is_none() })
         }
+        if !numeric && !self.plan.literal {
+            let whole: Vec<bool> = names.iter().map(|name| looks_whole(name.as_bytes())).collect();
+            let n_whole = table.ids.iter().filter(|&&code| whole[code as usize]).count();
+            if 2 * n_whole > table.ids.len()
+                && let Some(at) = table.ids.iter().position(|&code| !whole[code as usize])
+            {
+                let cell = shown(names[table.ids[at] as usize].as_bytes());
+                let message = format!("`{cell}` is not a leaf id, as most others are");
+                return Err(text_error(table.lines[at / width] as usize, message));
+            }
+        }
+        table.names = (!numeric).then_some(names);
+        table.labels = self
+            .labels
+            .into_iter()
+            .map(|label| label.map(|(coder, labels)| Labels { texts: coder.texts, ..labels }))
+            .collect();
+        Ok(self.table)
     }
 }
 
-fn looks_whole(cell: &[u8]) -> bool {
-    let digits = cell.strip_prefix(b"-").or_else(|| cell.strip_prefix(b"+")).unwrap_or(cell);
-    (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
-        || (cell.contains(&b'.') && field(cell).parse::<f64>().is_ok())
+fn not_an_id(cell: &[u8]) -> String {
+    let text = shown(cell);
+    if std::str::from_utf8(cell).is_ok_and(|text| text.parse::<f64>().is_ok()) {
+        return format!("`{text}` is not a leaf id: ids are whole numbers");
+    }
+    format!("`{text}` is not a leaf id; the first row has ids, so all rows must")
 }
 
 fn parse_id(cell: &[u8]) -> Option<i64> {
@@ -364,10 +341,15 @@ mod tests {
     fn options() -> TableOptions {
         let names = |text: &str| text.split(',').map(String::from).collect();
         TableOptions {
-            columns: Columns::Known(vec![names("anchor,near,far"), names("head,winner,loser")]),
+            columns: Columns::Known,
+            known: vec![names("anchor,near,far"), names("head,winner,loser")],
             weight_columns: names("weight,count"),
+            labels: vec![names("person,who")],
             delimiter: None,
+            comment: None,
             header: None,
+            missing: names("NA"),
+            skip_bad: false,
         }
     }
 
@@ -383,7 +365,7 @@ mod tests {
     fn the_usual_files() {
         for text in [
             "0,1,2\n3,4,5\n",
-            "# comment\n\nanchor,near,far\r\n0,1,2\r\n3,4,5",
+            "\n\nanchor,near,far\r\n0,1,2\r\n3,4,5",
             "\u{feff}Anchor;Near;Far\n0;1;2\n3;4;5\n",
             "far\tnear\tanchor\n2\t1\t0\n5\t4\t3\n",
             "0  1 2\n 3 4   5\n",
@@ -395,7 +377,7 @@ mod tests {
             assert_eq!((table.names, table.weights), (None, None));
         }
         assert_eq!(table("count,anchor,near,far\n2,0,1,2\n0.5,0,2,1\n").weights, Some(vec![2.0, 0.5]));
-        assert_eq!(table("#\nanchor,near,far\n\n0,1,2\n").lines, [4]);
+        assert_eq!(table("\nanchor,near,far\n\n0,1,2\n").lines, [4]);
     }
 
     #[test]
@@ -411,7 +393,8 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         for (text, part) in [
             ("", "no rows"),
-            ("# only\n\n", "no rows"),
+            ("\n\n", "no rows"),
+            ("# only\n0,1,2\n", "a `#` begins no comment"),
             ("anchor,near,far\n", "header but no rows"),
             ("0,1,2\n0,1\n", "line 2: 2 columns instead of 3"),
             ("0,1,2\n0,1,2,3\n", "line 2: 4 columns"),
@@ -419,10 +402,12 @@ mod tests {
             ("anchor,near,far\n0,1,x\n", "line 2"),
             ("0,1,2\n\n0,1,x\n", "line 3: `x` is not a leaf id"),
             ("0,1,2\n0,1,2.5\n", "`2.5`"),
-            ("0,1,2\n0,1,\n", "line 2: `` is not a leaf id"),
-            ("ref,closer,further\nfig,pear,kiwi\n", "may be a header"),
-            ("ref,closer,further\n0,1,2\n", "may be a header"),
-            ("anchor,near,far\na,,c\n", "column 2 is empty"),
+            ("ref,close,away\nfig,pear,kiwi\n", "may be a header"),
+            ("ref,close,away\n0,1,2\n", "may be a header"),
+            ("anchor,closer,further\nanchor,closer,fig\n", "header of other columns"),
+            ("anchor,near,far,near\na,b,c,d\n", "two columns `near`, the 2nd and the 4th"),
+            ("anchor,near,far,weight,count\na,b,c,1,2\n", "both `weight` and `count`"),
+            ("anchor,near,far,count\n0,1,2,\"0,5\"\n", "decimals need a point"),
             ("anchor,near,far,count\n0,1,2,-1\n", "`-1` in column `count`"),
             ("anchor,near,far,count\n0,1,2,\n", "no weight"),
             ("anchor,near,far,count\n0,1,2,inf\n", "no weight"),
@@ -431,6 +416,40 @@ mod tests {
             assert!(message.contains(part), "{text:?}: {message}");
         }
         assert_eq!(message(b"0,1,2\n0,\xff,2\n"), "line 2: not UTF-8 text (byte 0xff at offset 8)");
+    }
+
+    #[test]
+    fn missing_leaves_are_counted_and_bad_rows_listed() {
+        let text = b"anchor,near,far\nNA,b,c\na,b,c\na,,c\n,,\na,b\nb,a,c\n";
+        let found = parse(text, &TableOptions { skip_bad: true, ..options() }).unwrap();
+        assert_eq!(found.ids, [0, 1, 2, 1, 0, 2]);
+        assert_eq!(found.missing, [(2, "NA".to_string()), (4, String::new()), (5, String::new())]);
+        assert_eq!(found.bad.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [6]);
+        assert_eq!(found.lines, [3, 7]);
+        let kept = TableOptions { missing: vec![], skip_bad: true, ..options() };
+        assert_eq!(parse(text, &kept).unwrap().names.unwrap()[0], "NA");
+    }
+
+    #[test]
+    fn names_to_the_letter_and_labels() {
+        let text = b"anchor_name,near_name,far_name,who\n\"1\",\" NA\n\",\"\",x\n3,NA,1,y\n1,3,\"NA\",x\n";
+        let found = parse(text, &options()).unwrap();
+        assert_eq!(found.names.unwrap(), ["1", " NA\n", "", "3", "NA"]);
+        assert_eq!(found.lines, [2, 5]);
+        let labels = found.labels[0].clone().unwrap();
+        assert_eq!((labels.codes, labels.texts), (vec![0, 0], vec!["x".to_string()]));
+    }
+
+    #[test]
+    fn a_header_in_another_order_is_no_order() {
+        let places = |positions| TableOptions { columns: Columns::Positions(positions), ..options() };
+        let text = b"far,near,anchor\n2,1,0\n";
+        let error = parse(text, &places(vec![0, 1, 2])).unwrap_err().to_string();
+        assert!(error.contains("column 0 is named `far`, and taken as `anchor`"), "{error}");
+        assert_eq!(parse(text, &places(vec![2, 1, 0])).unwrap().ids, [0, 1, 2]);
+        let all = TableOptions { columns: Columns::All, ..options() };
+        let found = parse(b"reference,x,count,y,z\n0,1,9,2,3\n", &all).unwrap();
+        assert_eq!((found.ids, found.weights), (vec![0, 1, 2, 3], Some(vec![9.0])));
     }
 
     #[test]

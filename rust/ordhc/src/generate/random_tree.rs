@@ -23,6 +23,8 @@ pub enum TreeShape {
     /// Nodes of up to so many children, at least 2: each new leaf goes beside a random node, or, every
     /// second time that there is room, under it.
     Degree(u32),
+    /// Nodes of exactly so many children, at least 2, but for the root: random ones are joined.
+    Joined(u32),
     /// All leaves are children of the root.
     Star,
 }
@@ -45,7 +47,7 @@ pub fn random_tree(shape: TreeShape, n: usize, seed: u64) -> Result<Dendrogram> 
     if n == 0 || n > i32::MAX as usize {
         return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
     }
-    if let TreeShape::Degree(degree @ ..2) = shape {
+    if let TreeShape::Degree(degree @ ..2) | TreeShape::Joined(degree @ ..2) = shape {
         return Err(Error::Argument(format!("degree = {degree} must be at least 2")));
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -56,6 +58,22 @@ pub fn random_tree(shape: TreeShape, n: usize, seed: u64) -> Result<Dendrogram> 
     if shape == TreeShape::Balanced {
         root = halves(&mut tree, &leaves);
         leaves.clear();
+    }
+    if let TreeShape::Joined(degree) = shape {
+        let mut open: Vec<u32> = leaves.drain(..).map(|leaf| tree.leaf(leaf)).collect();
+        while open.len() > 1 {
+            let mut draw = |open: &mut Vec<u32>| open.swap_remove(random.random_range(0..open.len()));
+            let [a, b] = [draw(&mut open), draw(&mut open)];
+            let parent = tree.pair(a, b);
+            for _ in 2..degree {
+                if !open.is_empty() {
+                    let child = draw(&mut open);
+                    tree.put(Place::Under(parent), child);
+                }
+            }
+            open.push(parent);
+        }
+        root = open[0];
     }
     let mut nodes: Vec<u32> = Vec::new();
     for &leaf in &leaves {
@@ -102,6 +120,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::tree::Topology;
 
     #[test]
     fn shapes_are_what_they_are_called() {
@@ -114,7 +133,14 @@ mod tests {
                 assert_eq!(random_tree(shape, n, 9).unwrap().n_leaves(), n);
             }
         }
-        assert!(random_tree(TreeShape::Degree(1), 3, 0).is_err());
+        for (n, degrees) in [(27, 13), (30, 15)] {
+            let tree = random_tree(TreeShape::Joined(3), n, 1).unwrap();
+            let topology = Topology::of(&tree, true);
+            let of = |node: usize| topology.children(node).len();
+            let inner: Vec<usize> = (n..topology.n_nodes()).map(of).collect();
+            assert_eq!((inner.len(), inner.iter().filter(|&&degree| degree != 3).count() < 2), (degrees, true));
+        }
+        assert!(random_tree(TreeShape::Degree(1), 3, 0).is_err() && random_tree(TreeShape::Joined(0), 3, 0).is_err());
         assert!(random_tree(TreeShape::Yule, 0, 0).is_err());
     }
 

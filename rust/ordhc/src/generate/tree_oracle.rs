@@ -14,6 +14,10 @@ pub enum Wrong {
     Random,
     /// The one of the other leaves with the smallest number: repeating a question repeats the lie.
     Adversarial,
+    /// Each of the three other answers is as likely, "none" among them.
+    Any,
+    /// "None" (-1), or the leaf with the smallest number where that is right.
+    Neither,
 }
 
 /// Answers questions from a tree: which of three leaves is the odd one out? O(1) a question after
@@ -109,10 +113,12 @@ impl TreeOracle {
         if noise.random.random_bool(noise.p) {
             return truth;
         }
-        let others = (0..3i8).filter(|&at| at != truth);
+        let least = if noise.wrong == Wrong::Any { -1 } else { 0 };
+        let others = (least..3i8).filter(|&at| at != truth);
         match noise.wrong {
-            Wrong::Adversarial => others.min_by_key(|&at| leaves[at as usize]).unwrap_or(truth),
-            Wrong::Random => {
+            Wrong::Neither if truth >= 0 => -1,
+            Wrong::Adversarial | Wrong::Neither => others.min_by_key(|&at| leaves[at as usize]).unwrap_or(truth),
+            Wrong::Random | Wrong::Any => {
                 let which = noise.random.random_range(0..others.clone().count());
                 others.clone().nth(which).unwrap_or(truth)
             }
@@ -171,6 +177,17 @@ mod tests {
             (0..10_000).for_each(|_| counts[oracle.answer([4, 7, 1]) as usize] += 1);
             assert!((counts[truth as usize] - 7000i32).abs() < 200, "{counts:?}");
             assert_eq!(counts.contains(&0), wrong == Wrong::Adversarial);
+        }
+        for (wrong, none) in [(Wrong::Any, 1000), (Wrong::Neither, 3000), (Wrong::Random, 0)] {
+            let mut oracle = TreeOracle::new(&tree).with_noise(0.7, wrong, 1).unwrap();
+            let count = (0..10_000).filter(|_| oracle.answer([4, 7, 1]) == -1).count();
+            assert!(count.abs_diff(none) < 150, "{wrong:?}: {count}");
+        }
+        let star = random_tree(TreeShape::Star, 9, 2).unwrap();
+        for (wrong, least) in [(Wrong::Any, 1000), (Wrong::Neither, 3000), (Wrong::Adversarial, 3000)] {
+            let mut oracle = TreeOracle::new(&star).with_noise(0.7, wrong, 1).unwrap();
+            let count = (0..10_000).filter(|_| oracle.answer([4, 7, 1]) == 2).count();
+            assert!(count.abs_diff(least) < 150, "{wrong:?}: {count}");
         }
         assert!(TreeOracle::new(&tree).with_noise(1.5, Wrong::Random, 1).is_err());
         let question = |leaves| Question { id: 3, leaves };

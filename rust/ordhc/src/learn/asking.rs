@@ -2,17 +2,22 @@
 
 use super::learner::{Learner, Question};
 use super::ledger::Ledger;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::search::Sketch;
 use crate::tree::Dendrogram;
 
 /// What tells learners apart: the next question, and what follows from an answer.
-pub(crate) trait Strategy: Send {
+pub(crate) trait Strategy: Send + Clone + 'static {
     /// What an open question is for.
-    type Purpose: Send;
+    type Purpose: Send + Clone;
 
     /// A question that may be asked now, if there is one.
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
+
+    /// Why there will never be another question, though all is not done.
+    fn trouble(&self) -> Option<Error> {
+        None
+    }
 
     /// Takes the answer to a question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
@@ -57,9 +62,12 @@ impl<S: Strategy> Asking<S> {
 }
 
 impl<S: Strategy> Learner for Asking<S> {
-    fn ask(&mut self, limit: usize) -> Vec<Question> {
+    fn ask(&mut self, limit: usize) -> Result<Vec<Question>> {
         self.settle();
         let Self { strategy, ledger } = self;
+        if let Some(trouble) = strategy.trouble() {
+            return Err(trouble);
+        }
         ledger.ask(limit, || strategy.next())
     }
 
@@ -105,5 +113,9 @@ impl<S: Strategy> Learner for Asking<S> {
 
     fn remaining_estimate(&self) -> f64 {
         if self.done() { 0.0 } else { self.strategy.remaining(self.n_answered()).max(1.0) }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Learner> {
+        Box::new(self.clone())
     }
 }

@@ -34,7 +34,7 @@ pub struct Question<const K: usize = 3> {
 /// };
 /// let mut learner = Method::Insertion { parallel: 1 }.learner(4, 0)?;
 /// while !learner.done() {
-///     for question in learner.ask(10) {
+///     for question in learner.ask(10)? {
 ///         learner.tell(question.id, oracle(question.leaves))?;
 ///     }
 /// }
@@ -44,7 +44,10 @@ pub struct Question<const K: usize = 3> {
 pub trait Learner<const K: usize = 3>: Send {
     /// At most `limit` new questions that may be answered now, in any order. None: wait for answers to open
     /// questions, or all is [`done`](Self::done).
-    fn ask(&mut self, limit: usize) -> Vec<Question<K>>;
+    ///
+    /// # Errors
+    /// Not enough memory for the questions; answers that the method can make no tree of. Answers so far are kept.
+    fn ask(&mut self, limit: usize) -> Result<Vec<Question<K>>>;
 
     /// The questions that were asked and are not answered, by id.
     fn open(&self) -> Vec<Question<K>>;
@@ -84,4 +87,7 @@ pub trait Learner<const K: usize = 3>: Send {
 
     /// About how many answers are still needed.
     fn remaining_estimate(&self) -> f64;
+
+    /// Another learner that knows the same.
+    fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }

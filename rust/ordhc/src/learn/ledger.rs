@@ -25,18 +25,32 @@ impl<T, const K: usize> Default for Ledger<T, K> {
 
 impl<T, const K: usize> Ledger<T, K> {
     /// Hands out questions, at most `limit`, from what `next` gives.
-    pub(crate) fn ask(&mut self, limit: usize, mut next: impl FnMut() -> Option<([u32; K], T)>) -> Vec<Question<K>> {
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub(crate) fn ask(
+        &mut self,
+        limit: usize,
+        mut next: impl FnMut() -> Option<([u32; K], T)>,
+    ) -> Result<Vec<Question<K>>> {
         let mut questions = Vec::new();
         let is_round = self.n_open == 0;
-        while questions.len() < limit
-            && let Some((leaves, purpose)) = next()
-        {
+        while questions.len() < limit {
+            // What is handed out must be remembered.
+            if questions.try_reserve(1).is_err() || self.open.try_reserve(1).is_err() {
+                if questions.is_empty() {
+                    let bytes = size_of_val(&*questions) + self.open.len() * size_of::<Option<([u32; K], T)>>();
+                    return Err(Error::OutOfMemory { what: "open questions", bytes: 2 * bytes as u64 });
+                }
+                break;
+            }
+            let Some((leaves, purpose)) = next() else { break };
             questions.push(Question { id: self.n_asked(), leaves });
             self.open.push_back(Some((leaves, purpose)));
             self.n_open += 1;
         }
         self.n_rounds += u64::from(is_round && !questions.is_empty());
-        questions
+        Ok(questions)
     }
 
     /// Takes an answer.
@@ -113,10 +127,11 @@ mod tests {
         let mut ledger = Ledger::default();
         let mut next = 0;
         let mut ask = |ledger: &mut Ledger<u32>, limit| {
-            ledger.ask(limit, || {
+            let asked = ledger.ask(limit, || {
                 next += 1;
                 Some(([0, 1, 2], next))
-            })
+            });
+            asked.unwrap()
         };
         assert_eq!(ask(&mut ledger, 2).iter().map(|question| question.id).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(ask(&mut ledger, 1)[0].id, 2);

@@ -8,10 +8,18 @@ use crate::search::Sketch;
 
 /// Another strategy, each of whose questions is asked up to k times; the answer that most agree on counts.
 /// What k answers cannot change any more is not asked.
+///
+/// The majorities of the questions that were planned for are all right with a probability of at least 1 - 0.9
+/// delta. Question m beyond these (nodes of many children take more) has a k of its own, so that its majority is
+/// wrong with a probability of at most 0.1 delta / (m (m + 1)): in all that is 0.1 delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Majority<S: Strategy> {
     inner: S,
     k: u64,
+    p: f64,
+    delta: f64,
+    planned: u64,
+    asked: u64,
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
@@ -19,26 +27,40 @@ pub(crate) struct Majority<S: Strategy> {
     under_way: u64,
 }
 
+/// The share of delta for the questions that are planned for.
+const PLANNED: f64 = 0.9;
+
 #[derive(Debug, Clone)]
 struct Poll<P> {
     leaves: [u32; 3],
     purpose: P,
+    k: u64,
     votes: [u64; 4],
     open: u64,
 }
 
 impl<S: Strategy> Majority<S> {
-    /// The inner strategy needs at most so many right majorities; with a probability of at least
-    /// 1 - `delta` it gets them all from answers that are right with probability `p`.
-    pub(crate) fn new(inner: S, questions: f64, p: f64, delta: f64) -> Self {
-        let k = repeats(p, delta / questions.max(1.0));
-        Self { inner, k, polls: Vec::new(), free: Vec::new(), ready: VecDeque::new(), under_way: 0 }
+    /// The inner strategy is expected to need so many right majorities; with a probability of at least
+    /// 1 - `delta` it gets all it needs from answers that are right with probability `p`.
+    pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
+        let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
+        let (polls, free, ready) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { inner, k, p, delta, planned, asked: 0, polls, free, ready, under_way: 0 }
+    }
+
+    /// How often the next question is asked at most.
+    fn repeats(&mut self) -> u64 {
+        self.asked += 1;
+        let Some(beyond) = self.asked.checked_sub(self.planned).filter(|beyond| *beyond > 0) else { return self.k };
+        let beyond = beyond as f64;
+        repeats(self.p, (1.0 - PLANNED) * self.delta / (beyond * (beyond + 1.0)))
     }
 }
 
 impl<P> Poll<P> {
     /// How many more answers are needed if all agree with the most so far.
-    fn missing(&self, k: u64) -> u64 {
+    fn missing(&self) -> u64 {
+        let k = self.k;
         let all: u64 = self.votes.iter().sum();
         let most = self.votes.iter().max().copied().unwrap_or(0);
         (k / 2 + 1 - most.min(k / 2 + 1)).min(k - all)
@@ -55,7 +77,7 @@ where
         loop {
             while let Some(&at) = self.ready.front() {
                 if let Some(poll) = &mut self.polls[at as usize]
-                    && poll.open < poll.missing(self.k)
+                    && poll.open < poll.missing()
                 {
                     poll.open += 1;
                     return Some((poll.leaves, at));
@@ -63,7 +85,8 @@ where
                 self.ready.pop_front();
             }
             let (leaves, purpose) = self.inner.next()?;
-            let poll = Some(Poll { leaves, purpose, votes: [0; 4], open: 0 });
+            let k = self.repeats();
+            let poll = Some(Poll { leaves, purpose, k, votes: [0; 4], open: 0 });
             let at = match self.free.pop() {
                 Some(at) => {
                     self.polls[at as usize] = poll;
@@ -83,7 +106,7 @@ where
         poll.votes[(answer + 1) as usize] += 1;
         poll.open -= 1;
         self.under_way += 1;
-        let missing = poll.missing(self.k);
+        let missing = poll.missing();
         if missing == 0 && poll.open == 0 {
             self.under_way -= poll.votes.iter().sum::<u64>();
             let (mut best, mut most) = (0, 0);

@@ -16,6 +16,7 @@ use super::quick::Quick;
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// How to learn a tree.
 ///
@@ -36,18 +37,19 @@ pub enum Method {
         parallel: usize,
     },
     /// InsertionClustering with the paper's pivots: never more than log2(2i - 3) questions for the i-th
-    /// leaf of a binary tree, nor n log2 n in all. Computes O(n) a leaf.
+    /// leaf of a binary tree, nor n log2 n in all. Where nodes have d children, O(d / log d) times as much: n^2 / 4
+    /// for a star. Computes O(n) a leaf.
     Exact,
     /// Sample and buckets with samples of one leaf: the fewest rounds.
     Rounds,
     /// Sample and buckets with samples of an eighth: few rounds, and few questions more than insertion.
     Balanced,
     /// For answers that are right with a probability of at least `p` only: posterior search with fresh
-    /// verification, one leaf after the other. Builds binary trees; the answer -1 counts as wrong.
+    /// verification, one leaf after the other, of trees of any degree.
     ///
-    /// If the answers come from a binary tree, each of them is right with a probability of at least `p`
-    /// whatever was answered before, and nothing is assumed about wrong ones, then the tree is wrong
-    /// with a probability of at most `delta`. Proof and measurements: docs/decisions/0004-noisy-search.md.
+    /// If each answer is right with a probability of at least `p` whatever was answered before, then the tree
+    /// is wrong with a probability of at most `delta`; nothing is assumed about wrong answers, nor about the
+    /// tree. Proof and measurements: docs/decisions/0004-noisy-search.md.
     /// A leaf whose answers contradict each other without end goes to its likeliest place.
     ///
     /// `p` = 1 is [`Insertion`](Self::Insertion).
@@ -57,8 +59,9 @@ pub enum Method {
         p: f64,
         /// How likely the tree may be wrong.
         delta: f64,
-        /// [`Assume::Uniform`] stops on the posterior alone: two thirds of the questions, but `delta` is then
-        /// kept only for wrong answers that are equally likely, on average over trees drawn uniformly.
+        /// [`Assume::Uniform`] stops on the posterior alone: two thirds of the questions, but nothing is
+        /// promised then. Where no wrong answer is likelier than (1 - `p`) / 2, trees are wrong about as
+        /// rarely as `delta` says; where there are preferred lies, much more often.
         assume: Assume,
         /// [`Noise::Persistent`] never asks the same question again; other leaves from the same parts stand
         /// in for the first ones. It stops on the posterior, or when all is asked that says anything; what
@@ -72,8 +75,9 @@ pub enum Method {
     /// For answers that are right with a probability of at least `p` only: the paper's own algorithm
     /// (Theorem 5.1), a reference. Takes hundreds to thousands of questions a leaf, and O(n) time for each.
     ///
-    /// The promise is that of [`Robust`](Self::Robust). Where the paper leaves gaps this is what
-    /// docs/decisions/0004-noisy-search.md says. `p` = 1 is [`Insertion`](Self::Insertion).
+    /// The promise is that of [`Robust`](Self::Robust) for binary trees. Other trees are an error of
+    /// [`Learner::ask`], as soon as a leaf has no place in a binary tree. Where the paper leaves gaps this is
+    /// what docs/decisions/0004-noisy-search.md says. `p` = 1 is [`Insertion`](Self::Insertion).
     RobustPaper {
         /// How likely an answer is right, more than 1/2.
         p: f64,
@@ -81,9 +85,9 @@ pub enum Method {
         delta: f64,
     },
     /// For answers that are right with a probability of at least `p` only: [`Exact`](Self::Exact) with
-    /// every question asked up to k times, where the majority of k answers to n log2 n questions is wrong
-    /// with a probability of at most `delta` in all. A baseline. Binary trees have that promise; trees of
-    /// higher degree are built too, with more questions than it counts.
+    /// every question asked up to k times, where k is such that all majorities are right with a probability
+    /// of at least 1 - `delta`. A baseline. The promise is that of [`Robust`](Self::Robust), for trees of any
+    /// degree.
     Majority {
         /// How likely an answer is right, more than 1/2.
         p: f64,
@@ -127,13 +131,14 @@ impl Method {
     /// A learner of a tree over `n` leaves, which are taken in an order drawn with the seed.
     ///
     /// # Errors
-    /// No leaves, or more than 2^31 - 1; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1).
+    /// No leaves, or more than 2^31 - 1; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1); not
+    /// enough memory for so many leaves.
     ///
     /// ```
     /// use ordhc::learn::{Learner, Method};
     ///
     /// let mut learner = Method::Balanced.learner(100, 7)?;
-    /// assert!(learner.ask(1).len() == 1 && !learner.done());
+    /// assert!(learner.ask(1)?.len() == 1 && !learner.done());
     /// assert_eq!(learner.tree()?.n_leaves(), 100);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
@@ -141,21 +146,27 @@ impl Method {
         if n == 0 || n > i32::MAX as usize {
             return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
         }
-        let order = || {
-            let mut order: Vec<u32> = (0..n as u32).collect();
+        // What the tree, its search and the questions of one round take at the end, nearly. Asked for at once, so
+        // that too many leaves are an error and not the end of the process.
+        const BYTES: usize = 160;
+        memory::reserve("a learner of so many leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
+        let order = || -> Result<Vec<u32>> {
+            let mut order = Vec::new();
+            memory::reserve("a learner of so many leaves", &mut order, n)?;
+            order.extend(0..n as u32);
             // A stream of its own: trees drawn with the same seed are in another order.
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(1);
             order.shuffle(&mut random);
-            order
+            Ok(order)
         };
         Ok(match self {
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
             Self::Insertion { parallel: 0 } => {
                 return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
             }
-            Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order(), parallel))),
-            Self::Exact => Box::new(Asking::new(Exact::new(order()))),
+            Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order()?, parallel))),
+            Self::Exact => Box::new(Asking::new(Exact::new(order()?))),
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
                 if parallel == 0 {
@@ -165,22 +176,23 @@ impl Method {
                     return Self::Insertion { parallel }.learner(n, seed);
                 }
                 let settings = Settings { p, delta, assume, noise, parallel, schedule };
-                Box::new(Asking::new(Robust::new(order(), settings, seed)))
+                Box::new(Asking::new(Robust::new(order()?, settings, seed)))
             }
             Self::RobustPaper { p, delta } => {
                 check(p, delta)?;
                 if p == 1.0 || n < 3 {
                     return Self::Insertion { parallel: 1 }.learner(n, seed);
                 }
-                Box::new(Asking::new(RobustPaper::new(order(), p, delta)))
+                Box::new(Asking::new(RobustPaper::new(order()?, p, delta)))
             }
             Self::Majority { p, delta } => {
                 check(p, delta)?;
-                let questions = (3..=n).map(|i| (2.0 * i as f64 - 3.0).log2().floor()).sum();
-                Box::new(Asking::new(Majority::new(Exact::new(order()), questions, p, delta)))
+                // What truthful answers about a binary tree lead to.
+                let planned = (3..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
+                Box::new(Asking::new(Majority::new(Exact::new(order()?), planned, p, delta)))
             }
-            Self::Rounds => Box::new(Asking::new(Buckets::new(order(), None))),
-            Self::Balanced => Box::new(Asking::new(Buckets::new(order(), Some(8)))),
+            Self::Rounds => Box::new(Asking::new(Buckets::new(order()?, None))),
+            Self::Balanced => Box::new(Asking::new(Buckets::new(order()?, Some(8)))),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod asking;
 mod buckets;
+mod desk;
 mod exact;
 mod insertion;
 mod learner;
@@ -19,6 +20,7 @@ mod vertex_query;
 mod weights;
 mod work;
 
+pub use desk::{Desk, Event};
 pub use learner::{Learner, Question};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};

@@ -8,7 +8,7 @@ pub enum Assume {
     /// Anything: whoever answers wrongly may know everything and choose the worst.
     #[default]
     Adversarial,
-    /// Both wrong answers are equally likely.
+    /// No wrong answer is likelier than half of all: both others, or all three, are equally likely.
     Uniform,
 }
 
@@ -43,6 +43,12 @@ pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
         return Err(Error::Argument(format!("delta = {delta} must be between 0 and 1, both excluded")));
     }
     Ok(())
+}
+
+/// How many net answers in favour of what is wrong are as unlikely as this: at most one answer in 1 / (1 - p)
+/// is wrong, given everything before.
+pub(crate) fn needed(p: f64, failure: f64) -> f64 {
+    (failure.ln() / ((1.0 - p) / p).ln()).ceil().max(1.0)
 }
 
 /// The probability that at least `k` of `n` independent answers are right.

@@ -1,12 +1,12 @@
 //! The search for the place of one leaf when some answers are wrong.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::noise::{Assume, Noise, Schedule};
-use crate::search::{NONE, Outcome, Posterior, SizedTree};
+use super::noise::{Assume, Noise, Schedule, needed};
+use crate::search::{GrowingTree, NONE, Outcome, Place, Posterior, SizedTree};
 
 /// How a tree is learned from answers of which some are wrong.
 #[derive(Debug, Clone, Copy)]
@@ -25,26 +25,28 @@ impl Settings {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
     }
 
-    /// The probability of one of the two wrong answers.
+    /// No wrong answer is assumed to be likelier than this: there may be two, or three of them.
     fn wrong(&self) -> f64 {
         0.5 * (1.0 - self.p)
     }
 
-    /// The entropy of an answer, when these are the probabilities of the right one.
-    fn entropy(&self, parts: [f64; 3]) -> f64 {
-        let q = parts.map(|part| self.wrong() + (self.p - self.wrong()) * part);
+    /// The entropy of an answer, when these are the probabilities of the right one and all wrong ones are
+    /// equally likely.
+    fn entropy(&self, parts: [f64; 4]) -> f64 {
+        let wrong = (1.0 - self.p) / 3.0;
+        let q = parts.map(|part| wrong + (self.p - wrong) * part);
         -q.iter().map(|q| q * q.ln()).sum::<f64>()
     }
 
     /// Whether an answer of this entropy is more than noise.
     fn tells(&self, entropy: f64) -> bool {
-        let noise = self.entropy([1.0, 0.0, 0.0]);
+        let noise = self.entropy([1.0, 0.0, 0.0, 0.0]);
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
     /// How many net answers make a failure as unlikely as this.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
-        (failure.ln() / self.failure(1.0).ln()).ceil().max(1.0)
+        needed(self.p, failure)
     }
 
     /// How likely the count of a wrong place comes as high as this.
@@ -54,7 +56,8 @@ impl Settings {
 
     /// About how many questions a leaf takes in a tree of `n`.
     pub(crate) fn cost(&self, n: usize) -> f64 {
-        let answer = 3f64.ln() - self.entropy([1.0, 0.0, 0.0]);
+        let wrong = self.wrong();
+        let answer = 3f64.ln() + self.p * self.p.ln() + 2.0 * wrong * wrong.ln();
         let search = (2.0 * n as f64).ln() / answer;
         let net = self.needed(self.delta / n as f64) / (2.0 * self.p - 1.0);
         search + if self.is_by_posterior() { (n as f64 / self.delta).ln() / answer } else { 1.5 * net }
@@ -66,8 +69,8 @@ impl Settings {
 pub(crate) struct Search {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
-    /// The pivot to be asked next, if there is no attempt.
-    pub(crate) pivot: Option<u32>,
+    /// The pivot to be asked next, and two of its children, if there is no attempt.
+    pub(crate) pivot: Option<(u32, [u32; 2])>,
     pub(crate) attempt: Option<Attempt>,
     /// How many attempts there were.
     pub(crate) attempts: u32,
@@ -77,13 +80,14 @@ pub(crate) struct Search {
     pub(crate) answered: u64,
     pub(crate) is_ready: bool,
     /// By pivot: the pairs of leaves that were asked with, if questions must not be repeated.
-    asked: HashMap<u32, Vec<[u32; 2]>>,
+    asked: HashMap<u32, HashSet<[u32; 2]>>,
 }
 
 impl Search {
-    pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree) -> Self {
+    /// Places under nodes are at first `under` times as likely as those beside nodes.
+    pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree, under: f64) -> Self {
         let mut posterior = Posterior::default();
-        posterior.reset(tree);
+        posterior.reset(tree, under);
         Self {
             leaf,
             posterior,
@@ -101,15 +105,16 @@ impl Search {
     /// Chooses the pivot of largest information; none if no question says anything.
     pub(crate) fn choose(&mut self, tree: &SizedTree, settings: &Settings) {
         let Self { posterior, asked, .. } = self;
-        let may = |node| match (settings.noise, tree.children(node), asked.get(&node)) {
-            (Noise::Persistent, Some([first, second]), Some(asked)) => {
-                u64::from(tree.leaves(first)) * u64::from(tree.leaves(second)) > asked.len() as u64
+        let may = |pivot: u32, pair: [u32; 2]| match (settings.noise, asked.get(&pivot)) {
+            (Noise::Persistent, Some(asked)) => {
+                let all = pair.map(|child| u64::from(tree.leaves(child))).iter().product::<u64>();
+                all > asked.len() as u64 || all > n_between(tree, pivot, pair, asked)
             }
             _ => true,
         };
         let best = posterior.pivot(tree, |parts| settings.entropy(parts), may);
-        self.pivot =
-            best.filter(|best| settings.noise == Noise::Independent || settings.tells(best.1)).map(|best| best.0);
+        let best = best.filter(|best| settings.noise == Noise::Independent || settings.tells(best.2));
+        self.pivot = best.map(|(pivot, pair, _)| (pivot, pair));
     }
 
     /// The leaves to ask about two children with.
@@ -125,43 +130,46 @@ impl Search {
         if settings.noise == Noise::Independent {
             return draw();
         }
+        let sorted = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
         let asked = self.asked.entry(pivot).or_default();
         let mut pair = draw();
         for _ in 0..20 {
-            if !asked.contains(&pair) {
+            if !asked.contains(&sorted(pair)) {
                 break;
             }
             pair = draw();
         }
         let [first, second] = children.map(|child| tree.leaves(child));
         let mut all = (0..first).flat_map(|a| (0..second).map(move |b| [a, b]));
-        while asked.contains(&pair) {
+        while asked.contains(&sorted(pair)) {
             let Some([a, b]) = all.next() else { break };
             pair = [tree.leaf_at(children[0], a), tree.leaf_at(children[1], b)];
         }
-        asked.push(pair);
+        asked.insert(sorted(pair));
         pair
     }
 
-    /// Takes an answer to a question about a pivot.
-    pub(crate) fn learn(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, first: u32, outcome: Outcome) {
-        let (right, wrong) = (settings.p, settings.wrong());
-        let mut factors = [wrong; 3];
-        match outcome {
-            Outcome::First => factors[0] = right,
-            Outcome::Second => factors[1] = right,
-            Outcome::Outside => factors[2] = right,
-            // Never right in a binary tree.
-            Outcome::Neither => return,
-        }
-        self.posterior.update(tree, pivot, first, factors);
+    /// Takes an answer to a question about two children of a pivot.
+    pub(crate) fn learn(&mut self, tree: &SizedTree, settings: &Settings, about: (u32, [u32; 2]), outcome: Outcome) {
+        let mut factors = [settings.wrong(); 4];
+        factors[outcome as usize] = settings.p;
+        self.posterior.update(tree, about.0, about.1, factors);
     }
+}
+
+/// How many of these pairs of leaves are between two children of a pivot.
+fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[u32; 2]>) -> u64 {
+    let is_between = |pair: &&[u32; 2]| {
+        let [a, b] = pair.map(|leaf| tree.child_towards(pivot, tree.node_of(leaf)));
+        [a, b] == children || [b, a] == children
+    };
+    pairs.iter().filter(is_between).count() as u64
 }
 
 /// The verification of a place by answers that were asked for after it began.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
-    pub(crate) place: u32,
+    pub(crate) place: Place,
     number: u32,
     /// What every count must come to.
     pub(crate) threshold: i64,
@@ -170,31 +178,53 @@ pub(crate) struct Attempt {
     tests: Vec<Test>,
 }
 
-/// A question whose answer is known if the place is right.
+/// A question about two children of a pivot whose answer is known if the place is right.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Test {
-    pub(crate) pivot: u32,
-    pub(crate) expected: Outcome,
+struct Test {
+    pivot: u32,
+    children: [u32; 2],
+    expected: Outcome,
     count: i64,
     open: i64,
 }
 
 /// Of an attempt: its number, which of its tests, and the outcome that it expects.
-pub(crate) type Check = (u32, usize, Outcome);
+pub(crate) type Check = (u32, u32, Outcome);
 
 impl Attempt {
-    pub(crate) fn new(tree: &SizedTree, place: u32, number: u32) -> Self {
-        let mut tests = Vec::with_capacity(2);
-        if tree.children(place).is_some() {
-            tests.push(Test { pivot: place, expected: Outcome::Outside, count: 0, open: 0 });
+    pub(crate) fn new(tree: &GrowingTree, place: Place, number: u32) -> Self {
+        let mut new = Self { place, number, threshold: 1, at_once: 0, tests: Vec::new() };
+        match place {
+            Place::Above(node) => {
+                if let [first, second, ..] = tree.children(node).take(2).collect::<Vec<u32>>()[..] {
+                    new.test(node, [first, second], Outcome::Outside);
+                }
+                let above = tree.parent(node);
+                if above != NONE
+                    && let Some(other) = tree.children(above).find(|&child| child != node)
+                {
+                    new.test(above, [node, other], Outcome::First);
+                }
+            }
+            Place::Under(node) => {
+                let children: Vec<u32> = tree.children(node).collect();
+                for pair in children.chunks(2) {
+                    new.test(node, [pair[0], *pair.get(1).unwrap_or(&children[0])], Outcome::Neither);
+                }
+            }
         }
-        let above = tree.tree().parent(place);
-        if above != NONE {
-            let is_first = tree.children(above).is_some_and(|children| children[0] == place);
-            let expected = if is_first { Outcome::First } else { Outcome::Second };
-            tests.push(Test { pivot: above, expected, count: 0, open: 0 });
+        new
+    }
+
+    fn test(&mut self, pivot: u32, children: [u32; 2], expected: Outcome) {
+        self.tests.push(Test { pivot, children, expected, count: 0, open: 0 });
+    }
+
+    /// The node under which the place is has one more child.
+    pub(crate) fn extend(&mut self, tree: &GrowingTree, pivot: u32, child: u32) {
+        if let Some(other) = tree.children(pivot).find(|&other| other != child) {
+            self.test(pivot, [child, other], Outcome::Neither);
         }
-        Self { place, number, threshold: 1, at_once: 0, tests }
     }
 
     pub(crate) fn n_tests(&self) -> usize {
@@ -205,20 +235,24 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// The test that lags most behind, if one of them needs more answers than are open.
-    pub(crate) fn next(&mut self) -> Option<(u32, Check)> {
-        let (which, test) = self.tests.iter_mut().enumerate().min_by_key(|(_, test)| test.count + test.open)?;
-        if test.count + test.open >= self.threshold {
-            return None;
-        }
+    /// Whether most answers of a test speak against the place.
+    pub(crate) fn is_refuted(&self) -> bool {
+        self.tests.iter().any(|test| test.count <= -self.threshold)
+    }
+
+    /// The test that lags most behind, if one of them needs more answers than are open: a pivot and nodes at or
+    /// below the two children.
+    pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
+        let least = self.tests.iter_mut().enumerate().min_by_key(|(_, test)| test.count + test.open);
+        let (which, test) = least.filter(|(_, test)| test.count + test.open < self.threshold)?;
         test.open += 1;
-        Some((test.pivot, (self.number, which, test.expected)))
+        Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
     /// Counts an answer, if it is about this attempt.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome) {
         if number == self.number {
-            let test = &mut self.tests[which];
+            let test = &mut self.tests[which as usize];
             test.open -= 1;
             test.count += if outcome == expected { 1 } else { -1 };
         }

@@ -9,25 +9,28 @@ use super::asking::Strategy;
 use super::noise::Schedule;
 use super::noisy_search::{Attempt, Check, Search, Settings};
 use super::work::Work;
-use crate::search::{Outcome, SizedTree, Sketch};
+use crate::search::{Outcome, Place, SizedTree, Sketch};
 
 /// Posterior search with fresh verification; see [`Method::Robust`](super::Method::Robust).
 ///
-/// A search asks the pivot of largest information until one place is likely. An *attempt* then asks the
-/// questions whose answers are known if that is the right place: the pivot beside it must say "outside",
-/// the pivot above it "this side". Each of the two counts its answers since the attempt began, right ones
-/// up and others down, to a threshold. If the place is wrong, one of the two expects a wrong answer, and its
-/// count comes to the threshold a with a probability of at most ((1-p)/p)^a; thresholds are chosen so that
-/// these probabilities add up to at most delta.
+/// A search asks the pivot of largest information until one place is likely. An *attempt* then asks
+/// questions whose answers are known if that is the right place. Beside a node: the pivot of this node must
+/// say "outside", the pivot above it "this side". Under a node: each of its children must be "neither", in pairs.
+/// Each of these tests counts its answers since the attempt began, right ones up and others down, to a
+/// threshold. If the place is wrong, one of the tests expects a wrong answer, and its count comes to
+/// the threshold a with a probability of at most ((1-p)/p)^a; thresholds are chosen so that these
+/// probabilities add up to at most delta.
 ///
-/// Searches side by side have a posterior each. A place that is taken becomes three for all others, and
-/// attempts at it begin again.
+/// Searches side by side have a posterior each. A place beside a node that is taken becomes four for all
+/// others, and attempts at it begin again; one under a node becomes two, and attempts get one more test.
 #[derive(Debug, Clone)]
 pub(crate) struct Robust {
     settings: Settings,
     order: Vec<u32>,
     started: usize,
     placed: usize,
+    /// How many leaves went under a node.
+    under: usize,
     tree: SizedTree,
     searches: Vec<Option<Box<Search>>>,
     idle: Vec<u32>,
@@ -47,8 +50,8 @@ pub(crate) struct Robust {
 pub(crate) struct Purpose {
     slot: u32,
     pivot: u32,
-    /// The child of the pivot that the first leaf is under, at the time of asking.
-    first: u32,
+    /// Nodes at or below the children of the pivot that it asks about.
+    children: [u32; 2],
     check: Option<Check>,
 }
 
@@ -59,6 +62,9 @@ const UNLIKELY: f64 = 0.25;
 /// An attempt may take this share of what there is of delta, for each of its tests: attempts of one test are
 /// half as dear.
 const SHARE: f64 = 0.3;
+
+/// So many leaves are assumed to have gone under nodes, before there are any.
+const FEW: f64 = 0.25;
 
 /// Without attempts, this share of delta is spent: a posterior is only as good as its assumptions.
 const MARGIN: f64 = 0.7;
@@ -75,7 +81,7 @@ impl Robust {
         let mut tree = SizedTree::new(order[0]);
         let begun = order.len().min(2);
         if begun == 2 {
-            tree.insert(tree.root(), order[1]);
+            tree.insert(Place::Above(tree.root()), order[1]);
         }
         let cost = settings.cost(order.len());
         let mut new = Self {
@@ -84,6 +90,7 @@ impl Robust {
             order,
             started: begun,
             placed: begun,
+            under: 0,
             tree,
             searches: Vec::new(),
             idle: Vec::new(),
@@ -115,11 +122,22 @@ impl Robust {
             });
             let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
             let purse = all / (self.order.len() - 2) as f64;
-            let search = Search::new(self.order[self.started], purse, &self.tree);
+            let search = Search::new(self.order[self.started], purse, &self.tree, self.likelier());
             self.searches[slot as usize] = Some(Box::new(search));
             self.started += 1;
             self.decide(slot);
         }
+    }
+
+    /// How much likelier a place under a node is than one beside a node, by the leaves so far; the same if
+    /// the posterior is all that counts.
+    fn likelier(&self) -> f64 {
+        if self.settings.is_by_posterior() {
+            return 1.0;
+        }
+        let share = ((self.under as f64 + FEW) / (self.placed as f64 + 1.0)).min(0.9);
+        let root = self.tree.root();
+        share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
 
     /// All questions of a search are answered: it has found its place, or goes on.
@@ -137,9 +155,9 @@ impl Robust {
     }
 
     /// The place of a search, or none, and it has a pivot or an attempt.
-    fn found(&mut self, search: &mut Search) -> Option<u32> {
+    fn found(&mut self, search: &mut Search) -> Option<Place> {
         let Self { tree, settings, .. } = self;
-        if search.answered > self.patience {
+        if search.answered > self.patience * u64::from(tree.widest()) / 2 {
             return Some(search.posterior.heaviest(tree).0);
         }
         if let Some(attempt) = &mut search.attempt {
@@ -167,8 +185,8 @@ impl Robust {
             return None;
         } else {
             search.attempts += 1;
-            let mut attempt = Attempt::new(tree, place, search.attempts);
-            let threshold = settings.needed(SHARE * attempt.n_tests() as f64 * means);
+            let mut attempt = Attempt::new(tree.tree(), place, search.attempts);
+            let threshold = settings.needed(SHARE * attempt.n_tests().min(2) as f64 * means);
             attempt.threshold = threshold as i64;
             attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
             search.attempt = Some(attempt);
@@ -180,7 +198,7 @@ impl Robust {
         search.attempt.is_none().then_some(place)
     }
 
-    fn insert(&mut self, slot: u32, search: Search, place: u32) {
+    fn insert(&mut self, slot: u32, search: Search, place: Place) {
         self.idle.push(slot);
         self.spare += search.purse;
         self.under_way -= search.answered;
@@ -188,14 +206,18 @@ impl Robust {
         self.work.placed(self.placed);
         let new = self.tree.insert(place, search.leaf);
         self.tree.path(new[0], &mut self.path);
-        self.path.pop();
         for search in self.searches.iter_mut().flatten() {
-            search.posterior.insert(&self.tree, &self.path, place, new);
-            if search.attempt.as_ref().is_some_and(|attempt| attempt.place == place) {
-                search.attempt = None;
-                search.choose(&self.tree, &self.settings);
+            search.posterior.insert(&self.path, place, new);
+            let Some(attempt) = search.attempt.as_mut().filter(|attempt| attempt.place == place) else { continue };
+            match place {
+                Place::Above(_) => {
+                    search.attempt = None;
+                    search.choose(&self.tree, &self.settings);
+                }
+                Place::Under(node) => attempt.extend(self.tree.tree(), node, new[1]),
             }
         }
+        self.under += usize::from(matches!(place, Place::Under(_)));
     }
 }
 
@@ -211,29 +233,30 @@ impl Strategy for Robust {
             };
             let next = match &mut search.attempt {
                 Some(attempt) if search.open < attempt.at_once => {
-                    attempt.next().map(|(pivot, check)| (pivot, Some(check)))
+                    attempt.next().map(|(pivot, children, check)| (pivot, children, Some(check)))
                 }
-                None if search.open == 0 => search.pivot.map(|pivot| (pivot, None)),
+                None if search.open == 0 => search.pivot.map(|(pivot, children)| (pivot, children, None)),
                 _ => None,
             };
-            let Some(((pivot, check), children)) = next.and_then(|next| Some((next, tree.children(next.0)?))) else {
+            let Some((pivot, children, check)) = next else {
                 search.is_ready = false;
                 self.ready.pop_front();
                 continue;
             };
             search.open += 1;
-            let [first, second] = search.leaves(tree, settings, pivot, children, random);
-            let purpose = Purpose { slot, pivot, first: children[0], check };
+            let now = children.map(|child| tree.child_towards(pivot, child));
+            let [first, second] = search.leaves(tree, settings, pivot, now, random);
+            let purpose = Purpose { slot, pivot, children, check };
             return Some(([first, second, search.leaf], purpose));
         }
         None
     }
 
     fn take(&mut self, purpose: Purpose, answer: i8) {
-        let Purpose { slot, pivot, first, check } = purpose;
+        let Purpose { slot, pivot, children, check } = purpose;
         let Some(search) = &mut self.searches[slot as usize] else { return };
         let outcome = Outcome::of_answer(answer);
-        search.learn(&self.tree, &self.settings, pivot, first, outcome);
+        search.learn(&self.tree, &self.settings, (pivot, children), outcome);
         search.open -= 1;
         search.answered += 1;
         self.under_way += 1;

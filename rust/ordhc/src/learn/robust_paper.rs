@@ -1,14 +1,20 @@
 //! The paper's insertion when some answers are wrong.
 
 use super::asking::Strategy;
-use super::noise::repeats;
+use super::noise::{needed, repeats};
+use super::noisy_search::{Attempt, Check};
 use super::vertex_query::VertexQuery;
 use super::weights::{TreeWalk, Weights};
 use super::work::Work;
+use crate::error::Error;
 use crate::search::{GrowingTree, Outcome, Place, Sketch};
 
 /// InsertionClustering with the noisy FindSibling (Emamjomeh-Zadeh & Kempe, section 5): multiplicative
 /// weights, then a walk on the nodes that are left, both by simulated vertex queries.
+///
+/// It knows binary trees only. So that a tree of higher degree is an error instead of a wrong tree, the place
+/// that it ends at is verified as [`Robust`](super::robust::Robust) does it. Of delta / (n - 2) each stage has a
+/// quarter, and each of the two tests.
 #[derive(Debug, Clone)]
 pub(crate) struct RobustPaper {
     order: Vec<u32>,
@@ -16,20 +22,23 @@ pub(crate) struct RobustPaper {
     tree: GrowingTree,
     root: u32,
     p: f64,
-    /// How likely each of the two stages of an insertion may go wrong.
+    /// How likely each of the two stages of an insertion may go wrong, and each test of its place.
     delta: f64,
+    threshold: i64,
     k_p: u64,
     stage: Stage,
     query: VertexQuery,
     node: u32,
     steps: u64,
     work: Work,
+    trouble: Option<Error>,
 }
 
 #[derive(Debug, Clone)]
 enum Stage {
     Weights(Weights),
     Walk(TreeWalk),
+    Verify(Attempt),
 }
 
 impl RobustPaper {
@@ -38,7 +47,7 @@ impl RobustPaper {
         let mut tree = GrowingTree::default();
         let leaves = [tree.leaf(order[0]), tree.leaf(order[1])];
         let root = tree.pair(leaves[0], leaves[1]);
-        let delta = delta / (order.len() - 2) as f64 / 2.0;
+        let delta = delta / (order.len() - 2) as f64 / 4.0;
         let k_p = repeats(p, 1.0 - p.sqrt());
         let mut new = Self {
             stage: Stage::Weights(Weights::new(&tree, root, p, delta)),
@@ -49,9 +58,11 @@ impl RobustPaper {
             root,
             p,
             delta,
+            threshold: needed(p, delta) as i64,
             k_p,
             steps: 0,
             work: Work::with_cost(order.len(), -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2)),
+            trouble: None,
             order,
         };
         new.proceed();
@@ -73,6 +84,7 @@ impl RobustPaper {
                     }
                 },
                 Stage::Walk(walk) => walk.next(),
+                Stage::Verify(_) => return,
             };
             if let Some(node) = next {
                 self.node = node;
@@ -80,37 +92,70 @@ impl RobustPaper {
                 return;
             }
             let Stage::Walk(walk) = stage else { return };
-            let place = walk.at();
-            let leaf = tree.leaf(self.order[self.placed]);
-            let parent = tree.put(Place::Above(place), leaf);
-            if place == self.root {
-                self.root = parent;
-            }
-            self.placed += 1;
-            self.steps = 0;
-            self.work.placed(self.placed);
-            self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta));
+            let mut attempt = Attempt::new(tree, Place::Above(walk.at()), 0);
+            attempt.threshold = self.threshold;
+            *stage = Stage::Verify(attempt);
         }
+    }
+
+    fn insert(&mut self, place: Place) {
+        let leaf = self.tree.leaf(self.order[self.placed]);
+        let parent = self.tree.put(place, leaf);
+        if place == Place::Above(self.root) {
+            self.root = parent;
+        }
+        self.placed += 1;
+        self.steps = 0;
+        self.work.placed(self.placed);
+        self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta));
+        self.proceed();
     }
 }
 
 impl Strategy for RobustPaper {
-    type Purpose = ();
+    type Purpose = Option<Check>;
 
-    fn next(&mut self) -> Option<([u32; 3], ())> {
-        if self.done() {
+    fn next(&mut self) -> Option<([u32; 3], Option<Check>)> {
+        if self.done() || self.trouble.is_some() {
             return None;
         }
-        let [first, second] = self.query.next(&self.tree)?;
-        Some(([first, second, self.order[self.placed]], ()))
+        let ([first, second], check) = match &mut self.stage {
+            Stage::Verify(attempt) => {
+                let (_, children, check) = attempt.next()?;
+                (children.map(|child| self.tree.representative(child)), Some(check))
+            }
+            _ => (self.query.next(&self.tree)?, None),
+        };
+        Some(([first, second, self.order[self.placed]], check))
     }
 
-    fn take(&mut self, (): (), answer: i8) {
+    fn trouble(&self) -> Option<Error> {
+        self.trouble.clone()
+    }
+
+    fn take(&mut self, check: Option<Check>, answer: i8) {
         self.steps += 1;
+        if let Stage::Verify(attempt) = &mut self.stage {
+            if let Some(check) = check {
+                attempt.count(check, Outcome::of_answer(answer));
+            }
+            let place = attempt.place;
+            if attempt.is_passed() {
+                self.insert(place);
+            } else if attempt.is_refuted() {
+                self.trouble = Some(Error::Argument(format!(
+                    "leaf {} has no place: robust-paper builds binary trees only, and these answers come from another \
+                     one, or are right less often than p = {}; robust learns trees of any degree",
+                    self.order[self.placed], self.p
+                )));
+            }
+            return;
+        }
         let Some(answer) = self.query.take(&self.tree, Outcome::of_answer(answer)) else { return };
         match &mut self.stage {
             Stage::Weights(weights) => weights.take(&self.tree, self.node, answer),
             Stage::Walk(walk) => walk.take(&self.tree, answer),
+            Stage::Verify(_) => return,
         }
         self.proceed();
     }

@@ -58,7 +58,7 @@ pub fn learn_with<const K: usize>(
         is_first = false;
         questions.truncate(room);
         if questions.is_empty() {
-            questions = learner.ask(room);
+            questions = learner.ask(room)?;
         }
         if questions.is_empty() {
             return Err(Error::Argument("all that could be asked was asked, and is not answered".to_string()));

@@ -1,6 +1,8 @@
 //! Triplets by the colors of their leaves, in a tree whose leaves change color.
 
 use super::count::two;
+use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::tree::{HeavyPaths, Topology};
 
 /// The color of a leaf.
@@ -29,11 +31,16 @@ pub(super) struct Parts {
 const NONE: u32 = u32::MAX;
 
 impl Parts {
-    pub(super) fn new(tree: &Topology) -> Self {
+    pub(super) fn new(tree: &Topology, monitor: &Monitor) -> Result<Self> {
         let (n_leaves, n_nodes) = (tree.n_leaves(), tree.n_nodes());
         let mut parts = Self { n_leaves, n_nodes, up: vec![NONE; n_nodes], joined: Vec::new(), root: 0 };
         let paths = HeavyPaths::new(tree);
+        let mut done = 0;
         for top in paths.tops() {
+            done += 1;
+            if done % (1 << 12) == 0 {
+                monitor.check()?;
+            }
             let path = paths.path_up(top);
             let sizes: Vec<usize> = path.iter().map(|&node| paths.size(node)).collect();
             let whole = parts.join(&path, &sizes, 0);
@@ -43,7 +50,7 @@ impl Parts {
                 parts.up[whole] = tree.parent(top) as u32;
             }
         }
-        parts
+        Ok(parts)
     }
 
     /// Joins the nodes of a stretch, from below; `sizes` are the leaves under each, `below` those under

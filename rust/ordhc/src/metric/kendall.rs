@@ -22,12 +22,23 @@ pub struct KendallTau {
     pub values: Vec<f64>,
 }
 
+/// Where a leaf stands in its own ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Itself {
+    /// Nowhere: it ranks the others.
+    LeftOut,
+    /// First in both trees.
+    First,
+    /// First in the tree; in the truth it ties with its finest class, the leaves that merge with it at the
+    /// closest of all heights of the truth, or is first alone if there are none.
+    InFinestClass,
+}
+
 /// The mean Kendall tau-b of two dendrograms over the same leaves (Gray et al. 2024, section 4.1).
 ///
-/// Every leaf ranks the others by the height at which it merges with them, in one tree and in the
-/// other, closest first whether heights are similarities or dissimilarities. Equal heights tie, and
-/// inversions count as they stand. With `include_self`, the published way, the leaf itself takes part
-/// and is strictly the closest in both.
+/// Every leaf ranks the others, and itself as [`Itself`] says, by the height at which it merges with them, in
+/// one tree and in the other, closest first whether heights are similarities or dissimilarities. Equal
+/// heights tie, and inversions count as they stand.
 ///
 /// O(n^2) in ordinary cases, O(n^2 log n) for trees that are chains; O(n) memory.
 ///
@@ -35,17 +46,17 @@ pub struct KendallTau {
 /// Trees of different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Dendrogram, Monitor, metric::kendall_tau};
+/// use ordhc::{Dendrogram, Monitor, metric::{Itself, kendall_tau}};
 ///
 /// let truth = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true)?;
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![0.9, 0.5, 0.1], false)?;
-/// let tau = kendall_tau(&truth, &tree, false, &Monitor::new())?;
+/// let tau = kendall_tau(&truth, &tree, Itself::LeftOut, &Monitor::new())?;
 /// // Leaf 0 puts 1 before 2 and 3; the tree also puts 2 before 3, which the truth leaves open.
 /// assert_eq!(tau.values[0], 2.0 / 6f64.sqrt());
 /// assert_eq!(tau.undefined, 1);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn kendall_tau(truth: &Dendrogram, tree: &Dendrogram, include_self: bool, monitor: &Monitor) -> Result<KendallTau> {
+pub fn kendall_tau(truth: &Dendrogram, tree: &Dendrogram, itself: Itself, monitor: &Monitor) -> Result<KendallTau> {
     same_leaves(["the truth has", "the tree has"], [truth.n_leaves(), tree.n_leaves()])?;
     let n = tree.n_leaves();
     monitor.start(n as u64);
@@ -56,7 +67,7 @@ pub fn kendall_tau(truth: &Dendrogram, tree: &Dendrogram, include_self: bool, mo
     let state = || (Rows::new(&inner.paths, &depths, &columns), Scratch::default());
     let step = |(rows, scratch): &mut (Rows<'_, u32>, Scratch), place: usize| {
         let row = rows.at(place);
-        scratch.pairs(&inner, &outer, inner.paths.order()[place] as usize, row).tau_b(n - 1, include_self)
+        scratch.pairs(&inner, &outer, inner.paths.order()[place] as usize, row).tau_b(n - 1, itself)
     };
     let by_place = for_places(n, state, step, monitor)?;
     Ok(KendallTau::of(inner.paths.places().iter().map(|&place| by_place[place as usize]).collect()))
@@ -80,14 +91,21 @@ struct Pairs {
     /// Those ordered alike less those ordered the other way round.
     score: i64,
     ties: [u64; 2],
+    /// How many leaves are in the finest class of the inner tree besides the leaf itself.
+    finest: u64,
 }
 
 impl Pairs {
-    fn tau_b(self, others: usize, include_self: bool) -> f64 {
+    fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        let apart = if include_self { others } else { 0 };
-        let all = two(others) + apart;
-        let [x, y] = self.ties.map(|ties| all - ties);
+        // Pairs of the leaf itself with another: all, and those that are no ties of the inner tree.
+        let (own, apart) = match itself {
+            Itself::LeftOut => (0, 0),
+            Itself::First => (others, others),
+            Itself::InFinestClass => (others, others - self.finest),
+        };
+        let all = two(others) + own;
+        let [x, y] = [all - self.ties[0] - (own - apart), all - self.ties[1]];
         if x == 0 || y == 0 {
             return f64::NAN;
         }
@@ -155,7 +173,8 @@ impl Scratch {
             score += self.seen.add(size, classes);
             outer_ties += two(size as u64);
         }
-        Pairs { score, ties: [inner_ties, outer_ties] }
+        let finest = if self.ranks.first() == Some(&0) { self.class_sizes[0] } else { 0 };
+        Pairs { score, ties: [inner_ties, outer_ties], finest }
     }
 
     /// Numbers the classes of leaves that are equally close in the inner tree, and returns the ties.
@@ -269,7 +288,8 @@ mod tests {
     use super::*;
     use crate::metric::samples::{Draw, naive_heights, random_tree, two_dendrograms};
 
-    fn naive(truth: &Dendrogram, tree: &Dendrogram, include_self: bool) -> Vec<f64> {
+    fn naive(truth: &Dendrogram, tree: &Dendrogram, itself: Itself) -> Vec<f64> {
+        let include_self = itself != Itself::LeftOut;
         let closeness = |tree: &Dendrogram, i: usize| -> Vec<f64> {
             let sign = if tree.is_dissimilarity() { -1.0 } else { 1.0 };
             naive_heights(tree, i).iter().map(|h| if h.is_nan() { f64::INFINITY } else { sign * h }).collect()
@@ -277,7 +297,12 @@ mod tests {
         let n = tree.n_leaves();
         (0..n)
             .map(|i| {
-                let (x, y) = (closeness(truth, i), closeness(tree, i));
+                let (mut x, y) = (closeness(truth, i), closeness(tree, i));
+                if itself == Itself::InFinestClass {
+                    let all = (0..n).flat_map(|j| closeness(truth, j)).filter(|x| x.is_finite());
+                    let finest = all.fold(f64::NEG_INFINITY, f64::max);
+                    x.iter_mut().for_each(|x| *x = x.min(if n > 1 { finest } else { *x }));
+                }
                 let (mut score, mut all, mut x_ties, mut y_ties) = (0i64, 0i64, 0i64, 0i64);
                 for j in (0..n).filter(|&j| include_self || j != i) {
                     for k in (0..j).filter(|&k| include_self || k != i) {
@@ -294,9 +319,9 @@ mod tests {
             .collect()
     }
 
-    fn assert_same(truth: &Dendrogram, tree: &Dendrogram, include_self: bool) {
-        let found = kendall_tau(truth, tree, include_self, &Monitor::new()).unwrap();
-        let expected = naive(truth, tree, include_self);
+    fn assert_same(truth: &Dendrogram, tree: &Dendrogram, itself: Itself) {
+        let found = kendall_tau(truth, tree, itself, &Monitor::new()).unwrap();
+        let expected = naive(truth, tree, itself);
         let bits = |values: &[f64]| values.iter().map(|tau| tau.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&found.values), bits(&expected), "{:?} {expected:?}", found.values);
         assert_eq!(found.undefined, expected.iter().filter(|tau| tau.is_nan()).count());
@@ -306,8 +331,10 @@ mod tests {
         #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(200) })]
 
         #[test]
-        fn as_defined((truth, tree) in two_dendrograms(24), include_self: bool) {
-            assert_same(&truth, &tree, include_self);
+        fn as_defined((truth, tree) in two_dendrograms(24)) {
+            for itself in [Itself::LeftOut, Itself::First, Itself::InFinestClass] {
+                assert_same(&truth, &tree, itself);
+            }
         }
     }
 
@@ -321,8 +348,9 @@ mod tests {
             let draw = Draw { caterpillar, monotone, dissimilarity: true, heights };
             let truth = random_tree(300, draw, at as u64);
             let tree = random_tree(300, Draw { caterpillar: !caterpillar, dissimilarity: false, ..draw }, 9);
-            assert_same(&truth, &tree, true);
-            assert_same(&truth, &random_tree(300, draw, 10), false);
+            assert_same(&truth, &tree, Itself::First);
+            assert_same(&truth, &tree, Itself::InFinestClass);
+            assert_same(&truth, &random_tree(300, draw, 10), Itself::LeftOut);
         }
     }
 
@@ -330,16 +358,23 @@ mod tests {
     fn few_leaves() {
         let tree =
             |n: usize| random_tree(n, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 0);
-        let tau = |n, include_self| kendall_tau(&tree(n), &tree(n), include_self, &Monitor::new()).unwrap();
-        for (n, include_self, undefined) in [(1, true, 1), (1, false, 1), (2, false, 2), (3, false, 3)] {
-            let tau = tau(n, include_self);
+        let tau = |n, itself| kendall_tau(&tree(n), &tree(n), itself, &Monitor::new()).unwrap();
+        for (n, itself, undefined) in [
+            (1, Itself::First, 1),
+            (1, Itself::LeftOut, 1),
+            (1, Itself::InFinestClass, 1),
+            (2, Itself::LeftOut, 2),
+            (2, Itself::InFinestClass, 2),
+            (3, Itself::LeftOut, 3),
+        ] {
+            let tau = tau(n, itself);
             assert!(tau.mean.is_nan() && tau.standard_error.is_nan());
             assert_eq!((tau.undefined, tau.values.len()), (undefined, n));
         }
         for n in [2, 3] {
-            assert_eq!((tau(n, true).mean, tau(n, true).standard_error), (1.0, 0.0));
+            assert_eq!((tau(n, Itself::First).mean, tau(n, Itself::First).standard_error), (1.0, 0.0));
         }
-        assert!(kendall_tau(&tree(2), &tree(3), true, &Monitor::new()).is_err());
+        assert!(kendall_tau(&tree(2), &tree(3), Itself::First, &Monitor::new()).is_err());
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use cophenetic::{cophenetic_correlation, cophenetic_correlation_of_trees};
 pub(crate) use count::same_leaves;
 pub use dasgupta::{Dasgupta, dasgupta_cost, dasgupta_revenue};
 pub use distortion::merge_distortion;
-pub use kendall::{KendallTau, kendall_tau};
+pub use kendall::{Itself, KendallTau, kendall_tau};
 pub use purity::purity;
 pub use revenue::{Revenue, best_revenue, revenue};
 pub use robinson_foulds::{ClusterCounts, robinson_foulds};

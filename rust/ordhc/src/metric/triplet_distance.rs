@@ -91,8 +91,10 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: &Monitor) -> Result
     if n > MAX_LEAVES {
         return Err(Error::Argument(format!("the triplet distance of {n} leaves: at most {MAX_LEAVES} are possible")));
     }
+    monitor.check()?;
     let paths = HeavyPaths::new(a);
-    let work = Work::new(&paths, b, monitor);
+    monitor.check()?;
+    let work = Work::new(&paths, b, monitor)?;
     let threads = parallel::ranges(work.items.len(), 2);
     let counts = parallel::map(threads, |_| work.run()).into_iter().collect::<Result<Vec<Counts>>>()?;
     let [same, different] = [0, 1].map(|at| counts.iter().map(|count| count[at]).sum());
@@ -123,12 +125,12 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(paths: &'a HeavyPaths<'a>, other: &Topology, monitor: &'a Monitor) -> Self {
+    fn new(paths: &'a HeavyPaths<'a>, other: &Topology, monitor: &'a Monitor) -> Result<Self> {
         let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
         tops.sort_by_key(|&top| Reverse(paths.size(top)));
         monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
         let items = tops.into_iter().flat_map(|top| [(top, Sweep::Heavy), (top, Sweep::Light)]).collect();
-        Self { paths, other: Restriction::new(other), items, next: AtomicUsize::new(0), monitor }
+        Ok(Self { paths, other: Restriction::new(other, monitor)?, items, next: AtomicUsize::new(0), monitor })
     }
 
     fn run(&self) -> Result<Counts> {
@@ -142,8 +144,8 @@ impl<'a> Work<'a> {
     /// Goes up a path and counts triplets in the second tree, restricted to the leaves of the path.
     fn sweep(&self, top: usize, sweep: Sweep, counts: &mut Counts) -> Result<()> {
         let paths = self.paths;
-        let (other, names) = self.other.to(paths.leaves(top));
-        let parts = Parts::new(&other);
+        let (other, names) = self.other.to(paths.leaves(top), self.monitor)?;
+        let parts = Parts::new(&other, self.monitor)?;
         let mut coloring = Coloring::new(&parts);
         let names_of = |node| {
             let start = paths.start(node) - paths.start(top);
@@ -155,22 +157,29 @@ impl<'a> Work<'a> {
         };
         let (heavy, light) = if sweep == Sweep::Heavy { (Color::Red, Color::Blue) } else { (Color::Blue, Color::Red) };
         let path = paths.path_up(top);
-        coloring.paint(names_of(path[0]), heavy);
+        // Painting many leaves takes a while, too.
+        let paint = |coloring: &mut Coloring<'_>, names: &[u32], color| {
+            names.chunks(REPORT as usize).try_for_each(|names| {
+                coloring.paint(names, color);
+                self.monitor.check()
+            })
+        };
+        paint(&mut coloring, names_of(path[0]), heavy)?;
         let mut done = 1;
         for &node in &path[1..] {
             let beside = &names_of(node)[paths.size(paths.heavy(node))..];
             if sweep == Sweep::Heavy {
-                coloring.paint(beside, light);
+                paint(&mut coloring, beside, light)?;
                 count(&coloring);
-                coloring.paint(beside, heavy);
+                paint(&mut coloring, beside, heavy)?;
             } else {
                 if paths.light(node).nth(1).is_some() {
-                    coloring.paint(beside, heavy);
+                    paint(&mut coloring, beside, heavy)?;
                 }
                 for child in paths.light(node) {
-                    coloring.paint(names_of(child), light);
+                    paint(&mut coloring, names_of(child), light)?;
                     count(&coloring);
-                    coloring.paint(names_of(child), heavy);
+                    paint(&mut coloring, names_of(child), heavy)?;
                 }
             }
             done += beside.len() as u64;

@@ -35,12 +35,13 @@ pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monito
     let n_pairs = condensed_len(n);
     let needed = (n_pairs as u64).saturating_mul(n_pairs.saturating_sub(1) as u64) / 2;
     monitor.start(3 * quadruplets.len() as u64);
+    memory::check("the pairs", 64 * n_pairs as u64)?;
     if (quadruplets.len() as u64) < needed {
         return Err(missing(first_missing(quadruplets), needed - quadruplets.len() as u64, needed, true));
     }
     let words = n_pairs.div_ceil(64);
-    memory::check("the comparisons of all pairs", 8 * (n_pairs as u64) * words as u64)?;
-    let mut closer = vec![0u64; n_pairs * words];
+    memory::check("the ranks of pairs", 16 * n_pairs as u64)?;
+    let mut closer = memory::filled("the comparisons of all pairs", 0u64, n_pairs * words)?;
     let starts: Vec<usize> = (0..n).map(|i| crate::similarity::row_start(n, i)).collect();
     each(quadruplets, &starts, monitor, |near, far, _| closer[near * words + far / 64] |= 1 << (far % 64))?;
     let says = |u: usize, v: usize| closer[u * words + v / 64] >> (v % 64) & 1 == 1;
@@ -69,6 +70,14 @@ pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monito
         })?;
     }
     for (&(u, v), &net) in &disputed {
+        if !net.is_finite() {
+            let [[i, j], [k, l]] = [ends(n, u), ends(n, v)];
+            return Err(Error::Argument(format!(
+                "the weights of answers about the pairs ({i}, {j}) and ({k}, {l}) add up to more than {:e}: divide \
+                 all weights by the largest one",
+                f64::MAX
+            )));
+        }
         if net == 0.0 {
             open += 1;
             first = Some(first.map_or((u, v), |first| first.min((u, v))));

@@ -26,8 +26,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
 
     pub(super) fn zeros(slots: usize) -> Result<Self> {
         let cells = Self::cells(slots);
-        memory::check("the table of answers", (cells * size_of::<V>()) as u64)?;
-        Ok(Self { values: vec![V::default(); cells], n_pairs: condensed_len(slots) })
+        let values = memory::filled("the table of answers", V::default(), cells)?;
+        Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
     /// Counts the answers, and adds what they count for to the gains of pairs; nothing if a

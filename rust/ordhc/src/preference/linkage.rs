@@ -28,7 +28,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// and about O(m log n) for the answers, with m of them.
 ///
 /// # Errors
-/// Initial clusters of another number of leaves; not enough memory; [`Error::Interrupted`].
+/// Initial clusters of another number of leaves; weights whose sums are not finite; not enough memory;
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::{Monitor, Triplets, preference::preference_linkage};
@@ -304,12 +305,13 @@ fn merges<V: Value, const K: usize, I: Id>(
     if k > u16::MAX as usize {
         return Err(Error::Argument(format!("{k} clusters are above {}, the most for this linkage", u16::MAX)));
     }
-    memory::check("the preferences of pairs", 16 * condensed_len(k) as u64)?;
+    // Sums, those of clusters, the packed ones and factors; and what there is by cluster.
+    memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
     monitor.start((k * k / 2 + k * k / 4) as u64);
     let mut names: Vec<usize> = partition.clusters().iter().map(|leaves| leaves[0]).collect();
     let mut slots = Slots::new(partition.clusters().iter().map(|leaves| leaves.len() as f64).collect());
     let slot_of = partition.cluster_of();
-    let mut gains = vec![0.0; condensed_len(k)];
+    let mut gains = memory::filled("the preferences of pairs", 0.0, condensed_len(k))?;
     let mut answers = if Dense::<V, K>::pays(k, 2 * comparisons.len(), small) {
         let narrow = match most_narrow::<K>(k) {
             Some(most) if V::COUNTS => {
@@ -335,10 +337,18 @@ fn merges<V: Value, const K: usize, I: Id>(
         let clusters = slots.active.len() as f64;
         let totals = totals(&slots, &gains);
         let (a, b, largest) = preferred(&slots, &totals, &mut size);
+        if !size.is_finite() {
+            let (a, b) = (names[a], names[b]);
+            return Err(Error::Argument(format!(
+                "the weights of answers about the clusters of leaves {a} and {b} add up to more than {:e}: divide all \
+                 weights by the largest one",
+                f64::MAX
+            )));
+        }
         let similarity = match K {
             3 if slots.active.len() == 2 => 0.0,
             3 => largest / (2.0 * (clusters - 2.0)),
-            _ => largest * 2.0 / (clusters * (clusters - 1.0)),
+            _ => largest / (clusters * (clusters - 1.0) / 2.0),
         };
         merges.push(RawMerge { i: names[a], j: names[b], similarity });
         match &mut answers {
@@ -428,7 +438,8 @@ where
 
 /// The pair with the largest total per pair of leaves, the first one among ties, and its value.
 ///
-/// `size` is the largest absolute value seen so far: what rounding is relative to.
+/// `size` is the largest absolute value seen so far, what rounding is relative to; infinite where a value
+/// is not finite.
 fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f64) {
     let inverse: Vec<f64> = slots.sizes.iter().map(|size| 1.0 / size).collect();
     let value = |p: usize, q: usize| totals[slots.pair(p, q)] * inverse[p] * inverse[q];
@@ -439,10 +450,14 @@ fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f6
     let mut largest = f64::NEG_INFINITY;
     for (p, q) in pairs() {
         let value = value(p, q);
+        if !value.is_finite() {
+            *size = f64::INFINITY;
+            return (p, q, value);
+        }
         largest = largest.max(value);
         *size = size.max(value.abs());
     }
-    let (p, q) = pairs().find(|&(p, q)| value(p, q) >= largest - TIE * *size).unwrap_or((0, 1));
+    let (p, q) = pairs().find(|&(p, q)| value(p, q) >= largest - TIE * *size).expect("the largest is there");
     (p, q, value(p, q))
 }
 
@@ -540,6 +555,29 @@ mod tests {
         let row = proptest::array::uniform::<_, K>(0..n);
         let fine = |row: &[i32; K]| Comparisons::<K>::new(vec![*row], None).is_ok();
         proptest::collection::vec(row.prop_filter("valid", fine), 1..60)
+    }
+
+    #[test]
+    fn weights_whose_sums_overflow_are_refused() {
+        let found = |small: usize, weights: &[f64]| {
+            let rows = vec![[0, 1, 2]; weights.len()];
+            let three = Comparisons::<3>::new(rows, None).unwrap().with_weights(weights).unwrap();
+            let rows = vec![[0, 1, 2, 3]; weights.len()];
+            let four = Comparisons::<4>::new(rows, None).unwrap().with_weights(weights).unwrap();
+            let monitor = Monitor::new();
+            [
+                merges::<f64, 3, i32>(&three, &Partition::singletons(3), small, &monitor),
+                merges::<f64, 4, i32>(&four, &Partition::singletons(4), small, &monitor),
+            ]
+        };
+        for small in [0, SMALL] {
+            for result in found(small, &[1e308, 1e308]) {
+                assert!(result.unwrap_err().to_string().contains("add up to more than"));
+            }
+            for result in found(small, &[f64::MAX]) {
+                assert!(result.unwrap().iter().all(|merge| merge.similarity.is_finite()));
+            }
+        }
     }
 
     #[test]

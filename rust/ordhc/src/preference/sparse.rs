@@ -41,9 +41,9 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         monitor: &Monitor,
     ) -> Result<Self> {
         let n_columns = n_columns::<K>(slots.len());
-        let bytes = 2 * comparisons.len() * size_of::<Entry<V::Entry>>() + n_columns * 28;
+        let bytes = 2 * comparisons.len() * size_of::<Entry<V::Entry>>() + n_columns * 36;
         memory::check("the answers by cluster", bytes as u64)?;
-        let mut counts = vec![0usize; n_columns];
+        let mut counts = memory::filled("the numbers of answers by cluster", 0usize, n_columns)?;
         let parts: Vec<_> = parallel::ranges(n_columns, 1).into_iter().filter(|part| !part.is_empty()).collect();
         let column_ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
         let slices = parallel::split_at_ends(&mut counts, &column_ends);
@@ -59,7 +59,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         for end in &mut ends {
             total += std::mem::replace(end, total);
         }
-        let mut entries = vec![Entry::<V::Entry>::default(); total];
+        let mut entries = memory::filled("the answers by cluster", Entry::<V::Entry>::default(), total)?;
         let bounds: Vec<usize> = column_ends.iter().map(|&end| ends.get(end).copied().unwrap_or(total)).collect();
         let ends_of = parallel::split_at_ends(&mut ends, &column_ends);
         let entries_of = parallel::split_at_ends(&mut entries, &bounds);
@@ -87,8 +87,8 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         Ok(Self {
             entries,
             ends,
-            next: vec![NONE; n_columns],
-            chains: (0..n_columns as u32).map(|column| [column; 2]).collect(),
+            next: memory::filled("the next clusters", NONE, n_columns)?,
+            chains: memory::collected("the clusters", n_columns, (0..n_columns as u32).map(|column| [column; 2]))?,
             slot: (0..slots.len()).map(|slot| slot as u16).collect(),
         })
     }

@@ -1,47 +1,78 @@
 //! How likely every place is, after answers of which some are wrong.
 
+use std::collections::HashMap;
+
 use super::growing_tree::NONE;
+use super::place::Place;
 use super::sized_tree::SizedTree;
 
 /// A node of the tree whose weights are known one by one. One that is not open has equal weights on all
-/// places at and below it.
+/// places beside nodes at and below it, and equal ones on all places under them.
+///
+/// Weights are in units of the spot above; `scale` is the unit of what is below in those.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
-    /// The first of the two children, which stand side by side; [`NONE`] if it is not open.
+    /// Children are a list; [`NONE`] if it is not open.
     first: u32,
+    next: u32,
+    degree: u32,
     /// The weight of the place beside the node, and of all places at and below it.
     own: f64,
     sum: f64,
-    /// What the children have yet to be multiplied with.
-    owed: f64,
+    scale: f64,
+    /// In units of what is below: the place under the node, and that with all children.
+    under: f64,
+    below: f64,
+    /// The largest `below` since it was summed from its parts.
+    summed: f64,
 }
 
-/// A distribution over the places of a [`SizedTree`], uniform at first.
+/// A distribution over the places of a [`SizedTree`]. At first all places beside nodes are equally likely, and
+/// all places under nodes.
 ///
-/// An answer multiplies the weights on both sides below its pivot and outside it. This takes time in
-/// proportion to the depth of the pivot, and memory only for the nodes that were looked at.
+/// An answer multiplies the weights below two children of its pivot, in the rest of the pivot and outside
+/// it. This takes time in proportion to the depth of the pivot, and memory only for the nodes that were
+/// looked at.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
+    /// How much likelier a place under a node is than one beside a node, at first.
+    under: f64,
+    /// The spots of nodes that have many siblings.
+    crowd: HashMap<u32, u32>,
     path: Vec<u32>,
-    stack: Vec<u32>,
+    stack: Vec<(u32, f64)>,
 }
+
+/// A pivot, two of its children, and the value of asking about them.
+pub(crate) type Pivot = (u32, [u32; 2], f64);
 
 /// Weights stay within these bounds, so that no place is ever ruled out for good.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
+
+/// More children than this are looked up, and their weights are not summed after every answer.
+const CROWD: u32 = 8;
 
 fn scaled(weight: f64, factor: f64) -> f64 {
     (weight * factor).clamp(BOUNDS[0], BOUNDS[1])
 }
 
 impl Posterior {
-    /// Makes all places of the tree equally likely.
-    pub(crate) fn reset(&mut self, tree: &SizedTree) {
-        let own = 1.0 / tree.places(tree.root());
+    /// Forgets all answers; places under nodes are `under` times as likely as those beside nodes.
+    pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
+        let root = tree.root();
+        self.under = under;
         self.spots.clear();
-        self.spots.push(Spot { node: tree.root(), up: NONE, first: NONE, own, sum: 1.0, owed: 1.0 });
+        self.crowd.clear();
+        let own = 1.0 / (tree.nodes(root) + under * tree.inner(root));
+        self.spots.push(Self::closed(root, NONE, own, 1.0));
+    }
+
+    fn closed(node: u32, up: u32, own: f64, sum: f64) -> Spot {
+        let (first, next) = (NONE, NONE);
+        Spot { node, up, first, next, degree: 0, own, sum, scale: 1.0, under: 0.0, below: 0.0, summed: 0.0 }
     }
 
     fn multiply(&mut self, at: u32, factor: f64) {
@@ -49,157 +80,291 @@ impl Posterior {
         spot.own = scaled(spot.own, factor);
         spot.sum = scaled(spot.sum, factor);
         if spot.first != NONE {
-            spot.owed = scaled(spot.owed, factor);
+            spot.scale = scaled(spot.scale, factor);
         }
     }
 
-    /// The children of a spot with their weights, unless it is a leaf.
-    fn open(&mut self, tree: &SizedTree, at: u32) -> Option<[u32; 2]> {
-        let Spot { node, first, own, owed, .. } = self.spots[at as usize];
-        if first != NONE {
-            if owed != 1.0 {
-                self.spots[at as usize].owed = 1.0;
-                self.multiply(first, owed);
-                self.multiply(first + 1, owed);
+    /// Makes the weights of the children of a spot known; whether it has any.
+    fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
+        let Spot { node, first, own, .. } = self.spots[at as usize];
+        if first != NONE || tree.degree(node) == 0 {
+            return first != NONE;
+        }
+        for child in tree.tree().children(node) {
+            let sum = scaled(own, tree.nodes(child) + self.under * tree.inner(child));
+            self.adopt(at, Self::closed(child, at, own, sum));
+        }
+        let under = scaled(own, self.under);
+        let spot = &mut self.spots[at as usize];
+        (spot.scale, spot.under) = (1.0, under);
+        self.sum(at);
+        true
+    }
+
+    /// Adds a child to a spot.
+    fn adopt(&mut self, at: u32, child: Spot) {
+        let new = self.spots.len() as u32;
+        let above = &mut self.spots[at as usize];
+        let next = std::mem::replace(&mut above.first, new);
+        above.degree += 1;
+        let degree = above.degree;
+        self.spots.push(Spot { up: at, next, ..child });
+        if degree == CROWD + 1 {
+            let mut each = new;
+            while each != NONE {
+                self.crowd.insert(self.spots[each as usize].node, each);
+                each = self.spots[each as usize].next;
             }
-            return Some([first, first + 1]);
+        } else if degree > CROWD {
+            self.crowd.insert(child.node, new);
         }
-        let children = tree.children(node)?;
-        let first = self.spots.len() as u32;
-        self.spots[at as usize].first = first;
-        self.spots.extend(children.map(|node| {
-            let sum = scaled(own, tree.places(node));
-            Spot { node, up: at, first: NONE, own, sum, owed: 1.0 }
-        }));
-        Some([first, first + 1])
     }
 
-    /// The spot of a node.
-    fn find(&mut self, tree: &SizedTree, node: u32) -> u32 {
+    fn children(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
+    }
+
+    /// Sums what is below an open spot.
+    fn sum(&mut self, at: u32) {
+        let below: f64 = self.children(at).map(|child| self.spots[child as usize].sum).sum();
+        let spot = &mut self.spots[at as usize];
+        spot.below = below + spot.under;
+        spot.summed = spot.below;
+    }
+
+    /// The spot of a child, which there must be.
+    fn child(&self, at: u32, node: u32) -> u32 {
+        if self.spots[at as usize].degree > CROWD {
+            return self.crowd.get(&node).copied().unwrap_or(NONE);
+        }
+        self.children(at).find(|&child| self.spots[child as usize].node == node).unwrap_or(NONE)
+    }
+
+    /// The spot of a node, and the unit of its weights.
+    fn find(&mut self, tree: &SizedTree, node: u32) -> (u32, f64) {
         let mut path = std::mem::take(&mut self.path);
         tree.path(node, &mut path);
-        let mut at = 0;
+        let (mut at, mut unit) = (0, 1.0);
         for &next in &path[1..] {
-            let Some([first, second]) = self.open(tree, at) else { break };
-            at = if self.spots[first as usize].node == next { first } else { second };
+            if !self.open(tree, at) {
+                break;
+            }
+            unit *= self.spots[at as usize].scale;
+            at = self.child(at, next);
         }
         self.path = path;
-        at
+        (at, unit)
     }
 
-    /// Makes sums right from a spot up, and the whole 1.
-    fn settle(&mut self, from: u32) {
-        let mut at = from;
+    /// Makes sums right from a spot up, whose parts below weigh so much more than before, and the whole 1.
+    fn settle(&mut self, from: u32, more: f64) {
+        let (mut at, mut more) = (from, more);
         while at != NONE {
-            let Spot { up, first, own, .. } = self.spots[at as usize];
+            let Spot { up, first, degree, below, summed, .. } = self.spots[at as usize];
             if first != NONE {
-                let below = self.spots[first as usize].sum + self.spots[first as usize + 1].sum;
-                self.spots[at as usize].sum = own + below;
+                self.spots[at as usize].below = below + more;
+                // What is left of a large sum is inexact.
+                if degree <= CROWD || below + more < 0.5 * summed {
+                    self.sum(at);
+                }
+                let spot = &mut self.spots[at as usize];
+                spot.summed = spot.summed.max(spot.below);
+                let sum = spot.own + scaled(spot.below, spot.scale);
+                more = sum - std::mem::replace(&mut spot.sum, sum);
             }
             at = up;
         }
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights below the child of `pivot` towards `first`, below its other child, and
-    /// outside.
-    pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, first: u32, factors: [f64; 3]) {
-        self.multiply(0, factors[2]);
-        let at = self.find(tree, pivot);
-        let Some(children) = self.open(tree, at) else { return };
-        let side = tree.child_towards(pivot, first);
-        for child in children {
-            let which = usize::from(self.spots[child as usize].node != side);
-            self.multiply(child, factors[which] / factors[2]);
+    /// Multiplies the weights below the children of `pivot` towards two nodes, outside the pivot, and in the
+    /// rest of it.
+    pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
+        let [first, second, outside, neither] = factors;
+        let (at, _) = self.find(tree, pivot);
+        if !self.open(tree, at) {
+            return;
         }
-        self.settle(at);
+        let mut more = 0.0;
+        for (node, factor) in pair.into_iter().zip([first, second]) {
+            let child = self.child(at, tree.child_towards(pivot, node));
+            more -= self.spots[child as usize].sum;
+            self.multiply(child, factor / neither);
+            more += self.spots[child as usize].sum;
+        }
+        let spot = &mut self.spots[at as usize];
+        spot.scale = scaled(spot.scale, neither / outside);
+        self.settle(at, more);
     }
 
-    /// A leaf was put beside `node`, under the new `parent`: the new places are as likely as that one was.
-    /// `path` has the nodes above `parent`, from the root down.
-    pub(crate) fn insert(&mut self, tree: &SizedTree, path: &[u32], node: u32, [parent, leaf]: [u32; 2]) {
+    /// A leaf was put at a place, with this parent and node: the new places are as likely as that one was.
+    /// Where nothing was looked at, the one new place under a node is as likely as those beside nodes.
+    /// `path` has the nodes from the root down to the parent.
+    pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
+        let node = match place {
+            Place::Above(node) => node,
+            Place::Under(node) => node,
+        };
         let mut at = 0;
-        for next in path.iter().skip(1).chain((!path.is_empty()).then_some(&node)) {
+        for &next in path[1..].iter().map(|next| if *next == parent { &node } else { next }) {
             if self.spots[at as usize].first == NONE {
                 break;
             }
-            let Some([first, second]) = self.open(tree, at) else { break };
-            at = if self.spots[first as usize].node == *next { first } else { second };
+            at = self.child(at, next);
         }
         let old = self.spots[at as usize];
-        if old.node != node {
-            self.spots[at as usize].sum += 2.0 * old.own;
-            return self.settle(at);
-        }
-        let first = self.spots.len() as u32;
-        self.spots.push(Spot { up: at, ..old });
-        self.spots.push(Spot { node: leaf, up: at, first: NONE, own: old.own, sum: old.own, owed: 1.0 });
-        self.spots[at as usize] = Spot { node: parent, first, owed: 1.0, ..old };
-        if old.first != NONE {
-            for child in [old.first, old.first + 1] {
-                self.spots[child as usize].up = first;
+        let is_there = old.node == node;
+        match place {
+            Place::Above(_) if is_there => {
+                let kept = self.spots.len() as u32;
+                let under = scaled(old.own, self.under);
+                self.spots.push(Spot { up: at, next: NONE, ..old });
+                let mut each = old.first;
+                while each != NONE {
+                    self.spots[each as usize].up = kept;
+                    each = self.spots[each as usize].next;
+                }
+                let top = Spot { node: parent, first: kept, degree: 1, scale: 1.0, under, ..old };
+                self.spots[at as usize] = top;
+                if self.crowd.remove(&node).is_some() {
+                    self.crowd.insert(parent, at);
+                }
+                self.adopt(at, Self::closed(leaf, at, old.own, old.own));
+                self.sum(at);
+                self.settle(at, 0.0);
+            }
+            Place::Under(_) if is_there && old.first != NONE => {
+                self.adopt(at, Self::closed(leaf, at, old.under, old.under));
+                self.settle(at, old.under);
+            }
+            _ => {
+                let places = if let Place::Above(_) = place { 2.0 + self.under } else { 1.0 };
+                let more = scaled(old.own, places);
+                self.spots[at as usize].sum += more;
+                let up = self.spots[at as usize].up;
+                if up == NONE { self.settle(at, 0.0) } else { self.settle(up, more) }
             }
         }
-        self.settle(at);
     }
 
-    /// How likely the place beside a node is.
-    pub(crate) fn weight(&mut self, tree: &SizedTree, node: u32) -> f64 {
-        let at = self.find(tree, node);
-        self.spots[at as usize].own
+    /// How likely a place is.
+    pub(crate) fn weight(&mut self, tree: &SizedTree, place: Place) -> f64 {
+        match place {
+            Place::Above(node) => {
+                let (at, unit) = self.find(tree, node);
+                unit * self.spots[at as usize].own
+            }
+            Place::Under(node) => {
+                let (at, unit) = self.find(tree, node);
+                if self.open(tree, at) {
+                    let Spot { scale, under, .. } = self.spots[at as usize];
+                    return unit * scale * under;
+                }
+                0.0
+            }
+        }
     }
 
     /// The likeliest place.
-    pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (u32, f64) {
-        let mut best = (self.spots[0].node, self.spots[0].own);
+    pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (Place, f64) {
+        let mut best = (Place::Above(self.spots[0].node), 0.0);
         self.stack.clear();
-        self.stack.push(0);
-        while let Some(at) = self.stack.pop() {
-            let Spot { node, first, own, sum, .. } = self.spots[at as usize];
-            if own > best.1 {
-                best = (node, own);
+        self.stack.push((0, 1.0));
+        while let Some((at, unit)) = self.stack.pop() {
+            let Spot { node, first, own, sum, scale, under, .. } = self.spots[at as usize];
+            if unit * sum <= best.1 {
+                continue;
             }
-            if first != NONE && sum > best.1 {
-                self.open(tree, at);
-                self.stack.extend([first, first + 1]);
+            if unit * own > best.1 {
+                best = (Place::Above(node), unit * own);
+            }
+            if first == NONE {
+                if self.under > 1.0 && tree.degree(node) > 0 && unit * own * self.under > best.1 {
+                    best = (Place::Under(node), unit * own * self.under);
+                }
+                continue;
+            }
+            let unit = unit * scale;
+            if unit * under > best.1 {
+                best = (Place::Under(node), unit * under);
+            }
+            let mut child = first;
+            while child != NONE {
+                self.stack.push((child, unit));
+                child = self.spots[child as usize].next;
             }
         }
         best
     }
 
-    /// The pivot of largest value, and its value, among those that may be asked.
+    /// The pivot and the children of largest value, and this value, among those that may be asked.
     ///
-    /// `value` is given the weights below both children and outside; it must be largest for equal weights
-    /// and the same in any order of them, as entropies are.
+    /// `value` is given the weights below both children, outside, and of the rest; it must be largest for equal
+    /// weights and the same in any order of them, as entropies are. Of each pivot only the two heaviest
+    /// children that may be asked are looked at.
     pub(crate) fn pivot(
         &mut self,
         tree: &SizedTree,
-        value: impl Fn([f64; 3]) -> f64,
-        may: impl Fn(u32) -> bool,
-    ) -> Option<(u32, f64)> {
-        let mut best: Option<(u32, f64)> = None;
+        value: impl Fn([f64; 4]) -> f64,
+        may: impl Fn(u32, [u32; 2]) -> bool,
+    ) -> Option<Pivot> {
+        let mut best: Option<Pivot> = None;
         self.stack.clear();
-        self.stack.push(0);
-        while let Some(at) = self.stack.pop() {
+        self.stack.push((0, 1.0));
+        while let Some((at, unit)) = self.stack.pop() {
             let Spot { node, sum, .. } = self.spots[at as usize];
             // Outside a node below this one is more than outside this one.
-            let bound =
-                |sum: f64| if sum > 2.0 / 3.0 { f64::INFINITY } else { value([sum / 2.0, sum / 2.0, 1.0 - sum]) };
-            if best.is_some_and(|best| bound(sum) <= best.1) {
+            let all = unit * sum;
+            let third = all / 3.0;
+            let is_worse = |best: &Pivot| all <= 0.75 && value([third, third, third, 1.0 - all]) <= best.2;
+            if best.as_ref().is_some_and(is_worse) || !self.open(tree, at) {
                 continue;
             }
-            let Some([first, second]) = self.open(tree, at) else { continue };
-            let below = [first, second].map(|child| self.spots[child as usize].sum);
-            if may(node) {
-                let value = value([below[0], below[1], (1.0 - below[0] - below[1]).max(0.0)]);
-                if best.is_none_or(|best| value > best.1) {
-                    best = Some((node, value));
+            let unit = unit * self.spots[at as usize].scale;
+            if let Some(pair) = self.pair(at, |pair| may(node, pair)) {
+                let [first, second] = pair.map(|child| unit * self.spots[child as usize].sum);
+                let inside = unit * self.spots[at as usize].below;
+                let value = value([first, second, (1.0 - inside).max(0.0), (inside - first - second).max(0.0)]);
+                if best.is_none_or(|best| value > best.2) {
+                    best = Some((node, pair.map(|child| self.spots[child as usize].node), value));
                 }
             }
-            // The heavier one first.
-            self.stack.extend(if below[0] > below[1] { [second, first] } else { [first, second] });
+            // The heaviest one first.
+            let from = self.stack.len();
+            let mut child = self.spots[at as usize].first;
+            while child != NONE {
+                let Spot { next, .. } = self.spots[child as usize];
+                if tree.degree(self.spots[child as usize].node) > 0 {
+                    self.stack.push((child, unit));
+                }
+                child = next;
+            }
+            let spots = &self.spots;
+            self.stack[from..].sort_by(|a, b| spots[a.0 as usize].sum.total_cmp(&spots[b.0 as usize].sum));
         }
         best
+    }
+
+    /// The two heaviest children of a spot that may be asked about.
+    fn pair(&self, at: u32, may: impl Fn([u32; 2]) -> bool) -> Option<[u32; 2]> {
+        let weight = |child: u32| self.spots[child as usize].sum;
+        let nodes = |pair: [u32; 2]| pair.map(|child| self.spots[child as usize].node);
+        let [mut first, mut second] = [NONE; 2];
+        for child in self.children(at) {
+            if first == NONE || weight(child) > weight(first) {
+                (first, second) = (child, first);
+            } else if second == NONE || weight(child) > weight(second) {
+                second = child;
+            }
+        }
+        if may(nodes([first, second])) {
+            return Some([first, second]);
+        }
+        let mut all: Vec<u32> = self.children(at).collect();
+        all.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+        let pairs = (1..all.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
+        pairs.map(|pair| pair.map(|at| all[at])).find(|&pair| may(nodes(pair)))
     }
 }
 
@@ -210,8 +375,8 @@ mod tests {
 
     use super::*;
 
-    fn entropy(parts: [f64; 3]) -> f64 {
-        -parts.iter().map(|part| 0.05 + 0.85 * part).map(|q| q * q.ln()).sum::<f64>()
+    fn entropy(parts: [f64; 4]) -> f64 {
+        -parts.iter().map(|part| 0.05 + 0.8 * part).map(|q| q * q.ln()).sum::<f64>()
     }
 
     fn is_below(tree: &SizedTree, node: u32, top: u32) -> bool {
@@ -219,70 +384,124 @@ mod tests {
         std::iter::successors(Some(node), up).any(|node| node == top)
     }
 
-    fn any_pivot(tree: &SizedTree, random: &mut impl Rng) -> (u32, [u32; 2]) {
+    fn children(tree: &SizedTree, node: u32) -> Vec<u32> {
+        tree.tree().children(node).collect()
+    }
+
+    fn any_inner(tree: &SizedTree, random: &mut impl Rng) -> u32 {
         loop {
             let node = random.random_range(0..tree.tree().len() as u32);
-            if let Some(children) = tree.children(node) {
-                return (node, children);
+            if tree.degree(node) > 0 {
+                return node;
             }
+        }
+    }
+
+    /// A place; those under nodes of many children often, so that there are such nodes.
+    fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
+        if tree.tree().len() > 1 && random.random_bool(if wide { 0.8 } else { 0.2 }) {
+            let (a, b) = (any_inner(tree, random), any_inner(tree, random));
+            return Place::Under(if wide && tree.degree(b) > tree.degree(a) { b } else { a });
+        }
+        Place::Above(random.random_range(0..tree.tree().len() as u32))
+    }
+
+    /// By node: the weights beside it and under it.
+    struct List(Vec<[f64; 2]>);
+
+    impl List {
+        fn below(&self, tree: &SizedTree, top: u32) -> f64 {
+            let nodes = (0..self.0.len() as u32).filter(|&node| is_below(tree, node, top));
+            nodes.map(|node| self.0[node as usize].iter().sum::<f64>()).sum()
+        }
+
+        /// The value of asking about a node by its two heaviest children.
+        fn value(&self, tree: &SizedTree, node: u32) -> f64 {
+            let mut parts: Vec<f64> = children(tree, node).iter().map(|&child| self.below(tree, child)).collect();
+            parts.sort_by(|a, b| b.total_cmp(a));
+            let outside = 1.0 - self.below(tree, node) + self.0[node as usize][0];
+            entropy([parts[0], parts[1], outside, 1.0 - outside - parts[0] - parts[1]])
         }
     }
 
     #[test]
     fn weights_are_those_of_a_list() {
-        for seed in 0..40 {
+        for seed in 0..60 {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
-            let mut tree = SizedTree::new(0);
+            let (mut tree, wide) = (SizedTree::new(0), seed % 3 == 0);
             for leaf in 1..3 + seed as u32 {
-                tree.insert(random.random_range(0..tree.tree().len() as u32), leaf);
+                tree.insert(any_place(&tree, &mut random, wide), leaf);
             }
-            let mut weights = vec![1.0; tree.tree().len()];
+            let under = [0.1, 1.0, 3.0][seed as usize % 3];
+            let start = |node: u32| [1.0, if tree.degree(node) > 0 { under } else { 0.0 }];
+            let mut list = List((0..tree.tree().len() as u32).map(start).collect());
             let mut posterior = Posterior::default();
-            posterior.reset(&tree);
-            for step in 0..60 {
+            posterior.reset(&tree, under);
+            for step in 0..80 {
                 if step % 5 == 4 {
-                    let node = random.random_range(0..tree.tree().len() as u32);
-                    let new = tree.insert(node, 1000 + step);
-                    weights.resize(tree.tree().len(), weights[node as usize]);
+                    let place = any_place(&tree, &mut random, wide);
+                    // The exact case: the place was looked at.
+                    posterior.weight(&tree, place);
+                    let new = tree.insert(place, 1000 + step);
+                    let weight = match place {
+                        Place::Above(node) => list.0[node as usize][0],
+                        Place::Under(node) => list.0[node as usize][1],
+                    };
+                    list.0.push([weight, 0.0]);
+                    if let Place::Above(_) = place {
+                        list.0.push([weight, under * weight]);
+                    }
                     let mut path = Vec::new();
                     tree.path(new[0], &mut path);
-                    path.pop();
-                    posterior.insert(&tree, &path, node, new);
+                    posterior.insert(&path, place, new);
                 } else {
-                    let (pivot, children) = any_pivot(&tree, &mut random);
-                    let first = children[random.random_range(0..2)];
+                    let pivot = any_inner(&tree, &mut random);
+                    let mut pair = children(&tree, pivot);
+                    while pair.len() > 2 {
+                        pair.swap_remove(random.random_range(0..pair.len()));
+                    }
                     // Below the child, so that the child is found again.
-                    let first = tree.children(first).map_or(first, |children| children[0]);
-                    let factors = [0.1, 0.7, 0.2];
-                    posterior.update(&tree, pivot, first, factors);
-                    let side = tree.child_towards(pivot, first);
-                    for (node, weight) in weights.iter_mut().enumerate() {
+                    let first = children(&tree, pair[0]).first().copied().unwrap_or(pair[0]);
+                    let factors = if step % 7 == 0 { [1e-6, 0.7, 0.2, 1e-5] } else { [0.1, 0.7, 0.2, 0.5] };
+                    posterior.update(&tree, pivot, [first, pair[1]], factors);
+                    for (node, weights) in list.0.iter_mut().enumerate() {
                         let node = node as u32;
-                        let is_inside = node != pivot && is_below(&tree, node, pivot);
-                        *weight *= factors[if is_below(&tree, node, side) { 0 } else { 2 - usize::from(is_inside) }];
+                        let which = if is_below(&tree, node, pair[0]) {
+                            [0, 0]
+                        } else if is_below(&tree, node, pair[1]) {
+                            [1, 1]
+                        } else if node == pivot {
+                            [2, 3]
+                        } else {
+                            [3 - usize::from(!is_below(&tree, node, pivot)); 2]
+                        };
+                        weights.iter_mut().zip(which).for_each(|(weight, which)| *weight *= factors[which]);
                     }
                 }
-                let total: f64 = weights.iter().sum();
-                weights.iter_mut().for_each(|weight| *weight /= total);
-                let part = |top: u32| -> f64 {
-                    let nodes = 0..weights.len() as u32;
-                    nodes.filter(|&node| is_below(&tree, node, top)).map(|node| weights[node as usize]).sum()
-                };
-                let value = |node: u32| {
-                    let [first, second] = tree.children(node).unwrap().map(part);
-                    entropy([first, second, 1.0 - first - second])
-                };
-                let inner = || (0..weights.len() as u32).filter(|&node| tree.children(node).is_some());
+                let total: f64 = list.0.iter().flatten().sum();
+                list.0.iter_mut().flatten().for_each(|weight| *weight /= total);
+                let inner = || (0..list.0.len() as u32).filter(|&node| tree.degree(node) > 0);
+                let value = |node| list.value(&tree, node);
                 let best = inner().map(value).fold(0.0, f64::max);
-                let (pivot, found) = posterior.pivot(&tree, entropy, |_| true).unwrap();
-                assert!((found - best).abs() < 1e-9 && (value(pivot) - best).abs() < 1e-9);
+                let (pivot, pair, found) = posterior.pivot(&tree, entropy, |_, _| true).unwrap();
+                assert!(
+                    (found - best).abs() < 1e-9 && (value(pivot) - best).abs() < 1e-9,
+                    "{seed} {step} {found} {best} {}",
+                    value(pivot)
+                );
+                assert!(pair.iter().all(|&child| tree.tree().parent(child) == pivot) && pair[0] != pair[1]);
                 let odd = inner().filter(|node| node % 2 == 1).map(value).fold(0.0, f64::max);
-                let found = posterior.pivot(&tree, entropy, |node| node % 2 == 1);
-                assert!((found.map_or(0.0, |found| found.1) - odd).abs() < 1e-9);
-                let largest = weights.iter().fold(0.0, |a: f64, b| a.max(*b));
-                assert!((posterior.heaviest(&tree).1 - largest).abs() < 1e-12);
-                let node = random.random_range(0..weights.len());
-                assert!((posterior.weight(&tree, node as u32) - weights[node]).abs() < 1e-12);
+                let found = posterior.pivot(&tree, entropy, |node, _| node % 2 == 1);
+                assert!((found.map_or(0.0, |found| found.2) - odd).abs() < 1e-9);
+                let largest = list.0.iter().flatten().fold(0.0, |a: f64, b| a.max(*b));
+                let (place, weight) = posterior.heaviest(&tree);
+                assert!((weight - largest).abs() < 1e-12);
+                assert!((posterior.weight(&tree, place) - largest).abs() < 1e-12);
+                let node = random.random_range(0..list.0.len());
+                let expected = list.0[node];
+                let found = [Place::Above(node as u32), Place::Under(node as u32)];
+                let found = found.map(|place| posterior.weight(&tree, place));
+                assert!((found[0] - expected[0]).abs() < 1e-12 && (found[1] - expected[1]).abs() < 1e-12);
             }
         }
     }
@@ -290,12 +509,12 @@ mod tests {
     #[test]
     fn nothing_is_ruled_out() {
         let mut tree = SizedTree::new(0);
-        let [root, leaf] = tree.insert(0, 1);
+        let [root, leaf] = tree.insert(Place::Above(0), 1);
         let mut posterior = Posterior::default();
-        posterior.reset(&tree);
-        for factors in [[1.0, 1e-3, 1e-3], [1e-3, 1.0, 1e-3]] {
-            (0..400).for_each(|_| posterior.update(&tree, root, leaf, factors));
+        posterior.reset(&tree, 1.0);
+        for factors in [[1.0, 1e-3, 1e-3, 1e-3], [1e-3, 1.0, 1e-3, 1e-3], [1e-3, 1e-3, 1e-3, 1.0]] {
+            (0..400).for_each(|_| posterior.update(&tree, root, [leaf, 0], factors));
         }
-        assert!(posterior.weight(&tree, 0) > 0.99);
+        assert!(posterior.weight(&tree, Place::Under(root)) > 0.99);
     }
 }

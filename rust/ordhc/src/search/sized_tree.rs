@@ -1,16 +1,21 @@
-//! A binary tree that grows and knows how large its parts are.
+//! A tree that grows and knows how large its parts are.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
 
-/// A binary [`GrowingTree`] with the number of leaves under every node. Adding a leaf takes time in
-/// proportion to its depth.
+/// A [`GrowingTree`] with the number of leaves and of inner nodes under every node. Adding a leaf takes time
+/// in proportion to its depth.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SizedTree {
     tree: GrowingTree,
     root: u32,
-    /// By node: the leaves under it.
+    /// By node: the leaves under it, the inner nodes at and below it, and its children.
     leaves: Vec<u32>,
+    inner: Vec<u32>,
+    degrees: Vec<u32>,
+    widest: u32,
+    /// By leaf: its node.
+    nodes: Vec<u32>,
 }
 
 impl SizedTree {
@@ -19,7 +24,18 @@ impl SizedTree {
         let mut new = Self::default();
         new.root = new.tree.leaf(leaf);
         new.leaves.push(1);
+        new.inner.push(0);
+        new.degrees.push(0);
+        new.note(leaf, new.root);
         new
+    }
+
+    fn note(&mut self, leaf: u32, node: u32) {
+        let least = leaf as usize + 1;
+        if self.nodes.len() < least {
+            self.nodes.resize(least, NONE);
+        }
+        self.nodes[leaf as usize] = node;
     }
 
     /// The tree itself.
@@ -32,20 +48,34 @@ impl SizedTree {
         self.root
     }
 
+    /// The node of a leaf.
+    pub(crate) fn node_of(&self, leaf: u32) -> u32 {
+        self.nodes[leaf as usize]
+    }
+
     /// The number of leaves under a node.
     pub(crate) fn leaves(&self, node: u32) -> u32 {
         self.leaves[node as usize]
     }
 
-    /// The places at and below a node: beside each of its nodes.
-    pub(crate) fn places(&self, node: u32) -> f64 {
-        2.0 * f64::from(self.leaves(node)) - 1.0
+    /// The number of inner nodes at and below a node: so many places under a node.
+    pub(crate) fn inner(&self, node: u32) -> f64 {
+        f64::from(self.inner[node as usize])
     }
 
-    /// The two children of a node; none of a leaf.
-    pub(crate) fn children(&self, node: u32) -> Option<[u32; 2]> {
-        let first = self.tree.first(node);
-        (first != NONE).then(|| [first, self.tree.next(first)])
+    /// The number of nodes at and below a node: so many places beside one.
+    pub(crate) fn nodes(&self, node: u32) -> f64 {
+        f64::from(self.leaves(node)) + self.inner(node)
+    }
+
+    /// The number of children of a node.
+    pub(crate) fn degree(&self, node: u32) -> u32 {
+        self.degrees[node as usize]
+    }
+
+    /// The largest number of children of a node.
+    pub(crate) fn widest(&self) -> u32 {
+        self.widest
     }
 
     /// The child of `above` on the way down to `node`, which is below it.
@@ -65,21 +95,33 @@ impl SizedTree {
         path.reverse();
     }
 
-    /// Puts a new leaf beside a node; returns the nodes of their parent and of the leaf.
-    pub(crate) fn insert(&mut self, node: u32, leaf: u32) -> [u32; 2] {
+    /// Puts a new leaf at a place; returns its parent and its node.
+    pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
         let new = self.tree.leaf(leaf);
-        let parent = self.tree.put(Place::Above(node), new);
-        // Representatives differ from level to level.
-        self.tree.represent(parent, leaf);
-        self.leaves.resize(self.tree.len(), 1);
-        self.leaves[parent as usize] = self.leaves[node as usize] + 1;
-        if node == self.root {
-            self.root = parent;
+        let parent = self.tree.put(place, new);
+        self.note(leaf, new);
+        for (counts, count) in [(&mut self.leaves, 1), (&mut self.inner, 0), (&mut self.degrees, 0)] {
+            counts.resize(self.tree.len(), count);
         }
-        let mut above = self.tree.parent(parent);
-        while above != NONE {
-            self.leaves[above as usize] += 1;
-            above = self.tree.parent(above);
+        let mut grown = 0;
+        if let Place::Above(node) = place {
+            // Representatives differ from level to level.
+            self.tree.represent(parent, leaf);
+            self.leaves[parent as usize] = self.leaves[node as usize];
+            self.inner[parent as usize] = self.inner[node as usize];
+            self.degrees[parent as usize] = 1;
+            grown = 1;
+            if node == self.root {
+                self.root = parent;
+            }
+        }
+        self.degrees[parent as usize] += 1;
+        self.widest = self.widest.max(self.degrees[parent as usize]);
+        let mut at = parent;
+        while at != NONE {
+            self.leaves[at as usize] += 1;
+            self.inner[at as usize] += grown;
+            at = self.tree.parent(at);
         }
         [parent, new]
     }
@@ -87,13 +129,15 @@ impl SizedTree {
     /// The leaf under a node that is the `at`-th from the left.
     pub(crate) fn leaf_at(&self, node: u32, at: u32) -> u32 {
         let (mut node, mut at) = (node, at);
-        while let Some([first, second]) = self.children(node) {
-            node = if at < self.leaves(first) {
-                first
-            } else {
-                at -= self.leaves(first);
-                second
-            };
+        'down: while self.degree(node) > 0 {
+            for child in self.tree.children(node) {
+                if at < self.leaves(child) {
+                    node = child;
+                    continue 'down;
+                }
+                at -= self.leaves(child);
+            }
+            break;
         }
         self.tree.representative(node)
     }
@@ -106,13 +150,16 @@ mod tests {
     #[test]
     fn sizes_are_those_of_the_parts() {
         let mut tree = SizedTree::new(7);
-        let [top, eight] = tree.insert(tree.root(), 8);
-        let [pair, nine] = tree.insert(eight, 9);
-        assert_eq!((tree.root(), tree.leaves(top), tree.leaves(pair), tree.places(top)), (top, 3, 2, 5.0));
+        let [top, eight] = tree.insert(Place::Above(tree.root()), 8);
+        let [pair, nine] = tree.insert(Place::Above(eight), 9);
+        assert_eq!((tree.root(), tree.leaves(top), tree.leaves(pair)), (top, 3, 2));
+        assert_eq!((tree.nodes(top), tree.inner(top), tree.nodes(pair)), (5.0, 2.0, 3.0));
         assert_eq!((tree.child_towards(top, nine), tree.child_towards(pair, nine)), (pair, nine));
-        let mut leaves: Vec<u32> = (0..3).map(|at| tree.leaf_at(top, at)).collect();
+        assert_eq!(tree.insert(Place::Under(pair), 10)[0], pair);
+        assert_eq!((tree.degree(pair), tree.widest(), tree.degree(top), tree.degree(nine)), (3, 3, 2, 0));
+        assert_eq!((tree.nodes(top), tree.inner(top), tree.leaves(top), tree.leaves(pair)), (6.0, 2.0, 4, 3));
+        let mut leaves: Vec<u32> = (0..4).map(|at| tree.leaf_at(top, at)).collect();
         leaves.sort_unstable();
-        assert_eq!(leaves, [7, 8, 9]);
-        assert_eq!(tree.children(nine), None);
+        assert_eq!(leaves, [7, 8, 9, 10]);
     }
 }

@@ -15,7 +15,8 @@ pub(super) fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) 
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
     let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
-    if triplets.weights().is_some() || !pays || memory::check("the answers", cells + cells / 8).is_err() {
+    // Counts, whether there were any, and signs.
+    if triplets.weights().is_some() || !pays || memory::check("the answers", cells + cells / 2).is_err() {
         return Ok(None);
     }
     of_counts(triplets, monitor)
@@ -27,8 +28,8 @@ pub(super) fn of_counts<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monit
     let n_pairs = condensed_len(n);
     let words = n_pairs.div_ceil(64);
     monitor.start(2 * n_pairs as u64);
-    let mut counts = vec![0i8; n * n_pairs];
-    let mut seen = vec![0u64; n * words];
+    let mut counts = memory::filled("the answers", 0i8, n * n_pairs)?;
+    let mut seen = memory::filled("the answers", 0u64, n * words)?;
     let parts = parallel::ranges(n, 16);
     let ends = |width: usize| parts.iter().map(|part| part.end * width).collect::<Vec<_>>();
     let counts_of = parallel::split_at_ends(&mut counts, &ends(n_pairs));
@@ -74,7 +75,7 @@ fn products(
     monitor: &Monitor,
 ) -> Result<Vec<f64>> {
     let n_pairs = condensed_len(n);
-    let mut pairs = vec![0.0; n_pairs];
+    let mut pairs = memory::filled("the kernel", 0.0, n_pairs)?;
     let ranges = triangle_ranges(n);
     let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
     let slices = parallel::split_at_ends(&mut pairs, &ends);

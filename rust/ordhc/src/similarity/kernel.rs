@@ -10,9 +10,7 @@ use std::ops::Range;
 use super::condensed::{condensed_len, pair_index, row_start, triangle_ranges};
 use super::dense_kernel;
 use crate::comparison::{Comparisons, Id};
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -174,8 +172,7 @@ fn contexts<const K: usize, const E: usize, I: Id>(
     monitor: &Monitor,
 ) -> Result<Found> {
     let n = comparisons.n_leaves();
-    memory::check("the kernel", 8 * condensed_len(n) as u64)?;
-    let mut pairs = vec![0.0; condensed_len(n)];
+    let mut pairs = memory::filled("the kernel", 0.0, condensed_len(n))?;
     let mut diagonal = vec![0.0; n];
     let mut answered = vec![0; n];
     let passes = ((comparisons.len() * E) as u64).div_ceil(ENTRIES).max(1);
@@ -201,7 +198,21 @@ fn contexts<const K: usize, const E: usize, I: Id>(
         add_products(&groups, n, &mut pairs, monitor)?;
         monitor.advance(1)?;
     }
+    check_finite(&pairs, &diagonal, n)?;
     Ok(Found { kernel: Kernel { pairs, diagonal }, answered })
+}
+
+/// Weights can be finite without their products being so.
+fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
+    let limit = "weights are too large: divide all by the largest one";
+    let what = "the kernel";
+    if let Some(i) = diagonal.iter().position(|x| !x.is_finite()) {
+        return Err(Error::BadValue { what, place: format!("[{i}, {i}]"), value: diagonal[i], limit });
+    }
+    let Some(at) = pairs.iter().position(|x| !x.is_finite()) else { return Ok(()) };
+    let first = |i: usize| condensed_len(n) - condensed_len(n - i);
+    let i = (0..n).rev().find(|&i| first(i) <= at).unwrap_or(0);
+    Err(Error::BadValue { what, place: format!("[{i}, {}]", at - first(i) + i + 1), value: pairs[at], limit })
 }
 
 /// The answers whose context is in `range`, gathered by context.
@@ -218,14 +229,14 @@ fn group<V: Value, const K: usize, const E: usize, I: Id>(
     let buckets_per_context = n_buckets as f64 / width as f64;
     let bucket =
         |context: u64| (((context - range.start) as f64 * buckets_per_context) as u64).min(n_buckets - 1) as usize;
-    let mut ends = vec![0usize; n_buckets as usize + 1];
+    let mut ends = memory::filled("the places of contexts", 0usize, n_buckets as usize + 1)?;
     each_said(comparisons, &range, say, monitor, |said, _| ends[bucket(said.context) + 1] += 1)?;
     for at in 1..ends.len() {
         ends[at] += ends[at - 1];
     }
     let total = ends[n_buckets as usize];
-    memory::check("the answers by context", (total * size_of::<Entry<V>>()) as u64)?;
-    let mut entries = vec![Entry { context: 0, item: 0, value: V::of(0, 0.0) }; total];
+    let nothing = Entry { context: 0, item: 0, value: V::of(0, 0.0) };
+    let mut entries = memory::filled("the answers by context", nothing, total)?;
     // `ends[b]` is the next free place of bucket b, and when all are placed the end of it.
     each_said(comparisons, &range, say, monitor, |said, weight| {
         let place = &mut ends[bucket(said.context)];
@@ -239,7 +250,7 @@ fn group<V: Value, const K: usize, const E: usize, I: Id>(
         start = end;
         bucket.sort_by_key(|entry| (entry.context, entry.item));
         for same in bucket.chunk_by(|a, b| a.context == b.context) {
-            groups.push(same);
+            groups.push(same)?;
         }
     }
     Ok(groups)
@@ -272,7 +283,8 @@ const BLOCK: usize = 1 << 16;
 
 impl Groups {
     /// Takes the answers of one context, sorted by item.
-    fn push<V: Value>(&mut self, entries: &[Entry<V>]) {
+    fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
+        const WHAT: &str = "what items have in common";
         let before = self.items.len();
         for same in entries.chunk_by(|a, b| a.item == b.item) {
             let mut sum = same[0].value;
@@ -281,16 +293,17 @@ impl Groups {
             self.answered[item] += 1;
             self.squares[item] += value * value;
             if value != 0.0 {
-                self.items.push(same[0].item);
-                self.values.push(value);
+                memory::push(WHAT, &mut self.items, same[0].item)?;
+                memory::push(WHAT, &mut self.values, value)?;
             }
         }
         if self.items.len() - before < 2 {
             self.items.truncate(before);
             self.values.truncate(before);
         } else {
-            self.ends.push(self.items.len());
+            memory::push(WHAT, &mut self.ends, self.items.len())?;
         }
+        Ok(())
     }
 }
 

@@ -4,25 +4,27 @@ use std::ops::Range;
 
 use crate::agglomerate::{Pair, SparsePairs};
 use crate::comparison::{Comparisons, Id};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
+use crate::sorting::sort_by_key;
 
 /// The pairs of leaves whose AddS similarity is not zero: those of [`adds`](super::adds), without a place for
 /// every pair.
 ///
-/// Memory and time are those of sorting the comparisons, 16 bytes for each, 32 if they have weights.
+/// Memory and time are those of sorting the comparisons, 16 bytes for each, 32 if they have weights, and of the
+/// pairs, up to 32 bytes for each.
 ///
 /// # Errors
-/// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+/// Weights whose sums are not finite; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::{Monitor, Triplets, similarity::sparse_adds};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
 /// let pairs = sparse_adds(&triplets, &Monitor::new())?;
-/// assert_eq!(pairs.to_csr(), (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
+/// assert_eq!(pairs.to_csr(&Monitor::new())?, (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn sparse_adds<const K: usize, I: Id>(
@@ -30,8 +32,6 @@ pub fn sparse_adds<const K: usize, I: Id>(
     monitor: &Monitor,
 ) -> Result<SparsePairs> {
     let n = comparisons.n_leaves();
-    let bytes = if comparisons.weights().is_some() { 32 } else { 16 };
-    memory::check("the pairs that were compared", bytes * comparisons.len() as u64)?;
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
     monitor.start(threads as u64);
     // Leaves with about the same number of pairs each: a thread takes the pairs whose first leaf is one of its own.
@@ -39,12 +39,19 @@ pub fn sparse_adds<const K: usize, I: Id>(
     let parts = (0..threads).map(|p| end(p)..if p + 1 == threads { n } else { end(p + 1) }).collect();
     let found = parallel::map(parts, |leaves| {
         let pairs = match comparisons.weights() {
-            None => counted(comparisons, &leaves),
-            Some(weights) => weighted(comparisons, weights, &leaves),
-        };
+            None => counted(comparisons, &leaves, monitor),
+            Some(weights) => weighted(comparisons, weights, &leaves, monitor),
+        }?;
         monitor.advance(1).map(|()| pairs)
     });
-    let pairs = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let mut found = found.into_iter().collect::<Result<Vec<_>>>()?;
+    let pairs = match &mut found[..] {
+        [pairs] => std::mem::take(pairs),
+        _ => {
+            let n_pairs = found.iter().map(Vec::len).sum();
+            memory::collected(PAIRS, n_pairs, found.into_iter().flatten())?
+        }
+    };
     SparsePairs::ascending(n, pairs, false)
 }
 
@@ -58,34 +65,74 @@ fn pair(key: u64, similarity: f64) -> Option<Pair> {
     (similarity != 0.0).then_some(Pair { i: (key >> 32) as u32, j: key as u32, similarity })
 }
 
-fn counted<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>, leaves: &Range<usize>) -> Vec<Pair> {
-    let codes = |row| {
-        let [near, far] = keys(row, leaves);
-        [near.map(|key| key << 1), far.map(|key| key << 1 | 1)].into_iter().flatten()
-    };
-    let mut codes: Vec<u64> = comparisons.rows().iter().flat_map(codes).collect();
-    codes.sort_unstable();
+const PAIRS: &str = "the pairs that were compared";
+
+/// Rows between two looks at the monitor.
+const BLOCK: usize = 1 << 16;
+
+/// The keys of all comparisons, in order, with the comparison and whether the pair was the closer one.
+fn all_keys<T, const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
+    leaves: &Range<usize>,
+    monitor: &Monitor,
+    keep: impl Fn(u64, usize, bool) -> T,
+) -> Result<Vec<T>> {
+    let mut n_keys = 0;
+    for rows in comparisons.rows().chunks(BLOCK) {
+        n_keys += rows.iter().flat_map(|row| keys(row, leaves)).flatten().count();
+        monitor.check()?;
+    }
+    let mut kept = memory::room(PAIRS, n_keys)?;
+    for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
+        for (at, row) in rows.iter().enumerate() {
+            let [near, far] = keys(row, leaves);
+            kept.extend(near.map(|key| keep(key, block * BLOCK + at, true)));
+            kept.extend(far.map(|key| keep(key, block * BLOCK + at, false)));
+        }
+        monitor.check()?;
+    }
+    Ok(kept)
+}
+
+fn counted<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
+    leaves: &Range<usize>,
+    monitor: &Monitor,
+) -> Result<Vec<Pair>> {
+    let mut codes = all_keys(comparisons, leaves, monitor, |key, _, near| key << 1 | u64::from(!near))?;
+    sort_by_key(&mut codes, |&code| code, monitor)?;
     let sum = |codes: &[u64]| {
         let far = codes.iter().filter(|&code| code & 1 == 1).count();
         pair(codes[0] >> 1, codes.len() as f64 - 2.0 * far as f64)
     };
-    codes.chunk_by(|a, b| a >> 1 == b >> 1).filter_map(sum).collect()
+    let same = |a: &u64, b: &u64| a >> 1 == b >> 1;
+    let n_pairs = codes.chunk_by(same).count();
+    memory::collected(PAIRS, n_pairs, codes.chunk_by(same).filter_map(sum))
 }
 
 fn weighted<const K: usize, I: Id>(
     comparisons: &Comparisons<'_, K, I>,
     weights: &[f64],
     leaves: &Range<usize>,
-) -> Vec<Pair> {
-    let signed = |(row, &weight): (_, &f64)| {
-        let [near, far] = keys(row, leaves);
-        [near.map(|key| (key, weight)), far.map(|key| (key, -weight))].into_iter().flatten()
-    };
-    let mut updates: Vec<(u64, f64)> = comparisons.rows().iter().zip(weights).flat_map(signed).collect();
-    // Stable: each pair sees its weights in the order of the rows.
-    updates.sort_by_key(|&(key, _)| key);
-    let sum = |updates: &[(u64, f64)]| pair(updates[0].0, updates.iter().fold(0.0, |sum, (_, weight)| sum + weight));
-    updates.chunk_by(|a, b| a.0 == b.0).filter_map(sum).collect()
+    monitor: &Monitor,
+) -> Result<Vec<Pair>> {
+    let mut updates = all_keys(comparisons, leaves, monitor, |key, at, near| {
+        // Each pair sees its weights in the order of the rows.
+        (key, 2 * at as u64 + u64::from(!near), if near { weights[at] } else { -weights[at] })
+    })?;
+    sort_by_key(&mut updates, |&(key, at, _)| (key, at), monitor)?;
+    let total = |updates: &[(u64, u64, f64)]| updates.iter().fold(0.0, |sum, (_, _, weight)| sum + weight);
+    let same = |a: &(u64, u64, f64), b: &(u64, u64, f64)| a.0 == b.0;
+    let wrong = |updates: &&[(u64, u64, f64)]| !total(updates).is_finite();
+    if let Some(updates) = updates.chunk_by(same).find(wrong) {
+        let (i, j) = (updates[0].0 >> 32, updates[0].0 as u32);
+        let limit = "weights are too large: divide all by the largest one";
+        let place = format!("[{i}, {j}]");
+        return Err(Error::BadValue { what: "the similarity", place, value: total(updates), limit });
+    }
+    let sum = |updates: &[(u64, u64, f64)]| pair(updates[0].0, total(updates));
+    let n_pairs = updates.chunk_by(same).count();
+    memory::collected(PAIRS, n_pairs, updates.chunk_by(same).filter_map(sum))
 }
 
 #[cfg(test)]
@@ -100,7 +147,8 @@ mod tests {
         let n = triplets.n_leaves();
         let mut expected = vec![0.0; condensed_len(n)];
         adds(triplets, &mut expected, &Monitor::new()).unwrap();
-        let (starts, columns, values) = sparse_adds(triplets, &Monitor::new()).unwrap().to_csr();
+        let (starts, columns, values) =
+            sparse_adds(triplets, &Monitor::new()).unwrap().to_csr(&Monitor::new()).unwrap();
         let mut found = vec![0.0; condensed_len(n)];
         for row in 0..n {
             for at in starts[row] as usize..starts[row + 1] as usize {

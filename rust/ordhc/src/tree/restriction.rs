@@ -1,6 +1,9 @@
 //! A tree as it looks from some of its leaves.
 
 use super::{HeavyPaths, RangeMax, Topology};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::sorting::sort_by_key;
 
 /// Restricts a tree to any of its leaves, in O(k log k) for k leaves.
 #[derive(Debug)]
@@ -13,9 +16,11 @@ pub(crate) struct Restriction {
 }
 
 impl Restriction {
-    pub(crate) fn new(tree: &Topology) -> Self {
+    pub(crate) fn new(tree: &Topology, monitor: &Monitor) -> Result<Self> {
         let n = tree.n_leaves();
+        monitor.check()?;
         let paths = HeavyPaths::new(tree);
+        monitor.check()?;
         let places = (0..n).map(|leaf| paths.start(leaf) as u32).collect();
         let mut ancestors = vec![0; n - 1];
         for node in n..tree.n_nodes() {
@@ -23,16 +28,17 @@ impl Restriction {
                 ancestors[paths.start(child) - 1] = node as u32;
             }
         }
-        Self { places, ancestors: RangeMax::new(ancestors) }
+        monitor.check()?;
+        Ok(Self { places, ancestors: RangeMax::new(ancestors) })
     }
 
     /// The tree over the given leaves without nodes of a single child, and what the leaves are called
     /// in it.
-    pub(crate) fn to(&self, leaves: &[u32]) -> (Topology, Vec<u32>) {
+    pub(crate) fn to(&self, leaves: &[u32], monitor: &Monitor) -> Result<(Topology, Vec<u32>)> {
         let k = leaves.len();
         let mut order: Vec<(u32, u32)> =
             leaves.iter().enumerate().map(|(at, &leaf)| (self.places[leaf as usize], at as u32)).collect();
-        order.sort_unstable();
+        sort_by_key(&mut order, |&pair| pair, monitor)?;
         let mut names = vec![0; k];
         for (name, &(_, at)) in order.iter().enumerate() {
             names[at as usize] = name as u32;
@@ -40,12 +46,17 @@ impl Restriction {
         let mut gaps: Vec<u32> =
             order.windows(2).map(|two| self.ancestors.max(two[0].0 as usize, two[1].0 as usize)).collect();
         let mut nodes = gaps.clone();
-        nodes.sort_unstable();
+        sort_by_key(&mut nodes, |&node| node, monitor)?;
         nodes.dedup();
-        for gap in &mut gaps {
+        for (at, gap) in gaps.iter_mut().enumerate() {
+            if at % (1 << 16) == 0 {
+                monitor.check()?;
+            }
             *gap = (k + nodes.partition_point(|node| node < gap)) as u32;
         }
-        (Topology::from_parents(k, parents(k + nodes.len(), &gaps)), names)
+        let parents = parents(k + nodes.len(), &gaps);
+        monitor.check()?;
+        Ok((Topology::from_parents(k, parents), names))
     }
 }
 
@@ -100,11 +111,11 @@ mod tests {
     fn every_subset_of_a_tree() {
         for text in ["((0,(1,6),2),((3,4),5),7);", "(0,1,2,3,4,5,6,7);", "(7,(6,(5,(4,(3,(2,(0,1)))))));"] {
             let tree = tree(text);
-            let restriction = Restriction::new(&tree);
+            let restriction = Restriction::new(&tree, &Monitor::new()).unwrap();
             let all = clusters(&tree, |leaf| leaf);
             for subset in 1..256u32 {
                 let leaves: Vec<u32> = (0..8).map(|leaf| leaf * 3 % 8).filter(|leaf| subset >> leaf & 1 == 1).collect();
-                let (restricted, names) = restriction.to(&leaves);
+                let (restricted, names) = restriction.to(&leaves, &Monitor::new()).unwrap();
                 let original = |name| leaves[names.iter().position(|&n| n == name).unwrap()];
                 let within = |cluster: &Vec<u32>| -> Vec<u32> {
                     cluster.iter().copied().filter(|leaf| leaves.contains(leaf)).collect()

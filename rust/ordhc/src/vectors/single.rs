@@ -83,13 +83,21 @@ impl<T: Copy + Sync + Into<f64>> Grown<'_, T> {
 
     /// The edges of a maximum spanning tree. Every thread has some of the leaves; all know what joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
-        let (n, parts) = (self.vectors.n_leaves(), self.parts);
+        match self.edges_of_parts::<C>(self.parts)? {
+            Some(edges) => Ok(edges),
+            None => Ok(self.edges_of_parts::<C>(1)?.expect("one part needs no other thread")),
+        }
+    }
+
+    /// The same with so many threads; nothing if these aren't to be had.
+    fn edges_of_parts<C: Closeness>(&self, parts: usize) -> Result<Option<Vec<RawMerge>>> {
+        let n = self.vectors.n_leaves();
         let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
         let barrier = Barrier::new(parts);
         // What the threads find in a step; the step before is still read by some.
         let found = [0, 1].map(|_| (0..parts).map(|_| Mutex::new(Edge::NONE)).collect::<Vec<_>>());
         let locked = |slot| Mutex::lock(slot).unwrap_or_else(std::sync::PoisonError::into_inner);
-        let edges = parallel::map(own?.into_iter().enumerate().collect(), |(p, mut own)| {
+        let edges = parallel::together(own?.into_iter().enumerate().collect(), |(p, mut own)| {
             let mut edges = Vec::new();
             let mut last = 0;
             for step in 1..n {
@@ -116,7 +124,8 @@ impl<T: Copy + Sync + Into<f64>> Grown<'_, T> {
             }
             Ok(edges)
         });
-        edges.into_iter().collect::<Result<Vec<_>>>().map(|edges| edges.concat())
+        let Some(edges) = edges else { return Ok(None) };
+        edges.into_iter().collect::<Result<Vec<_>>>().map(|edges| Some(edges.concat()))
     }
 
     fn row(&self, leaf: u32) -> impl Iterator<Item = f64> {

@@ -6,6 +6,7 @@ use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
+use crate::sorting::sort_by_key;
 use crate::tree::RawMerge;
 
 mod hub;
@@ -119,8 +120,9 @@ impl<'m, K: Kind> Lists<'m, K> {
     }
 
     /// The links, ascending.
-    pub(super) fn links(&self) -> Vec<Link> {
-        let mut links = Vec::new();
+    pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
+        let most = self.rows.iter().map(|row| row.entries.len()).sum::<usize>().div_ceil(2);
+        let mut links = memory::room("the links that are left", most)?;
         for (at, row) in self.rows.iter().enumerate() {
             let a = self.clusters[at].name;
             for &Entry { cluster, count, value } in &row.entries {
@@ -128,8 +130,8 @@ impl<'m, K: Kind> Lists<'m, K> {
                 links.extend((a < b).then_some(Link { a, b, count, value }));
             }
         }
-        links.sort_unstable_by_key(|link| (link.a, link.b));
-        links
+        sort_by_key(&mut links, |link: &Link| (link.a, link.b), monitor)?;
+        Ok(links)
     }
 
     /// Drops the links that only one of two clusters has.

@@ -4,7 +4,10 @@ use std::cmp::Ordering;
 
 use super::links::{Entry, Kind, Link};
 use crate::agglomerate::Tolerance;
+use crate::error::Result;
+use crate::memory;
 use crate::monitor::Monitor;
+use crate::sorting::sort_by_key;
 
 /// Clusters in the order of their names, which are their smallest leaves, and the links of each.
 pub(super) struct Graph {
@@ -28,35 +31,50 @@ pub(super) struct Near {
     pub(super) similarity: f64,
 }
 
+/// Links between two looks at the monitor.
+const BLOCK: usize = 1 << 16;
+
 impl Graph {
     /// Links must be ascending, between clusters of these names.
-    pub(super) fn new(names: Vec<u32>, sizes: Vec<f64>, links: impl Iterator<Item = Link> + Clone) -> Self {
+    pub(super) fn new(
+        names: Vec<u32>,
+        sizes: Vec<f64>,
+        links: impl Iterator<Item = Link> + Clone,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        const WHAT: &str = "the links of clusters";
         let k = names.len();
         let consecutive = names.last().is_none_or(|&last| last as usize + 1 == k);
         let mut number = Vec::new();
         if !consecutive {
-            number = vec![0; names[k - 1] as usize + 1];
+            number = memory::filled(WHAT, 0, names[k - 1] as usize + 1)?;
             names.iter().enumerate().for_each(|(at, &name)| number[name as usize] = at as u32);
         }
         let at = |name: u32| if consecutive { name } else { number[name as usize] };
-        let mut starts = vec![0; k + 1];
-        for link in links.clone() {
+        let mut starts = memory::filled(WHAT, 0, k + 1)?;
+        for (place, link) in links.clone().enumerate() {
+            if place % BLOCK == 0 {
+                monitor.check()?;
+            }
             starts[at(link.a) as usize + 1] += 1;
             starts[at(link.b) as usize + 1] += 1;
         }
         for cluster in 0..k {
             starts[cluster + 1] += starts[cluster];
         }
-        let ends = starts[1..].to_vec();
-        let mut entries = vec![Entry { cluster: 0, count: 0, value: 0.0 }; starts[k]];
-        for Link { a, b, count, value } in links {
+        let ends = memory::collected(WHAT, k, starts[1..].iter().copied())?;
+        let mut entries = memory::filled(WHAT, Entry { cluster: 0, count: 0, value: 0.0 }, starts[k])?;
+        for (place, Link { a, b, count, value }) in links.enumerate() {
+            if place % BLOCK == 0 {
+                monitor.check()?;
+            }
             let (a, b) = (at(a), at(b));
             for (from, cluster) in [(a, b), (b, a)] {
                 entries[starts[from as usize]] = Entry { cluster, count, value };
                 starts[from as usize] += 1;
             }
         }
-        Self { names, sizes, chunks: vec![Chunk { first: 0, ends, entries }] }
+        Ok(Self { names, sizes, chunks: vec![Chunk { first: 0, ends, entries }] })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -76,7 +94,7 @@ impl Graph {
     }
 
     /// The links, ascending.
-    pub(super) fn links(&self) -> Vec<Link> {
+    pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let of = |cluster: usize| {
             let later = self.row(cluster).iter().filter(move |entry| entry.cluster as usize > cluster);
             later.map(move |&Entry { cluster: other, count, value }| Link {
@@ -86,9 +104,10 @@ impl Graph {
                 value,
             })
         };
-        let mut links: Vec<Link> = (0..self.len()).flat_map(of).collect();
-        links.sort_unstable_by_key(|link| (link.a, link.b));
-        links
+        let all = (0..self.len()).flat_map(of);
+        let mut links = memory::collected("the links that are left", self.n_entries() / 2, all)?;
+        sort_by_key(&mut links, |link: &Link| (link.a, link.b), monitor)?;
+        Ok(links)
     }
 }
 

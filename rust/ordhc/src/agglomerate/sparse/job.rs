@@ -9,7 +9,7 @@ use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
 use crate::agglomerate::{Engine, Layout, Matrix, Tolerance, Values, agglomerate_from, rounding};
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
-use crate::memory::Buffer;
+use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
 use crate::similarity::{condensed_len, pair_index};
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
@@ -162,6 +162,8 @@ impl<'a> Job<'a> {
 
     fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
         let n = self.pairs.n_leaves();
+        // Clusters, their merges, the order of these and the tree.
+        memory::check("the clusters", 256 * n as u64)?;
         self.rules.monitor.start(n as u64);
         let sort = |merges| RawMerge::sort(n, merges, self.rules.tolerance, self.rules.monitor);
         let initial = initial.filter(|initial| initial.n_clusters() < n);
@@ -174,7 +176,13 @@ impl<'a> Job<'a> {
             clusters.join_within(initial);
             within = std::mem::take(&mut clusters.merges);
             let first = |leaf: u32| initial.clusters()[of[leaf as usize] as usize][0] as u32;
-            let links = contracted(self.pairs.links(), first, |x, y| self.fold(x, y));
+            let links = contracted(
+                self.pairs.links(),
+                (n, self.pairs.len()),
+                first,
+                |x, y| self.fold(x, y),
+                self.rules.monitor,
+            )?;
             self.merge(&mut clusters, links.iter().copied(), None)?;
         } else {
             self.merge(&mut clusters, self.pairs.links(), None)?;
@@ -189,6 +197,10 @@ impl<'a> Job<'a> {
         tree.make_monotone();
         let sign = if self.pairs.is_dissimilarity() { -1.0 } else { 1.0 };
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
+    }
+
+    fn collected(&self, links: impl Iterator<Item = Link>) -> Result<Vec<Link>> {
+        memory::collected("the links of leaves", self.pairs.len(), links)
     }
 
     fn fold(&self, x: f64, y: f64) -> f64 {
@@ -209,17 +221,17 @@ impl<'a> Job<'a> {
         let monitor = self.rules.monitor;
         let negative = links.clone().filter(|link| link.value < 0.0);
         match (self.rule, self.missing) {
-            (Rule::Single, Missing::Ignore) => clusters.join(links.collect(), NO_BAR, monitor),
+            (Rule::Single, Missing::Ignore) => clusters.join(self.collected(links)?, NO_BAR, monitor),
             (Rule::Complete, Missing::Ignore) => clusters.reduce::<LeastOfKnown>(links, self.rules).map(|_| ()),
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
-                clusters.join(links.collect(), 0.0, monitor)?;
+                clusters.join(self.collected(links)?, 0.0, monitor)?;
                 // A link of zero, like none, joins.
-                let below = clusters.contracted(negative, f64::max);
+                let below = clusters.contracted(negative, f64::max, monitor)?;
                 let (names, groups) = clusters.groups(within);
                 let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
                 clusters.record(|merges| merge_somewhere_unlinked((&names, &sizes), &below, groups, merges));
-                let below = clusters.contracted(below.into_iter(), f64::max);
+                let below = clusters.contracted(below.into_iter(), f64::max, monitor)?;
                 clusters.join(below, NO_BAR, monitor)
             }
             (Rule::Complete, Missing::Zero) => {
@@ -227,7 +239,7 @@ impl<'a> Job<'a> {
                 let all = |link: &Link| f64::from(link.count) == sizes[link.a as usize] * sizes[link.b as usize];
                 let above = links.clone().filter(|link| link.value > 0.0 && all(link));
                 clusters.reduce::<LeastOfAll>(above, Rules { bar: 0.0, ..self.rules })?;
-                let below = clusters.contracted(negative, f64::min);
+                let below = clusters.contracted(negative, f64::min, monitor)?;
                 self.merge_rest::<LeastOfAll>(clusters, below, within)
             }
             (_, Missing::Zero) => {
@@ -250,7 +262,7 @@ impl<'a> Job<'a> {
     fn merge_rest<K: Kind>(&self, clusters: &mut Clusters, below: Vec<Link>, within: Option<&Partition>) -> Result<()> {
         let (names, groups) = clusters.groups(within);
         clusters.record(|merges| merge_unlinked(&names, &below, groups, merges));
-        let below = clusters.contracted(below.into_iter(), K::fold);
+        let below = clusters.contracted(below.into_iter(), K::fold, self.rules.monitor)?;
         clusters.reduce::<K>(below.iter().copied(), self.rules).map(|_| ())
     }
 }
@@ -293,7 +305,8 @@ impl Clusters {
         }
         let names = self.names();
         let sizes = names.iter().map(|&name| self.sizes[name as usize]).collect();
-        self.record(|merges| reduce::<K>(Graph::new(names, sizes, links), rules, merges))
+        let graph = Graph::new(names, sizes, links, rules.monitor)?;
+        self.record(|merges| reduce::<K>(graph, rules, merges))
     }
 
     fn join(&mut self, links: Vec<Link>, bar: f64, monitor: &Monitor) -> Result<()> {
@@ -303,9 +316,15 @@ impl Clusters {
         Ok(())
     }
 
-    fn contracted(&mut self, links: impl Iterator<Item = Link>, fold: impl Fn(f64, f64) -> f64) -> Vec<Link> {
-        let of: Vec<u32> = (0..self.sizes.len() as u32).map(|leaf| self.forest.find(leaf)).collect();
-        contracted(links, |leaf| of[leaf as usize], fold)
+    fn contracted(
+        &mut self,
+        links: impl Iterator<Item = Link>,
+        fold: impl Fn(f64, f64) -> f64,
+        monitor: &Monitor,
+    ) -> Result<Vec<Link>> {
+        let n = self.sizes.len();
+        let of: Vec<u32> = (0..n as u32).map(|leaf| self.forest.find(leaf)).collect();
+        contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
     /// The names, and which of them, by number, are in each initial cluster.

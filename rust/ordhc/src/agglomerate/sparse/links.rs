@@ -1,5 +1,9 @@
 //! What is known of two clusters, and how merging changes it.
 
+use crate::error::Result;
+use crate::memory;
+use crate::monitor::Monitor;
+
 /// What is known of clusters `a < b`, named by their smallest leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Link {
@@ -79,20 +83,53 @@ impl Kind for LeastOfKnown {
     const ALL: bool = false;
 }
 
-/// Links between the clusters that leaves are `of`, each pair of clusters once, ascending.
+/// Links between the clusters that `n` leaves are `of`, each pair of clusters once, ascending. `most` is a bound
+/// of their number.
 pub(super) fn contracted(
     links: impl Iterator<Item = Link>,
+    (n, most): (usize, usize),
     of: impl Fn(u32) -> u32,
     fold: impl Fn(f64, f64) -> f64,
-) -> Vec<Link> {
-    let between = |link: Link| {
+    monitor: &Monitor,
+) -> Result<Vec<Link>> {
+    const WHAT: &str = "the links of clusters";
+    const BLOCK: usize = 1 << 16;
+    let mut found = memory::room(WHAT, most)?;
+    let mut ends = memory::filled(WHAT, 0usize, n + 1)?;
+    for (at, link) in links.enumerate() {
+        if at % BLOCK == 0 {
+            monitor.check()?;
+        }
         let (a, b) = (of(link.a), of(link.b));
-        (a != b).then_some(Link { a: a.min(b), b: a.max(b), ..link })
-    };
-    let mut links: Vec<Link> = links.filter_map(between).collect();
+        if a != b {
+            ends[a.min(b) as usize + 1] += 1;
+            memory::push(WHAT, &mut found, Link { a: a.min(b), b: a.max(b), ..link })?;
+        }
+    }
+    for a in 0..n {
+        ends[a + 1] += ends[a];
+    }
     // Stable, so that sums are always taken in the same order.
-    links.sort_by_key(|link| (link.a, link.b));
-    links.dedup_by(|next, kept| {
+    let mut sorted = memory::filled(WHAT, Link { a: 0, b: 0, count: 0, value: 0.0 }, found.len())?;
+    for (at, link) in found.iter().enumerate() {
+        if at % BLOCK == 0 {
+            monitor.check()?;
+        }
+        let place = &mut ends[link.a as usize];
+        sorted[*place] = *link;
+        *place += 1;
+    }
+    drop(found);
+    let (mut start, mut looked) = (0, 0);
+    for &end in &ends[..n] {
+        if start >= looked {
+            monitor.check()?;
+            looked = start + BLOCK;
+        }
+        sorted[start..end].sort_by_key(|link| link.b);
+        start = end;
+    }
+    sorted.dedup_by(|next, kept| {
         let same = (next.a, next.b) == (kept.a, kept.b);
         if same {
             kept.value = fold(kept.value, next.value);
@@ -100,5 +137,5 @@ pub(super) fn contracted(
         }
         same
     });
-    links
+    Ok(sorted)
 }

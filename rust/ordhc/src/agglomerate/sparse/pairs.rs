@@ -2,6 +2,9 @@
 
 use super::links::Link;
 use crate::error::{Error, Result};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::sorting::sort_by_key;
 
 /// Similarities (or dissimilarities) of some pairs of leaves.
 ///
@@ -57,6 +60,21 @@ impl SparsePairs {
         n: usize,
         dissimilarity: bool,
     ) -> Result<Self> {
+        Self::read_csr(indptr, indices, values, n, dissimilarity, &Monitor::new())
+    }
+
+    /// The same as [`from_csr`](Self::from_csr), watched.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Interrupted`].
+    pub fn read_csr<I: Copy + TryInto<usize>>(
+        indptr: &[I],
+        indices: &[I],
+        values: &[f64],
+        n: usize,
+        dissimilarity: bool,
+        monitor: &Monitor,
+    ) -> Result<Self> {
         check_size(n)?;
         if indptr.len() != n + 1 || indices.len() != values.len() {
             return Err(Error::Shape(format!(
@@ -67,16 +85,28 @@ impl SparsePairs {
             )));
         }
         let number = |x: I| x.try_into().unwrap_or(usize::MAX);
+        // By row: where it starts, what was compared; in the search of links, more.
+        memory::check("the rows of leaves", 64 * n as u64)?;
         let starts: Vec<usize> = indptr.iter().map(|&x| number(x)).collect();
         if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[n] != values.len() {
             return Err(Error::Shape(format!("row pointers must ascend from 0 to {}", values.len())));
         }
-        crate::memory::check("the pairs of leaves", (size_of::<Pair>() * values.len()) as u64)?;
+        const WHAT: &str = "the pairs of leaves";
+        let above = |row: usize| {
+            let columns = &indices[starts[row]..starts[row + 1]];
+            columns.iter().filter(|&&column| number(column) > row).count()
+        };
         let sign = if dissimilarity { -1.0 } else { 1.0 };
-        let (mut upper, mut lower) = (Vec::new(), Vec::new());
+        let mut upper = memory::room(WHAT, (0..n).map(above).sum())?;
+        let mut lower = Vec::new();
         // By row: the first value that no row below has been compared with.
         let mut seen = starts.clone();
+        let mut looked = 0;
         for row in 0..n {
+            if starts[row] >= looked {
+                monitor.check()?;
+                looked = starts[row] + BLOCK;
+            }
             let mut before = None;
             for at in starts[row]..starts[row + 1] {
                 let (column, value) = (number(indices[at]), values[at]);
@@ -99,7 +129,8 @@ impl SparsePairs {
                     }
                     let other = seen[column];
                     if other == starts[column + 1] || number(indices[other]) != row {
-                        lower.push(Pair { i: column as u32, j: row as u32, similarity: sign * value });
+                        let pair = Pair { i: column as u32, j: row as u32, similarity: sign * value };
+                        memory::push(WHAT, &mut lower, pair)?;
                     } else if values[other] != value {
                         let other = values[other];
                         return Err(Error::Argument(format!(
@@ -111,8 +142,8 @@ impl SparsePairs {
             }
         }
         if !lower.is_empty() {
-            upper.append(&mut lower);
-            upper.sort_by_key(|pair| (pair.i, pair.j));
+            upper = memory::collected(WHAT, upper.len() + lower.len(), upper.into_iter().chain(lower))?;
+            sort_by_key(&mut upper, |pair| (pair.i, pair.j), monitor)?;
         }
         Self::ascending(n, upper, dissimilarity)
     }
@@ -157,9 +188,13 @@ impl SparsePairs {
     }
 
     /// Rows of both triangles: row pointers, columns and values.
-    pub fn to_csr(&self) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
+    ///
+    /// # Errors
+    /// Not enough memory; [`Error::Interrupted`].
+    pub fn to_csr(&self, monitor: &Monitor) -> Result<(Vec<i64>, Vec<i32>, Vec<f64>)> {
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let mut ends = vec![0i64; self.n + 1];
+        const WHAT: &str = "the rows of pairs";
+        let mut ends = memory::filled(WHAT, 0i64, self.n + 1)?;
         for pair in &self.pairs {
             ends[pair.i as usize + 1] += 1;
             ends[pair.j as usize + 1] += 1;
@@ -167,16 +202,20 @@ impl SparsePairs {
         for row in 0..self.n {
             ends[row + 1] += ends[row];
         }
-        let mut next = ends.clone();
-        let (mut columns, mut values) = (vec![0; 2 * self.pairs.len()], vec![0.0; 2 * self.pairs.len()]);
-        for pair in &self.pairs {
+        let mut next = memory::collected(WHAT, ends.len(), ends.iter().copied())?;
+        let mut columns = memory::filled(WHAT, 0i32, 2 * self.pairs.len())?;
+        let mut values = memory::filled(WHAT, 0.0, 2 * self.pairs.len())?;
+        for (at, pair) in self.pairs.iter().enumerate() {
+            if at % BLOCK == 0 {
+                monitor.check()?;
+            }
             for (row, column) in [(pair.i, pair.j), (pair.j, pair.i)] {
                 let at = &mut next[row as usize];
                 (columns[*at as usize], values[*at as usize]) = (column as i32, sign * pair.similarity);
                 *at += 1;
             }
         }
-        (ends, columns, values)
+        Ok((ends, columns, values))
     }
 
     pub(super) fn facts(&self) -> Facts {
@@ -188,6 +227,9 @@ impl SparsePairs {
         self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
     }
 }
+
+/// Pairs between two looks at the monitor.
+const BLOCK: usize = 1 << 16;
 
 fn check_size(n: usize) -> Result<()> {
     match n {
@@ -212,9 +254,12 @@ mod tests {
         assert_eq!(mixed.len(), 1);
         let both = both.unwrap();
         assert!(both.facts.mixed && both.facts.exact && both.facts.largest == 2.0);
-        assert_eq!(both.to_csr(), (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0]));
+        assert_eq!(
+            both.to_csr(&Monitor::new()).unwrap(),
+            (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0])
+        );
         let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, true).unwrap();
-        assert_eq!(far.to_csr().2, both.to_csr().2);
+        assert_eq!(far.to_csr(&Monitor::new()).unwrap().2, both.to_csr(&Monitor::new()).unwrap().2);
     }
 
     #[test]

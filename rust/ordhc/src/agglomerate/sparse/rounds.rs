@@ -58,7 +58,7 @@ pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut V
         let degree = |&(i, j): &(u32, u32)| graph.row(i as usize).len().min(graph.row(j as usize).len());
         let one_by_one: usize = pairs.merged.iter().map(degree).sum();
         if nearest.iter().all(Option::is_none) {
-            return Ok(graph.links());
+            return graph.links(rules.monitor);
         }
         // Without reciprocal pairs, equal within rounding has made a circle, which a chain can break.
         let small = one_by_one.saturating_mul(rules.share) < graph.n_entries();
@@ -90,7 +90,7 @@ fn reduce_by_chain<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec
         let done = chain::run(&mut rows, merges, rules.monitor)?;
         graph = rows.into_graph();
         if done {
-            return Ok(graph.links());
+            return graph.links(rules.monitor);
         }
         if rules.fills_table(graph.len(), graph.n_entries()) {
             return in_table(graph, merges);
@@ -98,7 +98,7 @@ fn reduce_by_chain<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
     chain::run(&mut lists, merges, rules.monitor)?;
-    Ok(lists.links())
+    lists.links(rules.monitor)
 }
 
 fn all_nearest<K: Kind>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {
@@ -107,10 +107,20 @@ fn all_nearest<K: Kind>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Ne
             let about = |other: u32| (graph.sizes[other as usize], other);
             nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, rules.limits())
         };
-        part.map(find).collect::<Vec<_>>()
+        let mut found = memory::room("the nearest of clusters", part.len())?;
+        for cluster in part {
+            if cluster % (1 << 12) == 0 {
+                rules.monitor.check()?;
+            }
+            found.push(find(cluster));
+        }
+        Ok(found)
     });
-    rules.monitor.advance(0)?;
-    Ok(parts.concat())
+    let mut parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    match &mut parts[..] {
+        [part] => Ok(std::mem::take(part)),
+        _ => memory::collected("the nearest of clusters", graph.len(), parts.into_iter().flatten()),
+    }
 }
 
 /// Pairs of clusters that merge.
@@ -163,7 +173,11 @@ impl Pairs {
             let mut writer = Writer { place: vec![0; k], row: Vec::new() };
             let mut done = Vec::new();
             while let Some((at, (clusters, room))) = next(&queue) {
-                let mut chunk = Chunk { first: clusters.start, ends: Vec::new(), entries: Vec::with_capacity(room) };
+                let mut chunk = Chunk {
+                    first: clusters.start,
+                    ends: Vec::new(),
+                    entries: memory::room("the links of clusters", room)?,
+                };
                 let mut nearest_of = Vec::with_capacity(clusters.len());
                 for new in clusters {
                     let start = chunk.entries.len();

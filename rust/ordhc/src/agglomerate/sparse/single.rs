@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::links::Link;
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::sorting::sort_by;
 use crate::tree::RawMerge;
 
 /// Clusters named by their smallest leaves.
@@ -40,7 +41,7 @@ impl Forest {
         monitor: &Monitor,
     ) -> Result<()> {
         links.retain(|link| link.value > bar);
-        links.sort_unstable_by(|x, y| y.value.total_cmp(&x.value).then((x.a, x.b).cmp(&(y.a, y.b))));
+        sort_by(&mut links, |x, y| y.value.total_cmp(&x.value).then((x.a, x.b).cmp(&(y.a, y.b))), monitor)?;
         let before = merges.len();
         // Zeros of both signs are equal.
         for level in links.chunk_by(|x, y| x.value == y.value) {

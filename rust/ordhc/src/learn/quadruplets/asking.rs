@@ -16,9 +16,9 @@ pub(super) struct Verdict {
 }
 
 /// What tells learners apart: the next two pairs to be compared, and what follows.
-pub(super) trait Comparing: Send {
+pub(super) trait Comparing: Send + Clone + 'static {
     /// What an open question is for.
-    type Purpose: Send;
+    type Purpose: Send + Clone;
 
     /// Two different pairs that may be compared now, if there are.
     fn next(&mut self) -> Option<([Pair; 2], Self::Purpose)>;
@@ -67,7 +67,7 @@ impl<C: Comparing> Asking<C> {
 }
 
 impl<C: Comparing> Learner<4> for Asking<C> {
-    fn ask(&mut self, limit: usize) -> Vec<Question<4>> {
+    fn ask(&mut self, limit: usize) -> Result<Vec<Question<4>>> {
         self.settle();
         let Self { strategy, ledger } = self;
         ledger.ask(limit, || {
@@ -120,5 +120,9 @@ impl<C: Comparing> Learner<4> for Asking<C> {
 
     fn remaining_estimate(&self) -> f64 {
         if self.done() { 0.0 } else { self.strategy.remaining().max(1.0) }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Learner<4>> {
+        Box::new(self.clone())
     }
 }

@@ -281,7 +281,7 @@ mod tests {
             };
             let says_nothing = |[i, j]: Pair, [k, l]: Pair| unsaid > 0 && (i + j + k + l + i * j * k * l).is_multiple_of(5);
             let mut learner = Asking::new(method);
-            let questions = learner.ask(usize::MAX);
+            let questions = learner.ask(usize::MAX).unwrap();
             prop_assert_eq!(questions.len() as u64, total);
             for &Question { id, leaves: [i, j, k, l] } in &questions {
                 let nothing = says_nothing([i, j], [k, l]);

@@ -1,0 +1,387 @@
+"""The gate for arguments: whole numbers, choices, names, labels and arrays as the engine reads them.
+
+Public functions check what they are given here, once. What passes is of the engine's types: native, aligned,
+C-contiguous, nothing masked, nothing rounded. All else is an `InputError` that names the argument, the place
+and the value.
+"""
+
+import difflib
+import math
+import numbers
+import operator
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.errors import InputError
+
+__all__ = [
+    "array",
+    "as_int",
+    "choice",
+    "flag",
+    "labels",
+    "names",
+    "nearest",
+    "number",
+    "numbers_of",
+    "quoted",
+    "seed",
+    "settings",
+    "unknown_name",
+    "whole",
+    "whole_numbers",
+    "words",
+]
+
+#: How much of what was given a message repeats.
+QUOTED = 80
+
+
+def quoted(value: Any, limit: int = QUOTED) -> str:
+    """A value as messages show it: at most `limit` characters, control characters escaped.
+
+    Examples
+    --------
+    >>> print(quoted("a" * 200, 20), quoted("\\x1b[2J"))
+    'aaaaaaaaaaaaaaa'... '\\x1b[2J'
+    """
+    if isinstance(value, np.generic) and not isinstance(value, np.void):
+        value = value.item()
+    if isinstance(value, str):
+        return repr(value) if len(repr(value[:limit])) <= limit >= len(value) else _cut(value, limit)
+    if isinstance(value, bytes | bytearray):
+        value = value[:limit]
+    if isinstance(value, int) and abs(value) >> 4 * limit:
+        return f"a number of {int(math.log10(2) * value.bit_length()) + 1} digits"
+    try:
+        text = repr(value)
+    except Exception:
+        return f"an object of type {type(value).__name__}"
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: limit + 1])
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def _cut(text: str, limit: int) -> str:
+    """The beginning of a text, in quotes, and three dots."""
+    end = min(len(text), limit)
+    while end and len(repr(text[:end])) > limit - 3:
+        end -= 1
+    return f"{text[:end]!r}..."
+
+
+def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """A whole number of any type, as int.
+
+    Raises
+    ------
+    InputError
+        What is no whole number (bools, text, masked values, 2.5) or is outside the limits.
+    """
+    number = as_int(value)
+    if number is None:
+        raise InputError(f"{what} = {quoted(value)} is not a whole number")
+    if number < at_least:
+        raise InputError(f"{what} = {quoted(number)} is below {at_least}")
+    if at_most is not None and number > at_most:
+        raise InputError(f"{what} = {quoted(number)} is above {at_most}")
+    return number
+
+
+def as_int(value: Any) -> int | None:
+    """A whole number of any type as int, or None for anything else."""
+    if isinstance(value, np.ma.MaskedArray):
+        return None
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf":
+        value = value[()]
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        if isinstance(value, numbers.Integral):
+            return operator.index(value)
+        if isinstance(value, numbers.Real):
+            found: Any = value
+            return int(found) if float(found).is_integer() and int(found) == found else None
+    except Exception:
+        return None
+    return None
+
+
+def seed(value: Any, what: str = "seed") -> int:
+    """A seed: a whole number from 0 to 2^64 - 1."""
+    return whole(what, value, at_least=0, at_most=2**64 - 1)
+
+
+def number(
+    what: str,
+    value: Any,
+    *,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    open_ends: bool = False,
+) -> float:
+    """A finite number, as float.
+
+    Raises
+    ------
+    InputError
+        What is no number, not finite, or outside the limits (or one of them, with `open_ends`).
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not isinstance(value, np.ma.MaskedArray):
+        value = value[()]
+    found = math.nan
+    if not isinstance(value, bool | np.bool_) and isinstance(value, numbers.Real):
+        try:
+            found = float(value)
+        except Exception:
+            found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{what} = {quoted(value)} is not a finite number")
+    if not at_least <= found <= at_most or (open_ends and found in (at_least, at_most)):
+        limits = f"{at_least:g}..{at_most:g}"
+        raise InputError(f"{what} = {quoted(value)} is outside {limits}{' (both excluded)' * open_ends}")
+    return found
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise InputError(f"{what} = {quoted(value)} is neither True nor False")
+
+
+def choice(what: str, value: Any, allowed: Collection[str]) -> str:
+    """One of some words.
+
+    Raises
+    ------
+    InputError
+        Anything else, with the words that there are.
+    """
+    if isinstance(value, str) and value in allowed:
+        return str(value)
+    raise InputError(f"{what} is {quoted(value)}, not one of {', '.join(allowed)}")
+
+
+def words(what: str, given: Any) -> list[str]:
+    """Different words, at least one."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable) or not (found := list(given)):
+        raise InputError(f"{what} is {quoted(given)}; give a list of names")
+    for at, word in enumerate(found):
+        if not isinstance(word, str):
+            raise InputError(f"{what}[{at}] is {quoted(word)}, not a name")
+        if word in found[:at]:
+            raise InputError(f"{what}[{at}], {quoted(word)}, is given twice")
+    return [str(word) for word in found]
+
+
+def settings(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of something, those given over the defaults.
+
+    Raises
+    ------
+    InputError
+        What is no mapping, and names that there are none of.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"the parameters of {what} are {quoted(given)}, not a dict")
+    for name in given:
+        if name not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise InputError(f"{what} has no parameter {quoted(name)}; its parameters: {known}")
+    return {**defaults, **given}
+
+
+def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
+    """Names of leaves: different strings, `n` of them, or None.
+
+    Raises
+    ------
+    InputError
+        One string, what is no string, a name twice, another number.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(f"names must be a sequence of strings, not the {_kind(given)} {quoted(given)}")
+    if isinstance(given, np.ma.MaskedArray):
+        given = _unmasked("names", given)
+    try:
+        checked = tuple(given)
+    except Exception as error:
+        raise InputError(f"names cannot be read: {quoted(str(error))}") from None
+    seen: dict[str, int] = {}
+    for at, name in enumerate(checked):
+        if not isinstance(name, str):
+            raise InputError(f"names[{at}] is {quoted(name)}, not a string")
+        if name in seen:
+            raise InputError(f"the name {quoted(name)} occurs twice, at {seen[name]} and {at}")
+        seen[name] = at
+    if n is not None and len(checked) != n:
+        raise InputError(f"{len(checked)} names for {n} leaves")
+    return tuple(str(name) for name in checked)
+
+
+def _kind(value: Any) -> str:
+    return "string" if isinstance(value, str) else type(value).__name__
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at the nearest of some names, or nothing."""
+    near = difflib.get_close_matches(str(name)[:QUOTED], list(known), n=3)
+    return f"; nearest: {', '.join(quoted(found) for found in near)}" if near else ""
+
+
+def unknown_name(name: str, known: Sequence[str]) -> str:
+    """Say that a name is unknown, with the nearest ones."""
+    return f"the name {quoted(name)} is unknown{nearest(name, known)}"
+
+
+def array(what: str, values: Any) -> NDArray[Any]:
+    """Values as an array of bools, whole numbers, floats, text or objects: native and aligned.
+
+    Subclasses of arrays become plain arrays; what is masked, complex or a date is refused.
+
+    Raises
+    ------
+    InputError
+        What is no array: ragged rows, masked values (with the place of the first), complex numbers, dates,
+        records, and whatever fails when it is read.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        table: NDArray[Any] = _unmasked(what, values)
+    elif isinstance(values, np.ndarray):
+        table = np.asarray(values)
+    else:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                table = np.asarray(values)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise InputError(f"{what} cannot be read as an array: {quoted(str(error))}") from None
+    kind = table.dtype.kind
+    if kind == "c":
+        raise InputError(f"{what} holds complex numbers ({table.dtype}): Complex data not supported")
+    if kind in "Mm":
+        raise InputError(f"{what} holds dates or times ({table.dtype}), not numbers")
+    if kind == "V":
+        raise InputError(f"{what} holds records ({quoted(table.dtype)}), not numbers")
+    if kind == "S":
+        raise InputError(f"{what} holds bytes ({table.dtype}), neither numbers nor text: decode them")
+    if not table.dtype.isnative:
+        table = table.astype(table.dtype.newbyteorder("="))
+    return table if table.flags.aligned else table.copy()
+
+
+def _unmasked(what: str, values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
+    if values.dtype.names is not None:
+        raise InputError(f"{what} holds records ({quoted(values.dtype)}), not numbers")
+    places = np.argwhere(np.ma.getmaskarray(values))
+    if len(places):
+        raise InputError(f"{what}{_at(places[0])} is masked; leave out what is missing")
+    return np.asarray(values.data)
+
+
+def _at(place: Iterable[Any]) -> str:
+    """A place in an array: [3], [0, 2], or nothing for a single value."""
+    index = [int(at) for at in place]
+    return str(index) if index else ""
+
+
+def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
+    """Values as a C-contiguous array of float64; not a number and infinity are kept.
+
+    Raises
+    ------
+    InputError
+        As `array`; text; an object that is no number (None, a missing value, a list), with its place; a
+        number beyond float64; another shape.
+    """
+    table = array(what, values)
+    if shape is not None and table.shape != shape:
+        raise InputError(f"{what} has shape {table.shape}; {shape} is needed")
+    kind = table.dtype.kind
+    if kind in "UT":
+        raise InputError(f"{what} must be numbers, not text such as {quoted(_first(table))}")
+    if kind == "O":
+        for at, cell in enumerate(table.ravel().tolist()):
+            if not isinstance(cell, numbers.Real):
+                place = _at(np.unravel_index(at, table.shape))
+                raise InputError(f"{what}{place} is {quoted(cell)}; {what} must be numbers")
+    try:
+        with np.errstate(over="ignore"):
+            found = np.ascontiguousarray(table, dtype=np.float64).reshape(table.shape)
+    except Exception as error:
+        raise InputError(f"{what} must be numbers: {quoted(str(error))}") from None
+    if kind == "f" and table.dtype.itemsize > 8:
+        lost = np.argwhere(np.isinf(found) & np.isfinite(table))
+        if len(lost):
+            raise InputError(f"{what}{_at(lost[0])} is {table[tuple(lost[0])]}, beyond double precision")
+    return found
+
+
+def _first(table: NDArray[Any]) -> Any:
+    return table.ravel()[0] if table.size else ""
+
+
+def whole_numbers(
+    what: str, values: Any, shape: tuple[int, ...] | None = None, *, at_least: int | None = None
+) -> NDArray[np.int64]:
+    """Values as a C-contiguous array of int64; floats and objects only if they are whole.
+
+    Raises
+    ------
+    InputError
+        As `array`; text and bools; 2.5, NaN, infinity, and what 64 bits don't hold, with the place.
+    """
+    table = array(what, values)
+    if shape is not None and table.shape != shape:
+        raise InputError(f"{what} has shape {table.shape}; {shape} is needed")
+    kind = table.dtype.kind
+    if not table.size:
+        return np.zeros(table.shape, dtype=np.int64)
+    if kind not in "iufO":
+        raise InputError(f"{what} of type {table.dtype} are no whole numbers")
+    wrong: int | None = None
+    if kind == "f":
+        fine = np.isfinite(table) & (table == np.floor(table)) & (np.abs(table) < 2.0**63)
+        wrong = _first_false(fine)
+    elif kind == "u" and table.dtype.itemsize == 8:
+        wrong = _first_false(table <= np.uint64(np.iinfo(np.int64).max))
+    elif kind == "O":
+        found = [as_int(cell) for cell in table.ravel().tolist()]
+        small = [cell is not None and -(2**63) <= cell < 2**63 for cell in found]
+        wrong = None if all(small) else small.index(False)
+        table = table if wrong is not None else np.array(found, dtype=np.int64).reshape(table.shape)
+    if wrong is not None:
+        place = np.unravel_index(wrong, table.shape)
+        value = table[place]
+        far = as_int(value) is not None
+        reason = "is beyond 64 bits" if far else "is no whole number"
+        raise InputError(f"{what}{_at(place)} = {quoted(value)} {reason}")
+    found64 = np.ascontiguousarray(table, dtype=np.int64).reshape(table.shape)
+    if at_least is not None and found64.size and found64.min() < at_least:
+        place = np.unravel_index(int(found64.argmin()), found64.shape)
+        raise InputError(f"{what}{_at(place)} = {found64.min()} is below {at_least}")
+    return found64
+
+
+def _first_false(fine: NDArray[np.bool_]) -> int | None:
+    return None if fine.all() else int(fine.ravel().argmin())
+
+
+def labels(what: str, given: Any, n: int) -> NDArray[np.int64] | None:
+    """A whole number for each of n leaves, (n,), or None."""
+    if given is None:
+        return None
+    table = array(what, given)
+    if table.shape != (n,):
+        raise InputError(f"{what} has shape {table.shape}; a label for each of {n} leaves is needed")
+    return whole_numbers(what, table)

@@ -1,0 +1,181 @@
+"""Data frames: columns by their names, whatever their order.
+
+A frame is anything with named columns: of pandas, polars, pyarrow, a NumPy array of records, a dict of
+columns. None of these packages is imported.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc.errors import InputError
+
+__all__ = ["ANSWERS", "GROUPS", "ROLES", "WEIGHTS", "Columns", "column_names", "columns_of"]
+
+WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
+ANSWERS = ("answer", "answers", "answer_id")
+_PEOPLE = ("person", "participant", "subject", "worker", "annotator", "user")
+GROUPS = ("group", "groups", *_PEOPLE, *(f"{who}_id" for who in _PEOPLE))
+RESPONSES = ("y", "response", "target")
+
+#: Names of the columns of leaves, by what the rows are.
+ROLES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "triplets": (
+        ("anchor", "near", "far"),
+        ("head", "winner", "loser"),
+        ("anchor", "positive", "negative"),
+        ("i", "j", "k"),
+    ),
+    "quadruplets": (("i", "j", "k", "l"), ("near_a", "near_b", "far_a", "far_b")),
+    "odd one out": (("odd", "a", "b"),),
+    "most central": (("central", "a", "b"),),
+    "responses": (("anchor", "a", "b"),),
+}
+_MAKERS = {
+    "triplets": "Triplets",
+    "quadruplets": "Quadruplets",
+    "odd one out": "Triplets.from_odd_one_out",
+    "most central": "Triplets.from_most_central",
+    "responses": "Triplets.from_responses",
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a frame holds: (m, w) leaves, and further columns where there are any."""
+
+    rows: Any
+    weights: Any = None
+    answers: Any = None
+    groups: Any = None
+    responses: Any = None
+
+
+def columns_of(data: Any, what: str, width: int) -> Columns | None:
+    """The columns of a frame by name, or None if the data are no frame.
+
+    Columns without names (numbered ones), or with names that mean nothing here, are taken in their
+    order if there are as many as needed.
+
+    Raises
+    ------
+    InputError
+        Names that are only partly known, those of other rows, a name twice, two sets or two weights.
+    """
+    names = column_names(data)
+    if names is None:
+        return None
+    plain = [name.strip().lower() if isinstance(name, str) else "" for name in names]
+    shown = ", ".join(str(name) for name in names)
+    sets = [known for known in ROLES.get(what, ()) if all(name in plain for name in known)]
+    # `i, j, k` are among `i, j, k, l`: the longer set of names is meant.
+    wider = [known for known in ROLES["quadruplets"] if what == "triplets" and set(known) <= set(plain)]
+    if wider:
+        raise _meant(shown, "quadruplets", wider[0])
+    if len(sets) > 1:
+        both = " and ".join(", ".join(known) for known in sets[:2])
+        raise InputError(f"the columns {_checks.quoted(shown)} hold both {both}: keep one of them")
+    if not sets:
+        return _by_place(data, names, plain, shown, what, width)
+    for name in {*sets[0], *WEIGHTS, *ANSWERS, *GROUPS}:
+        if plain.count(name) > 1:
+            raise InputError(f"there are {plain.count(name)} columns {name!r} among {_checks.quoted(shown)}")
+    leaves = [_column(data, names[plain.index(name)]) for name in sets[0]]
+    weights, answers, groups = (_further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS))
+    told = _further(data, names, plain, RESPONSES) if what == "responses" else None
+    return Columns(_stacked(leaves), weights, answers, groups, told)
+
+
+def _meant(shown: str, kind: str, known: Sequence[str]) -> InputError:
+    return InputError(
+        f"the columns are {_checks.quoted(shown)}: {', '.join(known)} are for ordhc.{_MAKERS[kind]}"
+    )
+
+
+def _by_place(
+    data: Any, names: Sequence[Any], plain: list[str], shown: str, what: str, width: int
+) -> Columns:
+    needed = ", ".join(ROLES[what][0]) if what in ROLES else f"{width} leaves"
+    for kind, sets in ROLES.items():
+        for known in sets:
+            if kind != what and all(name in plain for name in known):
+                raise _meant(shown, kind, known)
+    further = [name for name in plain if name in {*WEIGHTS, *ANSWERS, *GROUPS}]
+    if what == "ranking":
+        # The reference by its name; the order of the others is what the columns say.
+        keep = [at for at, name in enumerate(plain) if name not in further]
+        keep.sort(key=lambda at: plain[at] != "reference")
+        if not keep:
+            raise InputError("there are no columns of leaves")
+        weights, answers, groups = (
+            _further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS)
+        )
+        return Columns(_stacked([_column(data, names[at]) for at in keep]), weights, answers, groups)
+    telling = {name for sets in ROLES.values() for known in sets for name in known if len(name) > 1}
+    found = [name for name in plain if name in telling]
+    if found:
+        raise InputError(
+            f"the columns are {_checks.quoted(shown)}; {needed} are needed: "
+            f"{found[0]!r} alone does not tell the order"
+        )
+    if further or len(names) != width:
+        raise InputError(f"the columns are {_checks.quoted(shown)}; {needed} are needed")
+    return Columns(_stacked([_column(data, name) for name in names]))
+
+
+def column_names(data: Any) -> list[Any] | None:
+    """The names of a frame's columns."""
+    if isinstance(data, np.ndarray):
+        return None if data.dtype.names is None else list(data.dtype.names)
+    if isinstance(data, Mapping):
+        return list(data)
+    for attribute in ("column_names", "columns"):
+        names = getattr(data, attribute, None)
+        if names is not None and not callable(names) and hasattr(data, "__getitem__"):
+            try:
+                return list(names)
+            except Exception as error:
+                raise InputError(f"the columns cannot be read: {_checks.quoted(str(error))}") from None
+    return None
+
+
+def _column(data: Any, name: Any) -> Any:
+    try:
+        column = data[name]
+        if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
+            return np.asarray(column.to_numpy())
+        return np.asarray(column) if not isinstance(column, np.ma.MaskedArray) else column
+    except Exception as error:
+        raise InputError(
+            f"column {_checks.quoted(name)} cannot be read: {_checks.quoted(str(error))}"
+        ) from None
+
+
+def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[str]) -> Any:
+    there = [name for name in plain if name in known]
+    if len(there) > 1:
+        raise InputError(
+            f"columns {there[0]!r} and {there[1]!r} mean the same: keep one, or give it by keyword"
+        )
+    return _column(data, names[plain.index(there[0])]) if there else None
+
+
+def _stacked(columns: list[Any]) -> Any:
+    """Columns side by side; text and numbers as objects, so that both stay what they are."""
+    for at, column in enumerate(columns):
+        if column.ndim != 1 or len(column) != len(columns[0]):
+            raise InputError(f"column {at} has shape {column.shape}, the first one {columns[0].shape}")
+    if any(isinstance(column, np.ma.MaskedArray) for column in columns):
+        return np.ma.stack(columns, axis=1)
+    kinds = {column.dtype.kind for column in columns}
+    if kinds <= set("iuf"):
+        # Unsigned and signed ids of 64 bits have no common whole type.
+        if "f" not in kinds and np.result_type(*columns).kind == "f":
+            columns = [column.astype(object) for column in columns]
+        return np.stack(columns, axis=1)
+    if len(kinds) == 1 and not kinds & set("OUT"):
+        return np.stack(columns, axis=1)
+    return np.stack([column.astype(object) for column in columns], axis=1)

@@ -1,0 +1,193 @@
+"""What a dendrogram has beside its merges and heights: names, support, branch lengths."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc
+from ordhc.comparisons import _checked_names
+from ordhc.errors import InputError
+
+Floats = NDArray[np.float64]
+
+#: What a file may hold beside names, merges and heights.
+KEYS = ("joined", "node_names", "support", "branch_lengths", "leaf_heights")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """All of a dendrogram but merges and heights; see `Dendrogram`. None is what it hasn't.
+
+    The last two tell how Newick text is written, as it was read: support as shares instead of percent,
+    children by their smallest leaves instead of their labels.
+    """
+
+    names: tuple[str, ...] | None = None
+    joined: NDArray[np.bool_] | None = None
+    node_names: tuple[str | None, ...] | None = None
+    support: Floats | None = None
+    branch_lengths: Floats | None = None
+    leaf_heights: Floats | None = None
+    shares: bool = False
+    by_leaves: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        tree: _ordhc.Dendrogram,
+        *,
+        names: Sequence[str] | None = None,
+        joined: ArrayLike | None = None,
+        node_names: Sequence[str | None] | None = None,
+        support: ArrayLike | None = None,
+        branch_lengths: ArrayLike | None = None,
+        leaf_heights: ArrayLike | None = None,
+        shares: bool = False,
+        by_leaves: bool = False,
+    ) -> "Beside":
+        """Checked, for a tree."""
+        n = tree.n_leaves
+        known = _checked_names(names)
+        if known is not None and len(known) != n:
+            raise InputError(f"{len(known)} names for {n} leaves")
+        marks = _marks(tree, joined)
+        sure = _values("support", support, n, n - 1, 0, 1)
+        lengths = _values("branch_lengths", branch_lengths, n, 2 * n - 1, -np.inf, np.inf)
+        own = _values("leaf_heights", leaf_heights, n, n, -np.inf, np.inf)
+        labels = _labels(node_names, n)
+        if marks is not None:
+            for at in np.flatnonzero(marks).tolist():
+                if labels is not None and labels[at] is not None:
+                    raise InputError(
+                        f"node_names[{at}] is {shown(labels[at])}, but merge {at} is part of another node"
+                    )
+            # Parts of a node have none of their own.
+            if sure is not None:
+                sure[marks] = np.nan
+            if lengths is not None:
+                lengths[n:][marks] = np.nan
+        for array in (marks, sure, lengths, own):
+            if array is not None:
+                array.flags.writeable = False
+        return cls(known, marks, labels, sure, lengths, own, bool(shares), bool(by_leaves))
+
+    def relabelled(self, leaves: NDArray[np.int64]) -> "Beside":
+        """With leaf i as leaf `leaves[i]`."""
+        before = np.argsort(leaves)
+        names = None if self.names is None else tuple(self.names[leaf] for leaf in before.tolist())
+        own = None if self.leaf_heights is None else self.leaf_heights[before]
+        lengths = self.branch_lengths
+        if lengths is not None:
+            lengths = np.concatenate([lengths[before], lengths[len(before) :]])
+        for array in (own, lengths):
+            if array is not None:
+                array.flags.writeable = False
+        return replace(self, names=names, leaf_heights=own, branch_lengths=lengths, by_leaves=False)
+
+    def equals(self, other: "Beside") -> bool:
+        """Whether all is the same; how text is written does not matter."""
+        arrays = ("support", "branch_lengths", "leaf_heights")
+        return (
+            self.names == other.names
+            and self.node_names == other.node_names
+            and _same(self.joined, other.joined)
+            and all(_same(getattr(self, name), getattr(other, name)) for name in arrays)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What there is, but the names of leaves, as JSON can hold it."""
+        found: dict[str, Any] = {}
+        has_gaps = self.support is not None and bool(np.isnan(self.support).any())
+        if self.joined is not None:
+            found["joined"] = self.joined.tolist()
+        elif self.support is not None and has_gaps:
+            found["joined"] = [False] * len(self.support)
+        if self.node_names is not None:
+            found["node_names"] = list(self.node_names)
+        for name in ("support", "branch_lengths", "leaf_heights"):
+            values = getattr(self, name)
+            if values is not None:
+                found[name] = [None if value != value else value for value in values.tolist()]
+        written = {"support_as_shares": self.shares, "children_by_leaves": self.by_leaves}
+        found |= {key: True for key, value in written.items() if value}
+        return found
+
+
+def from_dict(data: dict[str, Any]) -> dict[str, Any]:
+    """What `Beside.to_dict` gave, as arguments of a dendrogram."""
+    given = {key: data.get(key) for key in KEYS}
+    for key in ("support", "branch_lengths", "leaf_heights"):
+        values = given[key]
+        if isinstance(values, list):
+            given[key] = [np.nan if value is None else value for value in values]
+    return given
+
+
+def parts_without_support(tree: _ordhc.Dendrogram, support: ArrayLike) -> NDArray[np.bool_] | None:
+    """Merges that have no support and stand at the height of the merge above them."""
+    shares = np.asarray(support, dtype=np.float64)
+    n, heights = tree.n_leaves, tree.heights()
+    if shares.shape != heights.shape:
+        return None
+    merges = tree.merges()
+    above = np.full(2 * n - 1, -1)
+    above[merges.ravel()] = np.repeat(np.arange(n - 1), 2)
+    above = above[n:]
+    joined = np.isnan(shares) & (above >= 0)
+    joined &= heights == heights[above]
+    return joined if joined.any() else None
+
+
+def shown(name: Any) -> str:
+    """The beginning of a name, in quotes and without control characters."""
+    text = str(name)
+    return repr(text if len(text) <= 60 else text[:60] + "…")
+
+
+def _marks(tree: _ordhc.Dendrogram, joined: ArrayLike | None) -> NDArray[np.bool_] | None:
+    if joined is None:
+        return None
+    marks = np.array(joined)
+    if marks.size == 0:
+        marks = marks.astype(bool)
+    if marks.dtype != np.bool_ or marks.ndim != 1:
+        raise InputError(f"joined has type {marks.dtype} and shape {marks.shape}; a bool per merge is needed")
+    tree.check_joined(marks)
+    return marks if marks.any() else None
+
+
+def _values(
+    what: str, given: ArrayLike | None, n: int, length: int, low: float, high: float
+) -> Floats | None:
+    if given is None:
+        return None
+    values = np.array(given, dtype=np.float64)
+    if values.shape != (length,):
+        raise InputError(f"{what} has shape {values.shape}; ({length},) is needed for {n} leaves")
+    wrong = np.flatnonzero((values < low) | (values > high) | np.isinf(values))
+    if wrong.size:
+        raise InputError(f"{what}[{wrong[0]}] is {values[wrong[0]]}, not finite within {low:g} to {high:g}")
+    return values
+
+
+def _labels(names: Sequence[str | None] | None, n: int) -> tuple[str | None, ...] | None:
+    if names is None:
+        return None
+    if isinstance(names, str) or len(names) != n - 1:
+        raise InputError(f"node_names are {len(names)}; one per merge, {n - 1}, is needed for {n} leaves")
+    for at, name in enumerate(names):
+        if name is not None and not isinstance(name, str):
+            raise InputError(
+                f"node_names[{at}] is {shown(name)} of type {type(name).__name__}, not str or None"
+            )
+    labels = tuple(None if name is None else str(name) for name in names)
+    return labels if any(label is not None for label in labels) else None
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a is b or np.array_equal(a, b, equal_nan=a.dtype != np.bool_)

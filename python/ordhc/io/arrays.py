@@ -1,0 +1,329 @@
+"""Rows from npz, npy and Parquet."""
+
+import io as bytes_io
+import zipfile
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._checks import quoted
+from ordhc._ids import as_ids
+from ordhc.errors import InputError, MissingExtraError
+from ordhc.io.files import check_unpacked
+from ordhc.io.guard import looks_like
+from ordhc.io.parsed import ANSWERS, LITERAL, PERSONS, WEIGHTS, Parsed, persons_of
+from ordhc.io.sheet import Sheet, listed, unknown_column
+
+_ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
+
+
+def load_array(data: bytes, source: str) -> NDArray[Any]:
+    """The array of an npy file, refused if it claims to be larger than it is."""
+    if not data.startswith(b"\x93NUMPY"):
+        raise _no(source, ".npy", data)
+    stream = bytes_io.BytesIO(data)
+    major, _ = np.lib.format.read_magic(stream)
+    if major not in (1, 2, 3):
+        raise InputError(f"{source}: npy of version {major} is unknown")
+    read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise InputError(f"{source}: holds Python objects, which are not read; write numbers or text")
+    size = dtype.itemsize
+    for length in shape:
+        size *= int(length)
+    if size < 0 or size > len(data) - stream.tell():
+        raise InputError(f"{source}: the file is cut or damaged: {quoted(shape)} needs {size:,} bytes")
+    stream.seek(0)
+    found: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+    return found
+
+
+def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file by name."""
+    if not data.startswith(b"PK"):
+        raise _no(source, ".npz", data)
+    try:
+        with zipfile.ZipFile(bytes_io.BytesIO(data)) as archive:
+            members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+            if not members:
+                raise _no(source, ".npz", data)
+            check_unpacked(sum(member.file_size for member in members), source)
+            arrays = {}
+            for member in members:
+                name = member.filename.removesuffix(".npy")
+                with archive.open(member) as stream:
+                    content = stream.read(member.file_size + 1)
+                arrays[name] = load_array(content, f"{source}: {quoted(name)}")
+            return arrays
+    except InputError:
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise InputError(f"{source}: the file is cut or damaged: {quoted(str(error))}") from error
+
+
+def _no(source: str, suffix: str, data: bytes) -> InputError:
+    found = looks_like(data)
+    like = f"; looks like {found[0]}: {found[1]}" if found else ""
+    return InputError(f"{source}: is no {suffix} file{like}")
+
+
+def from_arrays(
+    data: bytes, source: str, suffix: str, width: int | None, columns: tuple[str, ...]
+) -> tuple[Parsed, NDArray[Any] | None]:
+    """Rows of npz or npy, and the responses to them if they are questions."""
+    if suffix == ".npy":
+        return _rows(load_array(data, source), source, width, columns, {}), None
+    arrays = load_arrays(data, source)
+    key = next((key for key in _ROWS if key in arrays), None)
+    if key is None and len(arrays) == 1 and next(iter(arrays.values())).ndim == 2:
+        key = next(iter(arrays))
+    if key is None:
+        raise InputError(f"{source}: none of {', '.join(_ROWS)} among {listed(list(arrays))}")
+    parsed = _rows(arrays[key], source, width, columns, arrays)
+    responses = next((arrays[key] for key in ("y", "target", "response") if key in arrays), None)
+    return parsed, responses
+
+
+def _rows(
+    table: NDArray[Any], source: str, width: int | None, columns: tuple[str, ...], arrays: dict[str, Any]
+) -> Parsed:
+    if width is None:
+        width = table.shape[1] if table.ndim == 2 else 0
+        columns = tuple(f"column {at}" for at in range(width))
+    try:
+        rows, names = as_ids(table, width, columns, None)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+    given = texts_of(arrays, "names", source)
+    n_leaves = None
+    if "n_leaves" in arrays:
+        if arrays["n_leaves"].size != 1 or arrays["n_leaves"].dtype.kind not in "iu":
+            raise InputError(f"{source}: n_leaves is {quoted(arrays['n_leaves'])}, no whole number")
+        n_leaves = int(arrays["n_leaves"].ravel()[0])
+    parsed = Parsed(source, rows.astype(np.int64), names, n_leaves=n_leaves)
+    if given is not None:
+        parsed.own_names = given
+    parsed.weights = arrays.get("weights")
+    parsed.answers = arrays.get("answers")
+    parsed.groups = arrays.get("groups")
+    parsed.group_names = texts_of(arrays, "group_names", source)
+    return parsed
+
+
+def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] | None:
+    """Text in npz: an array of text, or UTF-8 (`NAME_utf8`) with the ends of each (`NAME_ends`)."""
+    if name in arrays:
+        if arrays[name].dtype.kind not in "UT" or arrays[name].ndim != 1:
+            raise InputError(
+                f"{source}: {name} are {arrays[name].dtype} of shape {arrays[name].shape}, no text"
+            )
+        return tuple(str(text) for text in arrays[name].tolist())
+    if f"{name}_utf8" not in arrays or f"{name}_ends" not in arrays:
+        return None
+    data = arrays[f"{name}_utf8"].astype(np.uint8).tobytes()
+    ends = [0, *arrays[f"{name}_ends"].ravel().astype(np.int64).tolist()]
+    if any(start > end for start, end in pairwise(ends)) or ends[-1] != len(data):
+        raise InputError(f"{source}: {name}_ends don't cut {name}_utf8 of {len(data)} bytes")
+    return tuple(data[start:end].decode() for start, end in pairwise(ends))
+
+
+def texts_to(texts: Sequence[str], name: str) -> dict[str, NDArray[Any]]:
+    """Text for npz: NumPy's arrays of text lose NULs at the end, and are as wide as the longest."""
+    longest = max(map(len, texts), default=0)
+    if longest <= 1000 and not any(text.endswith("\0") for text in texts):
+        return {name: np.array(texts, dtype=np.str_)}
+    parts = [text.encode() for text in texts]
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    return {f"{name}_utf8": np.frombuffer(b"".join(parts), dtype=np.uint8), f"{name}_ends": ends}
+
+
+def pyarrow_parquet() -> Any:
+    """The module, or an error that says how to get it."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError.of("Parquet", "pyarrow", "parquet") from None
+    return pyarrow.parquet
+
+
+class Table:
+    """Columns of a Parquet file, read as they are asked for."""
+
+    def __init__(self, data: bytes, source: str) -> None:
+        parquet = pyarrow_parquet()
+        import pyarrow
+
+        try:
+            self._file = parquet.ParquetFile(pyarrow.BufferReader(data))
+        except (pyarrow.ArrowException, OSError) as error:
+            found = looks_like(data)
+            like = f"; looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
+            reason = quoted(str(error).splitlines()[0] if str(error) else "")
+            raise InputError(f"{source}: the Parquet file cannot be read: {reason}{like}") from error
+        self.source = source
+        self.there = list(self._file.schema_arrow.names)
+        check_unpacked(self._file.metadata.num_rows * 8, source)
+        self._sheet = Sheet(source, [self.there], [1])
+
+    def find(self, names: Sequence[str]) -> str | None:
+        """The column of one of some names; twice is an error."""
+        at = self._sheet.find(names)
+        return None if at is None else self.there[at]
+
+    def values(self, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """A column as numbers or text, and which of it is missing."""
+        import pyarrow
+        import pyarrow.compute
+
+        if self.there.count(column) > 1:
+            raise InputError(f"{self.source}: there are two columns {quoted(column)}; only one can be meant")
+        try:
+            found = self._file.read(columns=[column], use_threads=False).column(0)
+            kind = found.type
+            if pyarrow.types.is_dictionary(kind):
+                found = found.cast(kind.value_type)
+                kind = found.type
+            missing = np.asarray(found.is_null(nan_is_null=True))
+            if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
+                return np.array(found.to_pylist(), dtype=object), missing
+            if pyarrow.types.is_decimal(kind):
+                found = found.cast(pyarrow.float64())
+                kind = found.type
+            if pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind):
+                return np.asarray(found.fill_null(0).to_numpy()), missing
+        except pyarrow.ArrowException as error:
+            raise InputError(
+                f"{self.source}: the column {quoted(column)} cannot be read: {quoted(str(error))}"
+            ) from error
+        raise InputError(
+            f"{self.source}: the column {quoted(column)} is {quoted(str(kind))}, neither numbers nor text"
+        )
+
+
+def from_parquet(
+    data: bytes,
+    source: str,
+    chosen: list[int] | list[str] | None,
+    known: list[list[str]],
+    missing: Sequence[str],
+    weights: str | None = None,
+    answer: str | None = None,
+    group: str | None = None,
+) -> Parsed:
+    """Rows of a Parquet file."""
+    table = Table(data, source)
+    wanted, literal = _leaf_columns(table, chosen, known, weights, answer, group)
+    parts = [table.values(column) for column in wanted]
+    text = any(values.dtype == object for values, _ in parts)
+    absent = np.zeros(len(parts[0][0]), dtype=bool)
+    words: dict[int, str] = {}
+    for values, mask in parts:
+        absent |= mask
+        if values.dtype == object and not literal:
+            for row, cell in enumerate(values.tolist()):
+                if cell is None or not cell.strip() or cell.strip() in missing:
+                    absent[row] = True
+                    words.setdefault(row, (cell or "").strip())
+    cells = np.stack([values.astype(object) if text else values for values, _ in parts], axis=1)
+    kept = np.flatnonzero(~absent)
+    try:
+        rows, names = as_ids(cells[kept], len(wanted), tuple(wanted), None)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+    parsed = Parsed(source, rows.astype(np.int64), names)
+    if absent.any():
+        parsed.numbers = kept
+        parsed.missing = [(row, words.get(row, "")) for row in np.flatnonzero(absent).tolist()]
+    _add_further(parsed, table, kept, wanted, weights, answer, group)
+    return parsed
+
+
+def _leaf_columns(
+    table: Table,
+    chosen: list[int] | list[str] | None,
+    known: list[list[str]],
+    *further: str | None,
+) -> tuple[list[str], bool]:
+    if chosen is not None:
+        wanted = []
+        for column in chosen:
+            if isinstance(column, int):
+                if not 0 <= column < len(table.there):
+                    raise InputError(
+                        f"{table.source}: there is no column {column}; there are {len(table.there)}, from 0"
+                    )
+                wanted.append(table.there[column])
+                continue
+            found = table.find([column])
+            if found is None:
+                raise unknown_column(table.source, column, table.there)
+            wanted.append(found)
+        return wanted, all(column.lower().endswith(LITERAL) for column in wanted)
+    for ending in ("", LITERAL):
+        for names in known:
+            there = [table.find([name + ending]) for name in names]
+            if None not in there:
+                return [name for name in there if name is not None], bool(ending)
+    if known:
+        sets = " or ".join(",".join(names) for names in known[:4])
+        raise InputError(f"{table.source}: there are no columns {sets} among {listed(table.there)}")
+    # All but what is known to be something else.
+    other = {table.find([name for name in names if name]) for names in (further, WEIGHTS, ANSWERS, PERSONS)}
+    return [column for column in table.there if column not in other], False
+
+
+def _add_further(
+    parsed: Parsed,
+    table: Table,
+    kept: NDArray[np.intp],
+    wanted: list[str],
+    weights: str | None,
+    answer: str | None,
+    group: str | None,
+) -> None:
+    def column_of(given: str | None, known: Sequence[str], what: str) -> str | None:
+        found = table.find([given] if given else list(known))
+        if given and found is None:
+            raise InputError(
+                f"{parsed.source}: there is no column {quoted(given)} of {what}; "
+                f"there are {listed(table.there)}"
+            )
+        return None if found in wanted else found
+
+    weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
+    if weights is None and len(weighted) > 1:
+        raise InputError(
+            f"{parsed.source}: both `{weighted[0]}` and `{weighted[1]}` may be the weights; say which"
+        )
+    if (column := column_of(weights, WEIGHTS, "weights")) is not None:
+        values, absent = table.values(column)
+        if absent[kept].any():
+            row = int(kept[absent[kept].argmax()])
+            raise InputError(f"{parsed.source}: row {row}: there is no weight in column {quoted(column)}")
+        parsed.weights = values[kept]
+    if (column := column_of(answer, ANSWERS, "answers")) is not None:
+        parsed.answers = _told(table, column)[kept]
+    if (column := column_of(group, PERSONS, "persons")) is not None:
+        values = _told(table, column)[kept]
+        if values.dtype == object:
+            texts = list(dict.fromkeys(values.tolist()))
+            code = {text: at for at, text in enumerate(texts)}
+            codes = np.array([code[text] for text in values.tolist()], dtype=np.int64)
+            parsed.groups, parsed.group_names = persons_of(texts, codes, literal=True)
+        else:
+            parsed.groups = values
+
+
+def _told(table: Table, column: str) -> NDArray[Any]:
+    """Whole numbers or text; nothing is the text of nothing."""
+    values, absent = table.values(column)
+    if not absent.any() and (values.dtype == object or values.dtype.kind in "iu"):
+        return values
+    texts = ["" if gone else str(value) for value, gone in zip(values.tolist(), absent.tolist(), strict=True)]
+    return np.array(texts, dtype=object)

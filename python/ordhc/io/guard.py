@@ -1,0 +1,127 @@
+"""What a file looks like, and one guard around everything that reads one."""
+
+import io as bytes_io
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
+
+#: How long a message may be, and how much of what is in a file it may quote.
+MESSAGE = 480
+QUOTED = 80
+
+_SHEET = "save the sheet as csv (UTF-8)"
+_BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls) or another OLE file", _SHEET),
+    (b"#NEXUS", "a NEXUS file", "write its tree as Newick (.nwk)"),
+    (b"PAR1", "a Parquet file", "name it .parquet"),
+    (b"\x93NUMPY", "a NumPy array", "name it .npy"),
+    (
+        b"SQLite format 3",
+        "a database or a session",
+        "`ordhc learn FILE --export answers.csv` writes its answers",
+    ),
+    (b"\x89HDF", "an HDF5 file", "write the table as csv or Parquet"),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it first"),
+    (b"\xfd7zXZ", "packed by xz", "unpack it first"),
+    (b"BZh", "packed by bzip2", "unpack it first"),
+    (b"\x1f\x8b", "packed twice by gzip", "unpack it first"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"%PDF", "a PDF", "give the data that it shows"),
+    (b"\x89PNG", "a picture", "give the data that it shows"),
+    (b"\xff\xd8\xff", "a picture", "give the data that it shows"),
+    (b"{\\rtf", "an RTF document", "save it as plain text"),
+    (b"RDX", "an R workspace", "write the table with write.csv(..., row.names = FALSE)"),
+    (b"$FL2", "an SPSS file", "write the table as csv"),
+    (b"\x80\x03", "a Python pickle", "write the data as csv, npz or Parquet"),
+    (b"\x80\x04", "a Python pickle", "write the data as csv, npz or Parquet"),
+    (b"\x80\x05", "a Python pickle", "write the data as csv, npz or Parquet"),
+    (b"MATLAB 5.0", "a MATLAB file", "write the table as csv"),
+    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+    (b"<!DOCTYPE", "a web page", "the download may need a login"),
+    (b"<html", "a web page", "the download may need a login"),
+    (b"<?xml", "XML", "write the table as csv"),
+)
+_TWO_TREES = "two trees are compared by `ordhc score ONE OTHER --metric triplet_distance`"
+_IN_ZIP = (
+    ("xl/", "an Excel workbook (.xlsx)", _SHEET),
+    ("word/", "a Word document", "save it as plain text"),
+    ("content.xml", "an OpenDocument file", _SHEET),
+)
+
+
+def looks_like(data: bytes) -> tuple[str, str] | None:
+    """What bytes look like that are no plain table, and what to do; None if nothing is recognised."""
+    head = data[:4096].lstrip(b" \t\r\n\xef\xbb\xbf")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = data[:4096]
+    for beginning, what, advice in _BEGINNINGS:
+        if head[: len(beginning)].upper() == beginning.upper():
+            return what, advice
+    if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+        return _zipped(data)
+    if head[:1] == b"{":
+        return "JSON", f"comparisons are csv, tsv, Parquet, npz or npy; {_TWO_TREES}"
+    if head[:1] == b"(" and b"," in head and (data.rstrip()[-1:] == b";" or head.startswith(b"((")):
+        return "a Newick tree", _TWO_TREES
+    if head[:20].lower().startswith(b"cluster_a,cluster_b"):
+        return "a tree (SciPy's Z)", _TWO_TREES
+    if b"\0" in head[:1024]:
+        wide = head[1:64:2].count(0) > 16 or head[0:64:2].count(0) > 16
+        return ("UTF-16 text", "save it as UTF-8") if wide else ("no text", "is it whole?")
+    return None
+
+
+def _zipped(data: bytes) -> tuple[str, str]:
+    try:
+        with zipfile.ZipFile(bytes_io.BytesIO(data)) as archive:
+            names = archive.namelist()
+    except Exception:
+        names = []
+    for part, what, advice in _IN_ZIP:
+        if any(name.startswith(part) for name in names):
+            return what, advice
+    if names and all(name.endswith(".npy") for name in names):
+        return "arrays of NumPy", "name it .npz"
+    return "a zip archive", "unpack it first"
+
+
+def refuse_others(data: bytes, source: str, wanted: str) -> None:
+    """Raise if a file that should be text is something else."""
+    found = looks_like(data)
+    if found is not None:
+        raise InputError(f"{source}: looks like {found[0]}, not {wanted}: {found[1]}")
+
+
+def brief(text: str, limit: int = MESSAGE) -> str:
+    """A message on one line, without control characters, cut where it is too long."""
+    text = " ".join(text.split())
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: 2 * limit])
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+@contextmanager
+def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]:
+    """Make every failure to read a file an InputError that names it and says what it looks like.
+
+    What ordhc raises itself passes, its messages cut to a length that can be read; so do interrupts, files
+    that aren't there and memory that isn't enough.
+    """
+    try:
+        yield
+    except InputError as error:
+        text = brief(str(error))
+        if text != str(error):
+            raise InputError(text) from None
+        raise
+    except (MissingExtraError, PluginError, OrdhcWarning, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, FileNotFoundError | PermissionError) or getattr(error, "filename", None):
+            raise
+        found = None if data is None else looks_like(data)
+        like = f"; looks like {found[0]}" if found is not None else ""
+        reason = brief(str(error), QUOTED) or type(error).__name__
+        raise InputError(f"{source}: cannot be read as {what}: {reason}{like}") from error

@@ -1,0 +1,254 @@
+"""Rows as a file holds them, whatever its format, and comparisons made of them."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc._checks import quoted, unknown_name
+from ordhc.errors import InputError, SkippedRowsWarning
+from ordhc.io.guard import brief
+
+#: Names of columns, whatever their case; the first that is there is taken.
+WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
+ANSWERS = ("answer", "answer_id", "answer_number")
+PERSONS = (
+    "person", "person_id", "participant", "participant_id", "subject", "subject_id", "worker", "worker_id",
+    "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
+    "user_id", "puid", "prolific_pid", "who",
+)  # fmt: skip
+#: What stands for a missing leaf besides blanks.
+MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
+#: Ending of columns that hold names to the letter.
+LITERAL = "_name"
+
+Made = TypeVar("Made")
+
+
+@dataclass
+class Parsed:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    source
+        What to call the file in messages.
+    rows
+        (m, w) ids, or places in `names`.
+    names
+        What rows are places in, None if they are ids.
+    weights, answers, groups, group_names, n_leaves
+        What else the file tells.
+    numbers
+        The line of each row, or its number in the file; None for all rows from 0.
+    unit
+        "line" or "row".
+    own_names
+        The names of leaves that a file of ids tells.
+    missing, bad
+        Rows that were passed over: the line or row, and what stands for no leaf, or what is wrong.
+    """
+
+    source: str
+    rows: NDArray[np.int64]
+    names: Sequence[str] | None = None
+    weights: ArrayLike | None = None
+    answers: ArrayLike | None = None
+    groups: ArrayLike | None = None
+    group_names: Sequence[str] | None = None
+    n_leaves: int | None = None
+    numbers: NDArray[Any] | None = None
+    unit: str = "row"
+    own_names: tuple[str, ...] | None = None
+    missing: list[tuple[int, str]] = field(default_factory=list)
+    bad: list[tuple[int, str]] = field(default_factory=list)
+
+    def number(self, row: int) -> int:
+        """The line of a row, or its number in the file."""
+        return row if self.numbers is None else int(self.numbers[row])
+
+    def place(self, row: int) -> str:
+        """Where a row stands."""
+        separator = ":" if self.unit == "line" else ": row "
+        return f"{self.source}{separator}{self.number(row)}"
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Leave out all other rows."""
+        numbers = np.arange(len(self.rows)) if self.numbers is None else self.numbers
+        self.numbers = numbers[kept]
+        self.rows = self.rows[kept]
+        for name in ("weights", "answers", "groups"):
+            values = getattr(self, name)
+            if values is not None:
+                setattr(self, name, np.asarray(values)[kept])
+
+
+def assemble(
+    parsed: Parsed,
+    make: Callable[..., Made],
+    names: tuple[str, ...] | None,
+    n_leaves: int | None,
+    *,
+    skip_bad: bool,
+    quadruplets: bool = False,
+) -> Made:
+    """Comparisons of parsed rows: errors of a row name its line, what was passed over is told."""
+    total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
+    if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
+        raise InputError(_of_missing(parsed, total, kept=False))
+    if n_leaves is None:
+        n_leaves = parsed.n_leaves
+    if parsed.names is not None:
+        names = _look_up(parsed, names, n_leaves)
+    wrong = _wrong_rows(parsed, names, len(names) if names is not None else n_leaves, quadruplets)
+    if wrong:
+        if not skip_bad:
+            raise InputError(_first_of(parsed, wrong))
+        parsed.bad += [(parsed.number(row), reason) for row, reason in wrong]
+        kept = np.ones(len(parsed.rows), dtype=bool)
+        kept[[row for row, _ in wrong]] = False
+        parsed.keep(kept)
+    if parsed.bad and not len(parsed.rows):
+        raise InputError(f"{parsed.source}: all {total:,} rows are bad; {_of_bad(parsed)}")
+    made = _made(parsed, make, names, n_leaves)
+    for text, rows in ((_of_missing(parsed, total), parsed.missing), (_of_bad(parsed, total), parsed.bad)):
+        if rows:
+            warnings.warn(SkippedRowsWarning(text, rows), stacklevel=5)
+    return made
+
+
+def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None) -> tuple[str, ...]:
+    """The names of the leaves; rows become places in them, -1 for names that aren't there."""
+    found = parsed.names or ()
+    if names is None:
+        if n_leaves is not None and n_leaves != len(found):
+            raise InputError(
+                f"{parsed.source}: {len(found)} different names, but n_leaves = {n_leaves}; give all names"
+            )
+        return tuple(found)
+    code = {name: leaf for leaf, name in enumerate(names)}
+    table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=np.int64)
+    if len(parsed.rows):
+        parsed.rows = table[parsed.rows]
+    return names
+
+
+def _wrong_rows(
+    parsed: Parsed, names: tuple[str, ...] | None, n: int | None, quadruplets: bool
+) -> list[tuple[int, str]]:
+    """Rows with leaves that are twice in them or aren't there, with the reason, in order."""
+    rows = parsed.rows
+    if not len(rows):
+        return []
+    outside: Any = rows < 0
+    if n is not None:
+        outside |= rows >= n
+    strange = outside.any(axis=1)
+    if quadruplets:
+        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
+        same = (pairs[:, 0] == pairs[:, 1]).all(axis=1)
+        twice = (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
+    else:
+        ordered = np.sort(rows, axis=1)
+        twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        same = np.zeros(len(rows), dtype=bool)
+    found: list[tuple[int, str]] = []
+    for row in np.flatnonzero(strange | twice | same).tolist():
+        leaves = rows[row].tolist()
+        if strange[row]:
+            leaf = leaves[int(outside[row].argmax())]
+            if parsed.names is not None and leaf < 0:
+                name = parsed.names[-1 - leaf]
+                # The nearest names are looked up for the first row only.
+                reason = (
+                    unknown_name(name, names or ()) if not found else f"the name {quoted(name)} is unknown"
+                )
+            else:
+                limit = "" if n is None else f"..={n - 1} (n_leaves = {n})"
+                reason = f"leaf {leaf} is outside 0{limit}"
+        elif twice[row]:
+            leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
+            reason = f"leaf {leaf} occurs twice in {brief(str(leaves), 80)}"
+        else:
+            reason = f"the pairs are the same in {leaves}"
+        found.append((row, reason))
+    return found
+
+
+def _first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> str:
+    """The error of the first bad row, and how many there are."""
+    row, reason = wrong[0]
+    text = f"{parsed.place(row)}: {reason}"
+    if len(wrong) > 1:
+        numbers = _listed([parsed.number(at) for at, _ in wrong], parsed.unit, 10)
+        text += f"; {len(wrong):,} of {len(parsed.rows):,} rows are such: {numbers}; "
+        return text + "skip_bad (--skip-bad) passes them over and lists all"
+    return text
+
+
+def _listed(numbers: list[int], unit: str, most: int = 1000) -> str:
+    shown = ", ".join(map(str, numbers[:most]))
+    more = f" and {len(numbers) - most:,} more" if len(numbers) > most else ""
+    return f"{unit}{'s' if len(numbers) > 1 else ''} {shown}{more}"
+
+
+def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
+    words: dict[str, int] = {}
+    for _, word in parsed.missing:
+        words[word] = words.get(word, 0) + 1
+    parts = [f"{count:,} {f'`{word}`' if word else 'blank'}" for word, count in list(words.items())[:8]]
+    numbers = [number for number, _ in parsed.missing]
+    count = f"{len(numbers):,} of {total:,} rows"
+    where = _listed(numbers, parsed.unit, 1000 if kept else 10)
+    text = f"{parsed.source}: {count} have a missing leaf ({', '.join(parts)})"
+    if not kept:
+        return f"{text}: {where}; are these the right columns?"
+    hint = "; missing=() (--missing '') takes such words as names" if any(words) else ""
+    return f"{text} and are passed over: {where}{hint}"
+
+
+def _of_bad(parsed: Parsed, total: int | None = None) -> str:
+    rows = sorted(parsed.bad)
+    parts = [f"{parsed.unit} {number}: {reason}" for number, reason in rows[:1000]]
+    more = [f"{len(rows) - 1000:,} more"] if len(rows) > 1000 else []
+    text = "; ".join([*parts, *more])
+    if total is None:
+        return brief(text, 300)
+    return f"{parsed.source}: {len(rows):,} of {total:,} rows are bad and passed over: {text}"
+
+
+def _made(
+    parsed: Parsed, make: Callable[..., Made], names: tuple[str, ...] | None, n_leaves: int | None
+) -> Made:
+    known = {
+        name: getattr(parsed, name)
+        for name in ("answers", "groups", "group_names")
+        if getattr(parsed, name) is not None
+    }
+    try:
+        return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
+    except InputError as error:
+        text = str(error)
+        if text.startswith("row "):
+            number, _, rest = text[4:].partition(": ")
+            if number.isdigit() and int(number) < len(parsed.rows):
+                raise InputError(f"{parsed.place(int(number))}: {rest}") from None
+        if n_leaves is None and names is None and len(parsed.rows) and "n_leaves" in text:
+            # A slip in one id asks for that many leaves.
+            row = int(parsed.rows.max(axis=1).argmax())
+            raise InputError(f"{parsed.place(row)}: leaf {parsed.rows[row].max()}: {text}") from None
+        raise InputError(f"{parsed.source}: {text}") from None
+
+
+def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:
+    """Groups and their names: numbers stay numbers where all are whole, from 0."""
+    whole = not literal and all(
+        text.isascii() and text.isdigit() and len(text) < 10 and (text == "0" or text[0] != "0")
+        for text in texts
+    )
+    if whole and texts:
+        return np.array([int(text) for text in texts], dtype=np.int64)[codes], None
+    return codes, tuple(texts)

@@ -1,0 +1,108 @@
+"""Tables of text with a header: names, labels, columns of any kind."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ordhc import _ordhc
+from ordhc._checks import nearest, quoted
+from ordhc.errors import InputError
+from ordhc.io.files import text_of
+from ordhc.io.guard import refuse_others
+
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows of cells with the lines on which they begin.
+
+    Attributes
+    ----------
+    source
+        What to call the file in messages.
+    rows
+        Its cells as they stand there: in quotes to the letter, else without outer blanks.
+    lines
+        The line of each row, from 1.
+    """
+
+    source: str
+    rows: list[list[str]]
+    lines: list[int]
+
+    @property
+    def header(self) -> list[str]:
+        """The cells of the first row."""
+        return [cell.strip() for cell in self.rows[0]] if self.rows else []
+
+    def find(self, names: Iterable[str]) -> int | None:
+        """The column of one of some names, whatever their case; the same name twice is an error."""
+        lower = [cell.lower() for cell in self.header]
+        for name in names:
+            places = [at for at, cell in enumerate(lower) if cell == name.lower()]
+            exact = [at for at in places if self.header[at] == name]
+            places = exact if len(exact) == 1 else places
+            if len(places) > 1:
+                raise InputError(
+                    f"{self.source}:{self.lines[0]}: there are two columns {quoted(name)}, "
+                    f"number {places[0] + 1} and number {places[1] + 1}; only one can be meant"
+                )
+            if places:
+                return places[0]
+        return None
+
+    def column(self, name: str) -> int:
+        """The column of a name that must be there."""
+        found = self.find([name])
+        if found is None:
+            raise unknown_column(f"{self.source}:{self.lines[0] if self.lines else 1}", name, self.header)
+        return found
+
+    def check_width(self, at: int) -> None:
+        """Raise if a row has another number of cells than the header."""
+        width = len(self.rows[0])
+        if len(self.rows[at]) != width:
+            raise InputError(
+                f"{self.source}:{self.lines[at]}: {len(self.rows[at])} columns instead of {width}; "
+                "the row may be cut short"
+            )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names as messages show them, the first few of many."""
+    shown = ", ".join(
+        quoted(name, 40)[1:-1] if len(name) < 38 else quoted(name, 40) for name in names[:SHOWN]
+    )
+    return shown if len(names) <= SHOWN else f"{shown}, ... ({len(names):,} in all)"
+
+
+def unknown_column(place: str, name: str, there: Sequence[str]) -> InputError:
+    """Say that a column isn't there, and what is."""
+    return InputError(
+        f"{place}: there is no column {quoted(name)}; there are {listed(there)}{nearest(name, there)}"
+    )
+
+
+def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
+    """Cells of delimited text; the delimiter is found out as for comparisons.
+
+    `what` they should be is said of files that look like something else; None if that is known already.
+    """
+    if what is not None:
+        refuse_others(data, source, what)
+    try:
+        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, None)
+    except InputError as error:
+        raise located(error, source) from None
+    if not rows:
+        raise InputError(f"{source}: the file is empty")
+    return Sheet(source, rows, lines)
+
+
+def located(error: InputError, source: str) -> InputError:
+    """An error of a line with the file's name."""
+    text = str(error)
+    if text.startswith("line "):
+        line, _, rest = text[5:].partition(": ")
+        return InputError(f"{source}:{line}: {rest}")
+    return error if text.startswith(source) else InputError(f"{source}: {text}")

@@ -1,0 +1,142 @@
+"""Comparisons to files."""
+
+import io as bytes_io
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._checks import quoted
+from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.io.arrays import pyarrow_parquet, texts_to
+from ordhc.io.comparisons import KNOWN, SUFFIXES
+from ordhc.io.files import name_of, suffix_of, write_bytes
+from ordhc.io.parsed import LITERAL, MISSING
+
+ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
+
+
+def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]) -> None:
+    """Write comparisons as csv, tsv (also .gz), Parquet, npz or npy, by the file's ending.
+
+    Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; where names
+    look like ids, like missing values or have outer blanks, the columns are called `anchor_name` and so on,
+    and are read to the letter. npz keeps everything; npy only the rows (anything else would be lost, and
+    is an error). "-" is csv on standard output.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.write_comparisons(ordhc.Triplets([(0, 1, 2)]), "-")  # doctest: +SKIP
+    anchor,near,far
+    0,1,2
+    """
+    suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
+    packed = os.fspath(path).lower().endswith(".gz")
+    _check_text(data)
+    buffer = bytes_io.BytesIO()
+    if suffix in (".csv", ".tsv"):
+        write_bytes(path, _text(data, "," if suffix == ".csv" else "\t"))
+        return
+    if packed or suffix not in (".npz", ".npy", ".parquet"):
+        raise InputError(f"{name_of(path)}: the ending is none of {ENDINGS}")
+    if suffix == ".npz":
+        arrays: dict[str, Any] = {"rows": data.rows, "n_leaves": data.n_leaves}
+        for name in ("weights", "answers", "groups"):
+            if getattr(data, name) is not None:
+                arrays[name] = getattr(data, name)
+        for name in ("names", "group_names"):
+            if getattr(data, name) is not None:
+                arrays |= texts_to(getattr(data, name), name)
+        np.savez_compressed(buffer, **arrays)
+    elif suffix == ".npy":
+        lost = [name for name in ("weights", "names", "answers", "groups") if getattr(data, name) is not None]
+        if lost:
+            raise InputError(
+                f"{name_of(path)}: npy holds neither weights nor names nor {lost[-1]}; write .npz"
+            )
+        np.save(buffer, data.rows)
+    else:
+        parquet = pyarrow_parquet()
+        import pyarrow
+
+        parquet.write_table(pyarrow.table(_columns(data)), buffer)
+    write_bytes(path, buffer.getvalue())
+
+
+def _check_text(data: Triplets | Quadruplets) -> None:
+    for what, texts in (("name", data.names), ("group name", data.group_names)):
+        for text in texts or ():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InputError(
+                    f"the {what} {quoted(text)} is no Unicode text, and cannot be written"
+                ) from None
+
+
+def _looks_whole(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_plain(text: str) -> bool:
+    """Whether text is read back as it is from a column that may hold ids and missing values."""
+    bare = text.strip()
+    return bare == text != "" and text not in MISSING and not _looks_whole(text) and text.isprintable()
+
+
+def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
+    ending = "" if data.names is None or all(map(_is_plain, data.names)) else LITERAL
+    return [column + ending for column in KNOWN[type(data)][0]]
+
+
+def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
+    """All columns by name: leaves as ids or names, then what else is known."""
+    cells: NDArray[Any] = data.rows
+    if data.names is not None:
+        cells = np.array(data.names, dtype=object)[data.rows]
+    found = {column: cells[:, at] for at, column in enumerate(_leaf_columns(data))}
+    if data.weights is not None:
+        found["weight"] = data.weights
+    if data.answers is not None:
+        found["answer"] = data.answers
+    if data.groups is not None:
+        found["person"] = data.groups
+        if data.group_names is not None:
+            found["person"] = np.array(data.group_names, dtype=object)[data.groups]
+    return found
+
+
+# Rows that are written at a time: some ten milliseconds in which no signal arrives.
+_BLOCK = 1 << 14
+
+
+def _text(data: Triplets | Quadruplets, delimiter: str) -> bytes:
+    columns = _columns(data)
+    if data.group_names is not None and not all(map(_is_plain, data.group_names)):
+        columns = {name + LITERAL * (name == "person"): values for name, values in columns.items()}
+    texts: dict[str, dict[str, str]] = {}
+    for name, values in columns.items():
+        if values.dtype == object:
+            literal = name.endswith(LITERAL)
+            texts[name] = {text: _quoted(text, delimiter, literal) for text in set(values.tolist())}
+    rows = [delimiter.join(columns)]
+    for start in range(0, len(data), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        written = [
+            map(texts[name].__getitem__ if name in texts else repr, values[part].tolist())
+            for name, values in columns.items()
+        ]
+        rows.extend(map(delimiter.join, zip(*written, strict=True)))
+    return ("\n".join(rows) + "\n").encode()
+
+
+def _quoted(text: str, delimiter: str, literal: bool) -> str:
+    special = literal or text != text.strip() or any(char in text for char in (delimiter, '"', "\n", "\r"))
+    return '"' + text.replace('"', '""') + '"' if special else text

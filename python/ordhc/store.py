@@ -1,0 +1,328 @@
+"""The file of a session: an SQLite database that is checked as it is read.
+
+Nothing in it is ever changed but leases: settings are written once, events are appended. Every row has a checksum,
+events are numbered without gaps, and how many there are is kept apart from them.
+"""
+
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ordhc.errors import InputError
+from ordhc.events import Broken, Event, as_rows, packed
+
+__all__ = ["FORMAT", "Store", "create", "damaged"]
+
+FORMAT = 2
+_COLUMNS = ("a", "b", "c", "d")
+#: Rows that are read at a time.
+_CHUNK = 1 << 15
+#: Values of settings in this order; "copy" has them all once more, for salvaging.
+_KEYS = ("format", "n_leaves", "names", "learner", "copy")
+
+
+def schema(width: int) -> dict[str, str]:
+    """The statements that make the tables, for questions of so many leaves."""
+    leaves = " ".join(f"{x} INTEGER CHECK ({x} >= 0)," for x in _COLUMNS[:width])
+    return {
+        "settings": "CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
+        "events": (
+            "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+            " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 6),"
+            f" ref INTEGER CHECK (ref > 0), {leaves}"
+            f" answer INTEGER CHECK (answer BETWEEN -1 AND {2 if width == 3 else 1}),"
+            " who TEXT, at REAL NOT NULL, sum INTEGER NOT NULL,"
+            " CHECK (kind NOT IN (2, 3) OR (a NOT NULL AND answer NOT NULL)))"
+        ),
+        "leases": (
+            "CREATE TABLE leases (question INTEGER PRIMARY KEY, who TEXT NOT NULL, until REAL NOT NULL,"
+            " sum INTEGER NOT NULL)"
+        ),
+    }
+
+
+def damaged(path: str, why: object) -> InputError:
+    """The error of a session that isn't what was written."""
+    return InputError(
+        f"{path}: the session is damaged ({why}); `ordhc session salvage {path} -o NEW` keeps what it can"
+    )
+
+
+def setting_rows(kept: dict[str, Any]) -> list[tuple[str, str, int]]:
+    """Settings as rows of their table."""
+    texts = {key: json.dumps(kept[key]) for key in _KEYS[:-1]}
+    texts["copy"] = json.dumps(texts)
+    return [(key, text, _sum(key, text)) for key, text in texts.items()]
+
+
+def _sum(*values: object) -> int:
+    return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+def create(
+    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: float = 0.0
+) -> None:
+    """Make the file of a new session, whole or not at all. Should somebody else make it meanwhile, theirs stays.
+
+    Raises
+    ------
+    OSError
+        The folder isn't there or can't be written, or there is no room.
+    """
+    new = f"{path}.new-{os.getpid()}"
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(new)
+        db = sqlite3.connect(new, isolation_level=None)
+        try:
+            db.execute("PRAGMA synchronous=FULL")
+            db.execute("BEGIN")
+            fill(db, kept, width, as_rows(events, 1, width, at))
+            db.execute("COMMIT")
+        finally:
+            db.close()
+        if os.path.exists(path) and not os.path.getsize(path):
+            os.replace(new, path)
+        else:
+            with suppress(FileExistsError):
+                _place(new, path)
+    except sqlite3.Error as error:
+        raise OSError(f"{path}: {error}") from None
+    finally:
+        for end in ("", "-journal"):
+            with suppress(FileNotFoundError):
+                os.unlink(new + end)
+    _synchronise_folder(path)
+
+
+def _place(new: str, path: str) -> None:
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # File systems without links.
+        if not os.path.exists(path):
+            os.replace(new, path)
+
+
+def _synchronise_folder(path: str) -> None:
+    with suppress(OSError):
+        folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Make the tables and what is in them."""
+    for statement in schema(width).values():
+        db.execute(statement)
+    db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows(kept))
+    db.executemany(f"INSERT INTO events VALUES ({', '.join('?' * (width + 7))})", rows)
+
+
+class Store:
+    """An open session file.
+
+    Parameters
+    ----------
+    path
+        The file, which exists.
+
+    Raises
+    ------
+    InputError
+        No session, a newer one, or a damaged one.
+    OSError
+        It cannot be opened, or is locked for long.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.width = 3
+        with self._errors():
+            uri = f"{Path(os.path.abspath(path)).as_uri()}?mode=rw"
+            self._db = sqlite3.connect(
+                uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
+            )
+        try:
+            with self._errors():
+                self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turns SQLite's errors into ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            text = str(error)
+            if "closed database" in text:
+                raise InputError(f"{self.path}: the session is closed") from None
+            if "unable to open" in text and not os.path.isfile(self.path):
+                raise InputError(f"{self.path}: {error}") from None
+            if "not a database" in text:
+                told = f"{self.path}: is no session ({error}); if it was one, `ordhc session salvage {self.path} -o NEW`"
+                raise InputError(f"{told} keeps what it can") from None
+            outside = ("unable to open", "locked", "full", "disk I/O", "readonly", "busy")
+            if isinstance(error, sqlite3.OperationalError) and any(word in text for word in outside):
+                raise OSError(f"{self.path}: {error}; nothing of this call is kept") from None
+            raise damaged(self.path, error) from None
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise damaged(self.path, error) from None
+
+    def _open(self) -> None:
+        # Every commit is on the disk; readers and a writer don't block each other.
+        self._db.execute("PRAGMA synchronous=FULL")
+        tables = self._tables()
+        if "events" not in tables or "settings" not in tables:
+            what = (
+                "is an SQLite file, but no session" if tables else "is an empty SQLite file, but no session"
+            )
+            raise InputError(f"{self.path}: {what}")
+        if self._format() == 1:
+            from ordhc.upgrade import upgrade
+
+            upgrade(self._db, self.path)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if told != "ok":
+            raise damaged(self.path, told)
+        self._read_settings()
+        tables = self._tables()
+        tables.pop("sqlite_sequence", None)
+        if tables != schema(self.width):
+            raise damaged(self.path, "its tables are others")
+
+    def _tables(self) -> dict[str, str]:
+        query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        return dict(self._db.execute(query).fetchall())
+
+    def _format(self) -> int:
+        """The file's format; a newer one is refused."""
+        columns = [row[1] for row in self._db.execute("PRAGMA table_info(settings)")]
+        found = self._db.execute("SELECT * FROM settings WHERE key = 'format'").fetchone()
+        if found is None:
+            raise ValueError("it has no format")
+        format = json.loads(found[1])
+        if not isinstance(format, int) or format < 1 or (format == 1) != ("sum" not in columns):
+            raise ValueError(f"its format is {format!r}")
+        if format > FORMAT:
+            text = f"{self.path}: has format {format}, newer than format {FORMAT}, the latest that this version reads"
+            if found[2:] != (_sum("format", found[1]),):
+                raise damaged(self.path, f"or newer: its format is {format}, this version reads {FORMAT}")
+            raise InputError(f"{text}: take a newer version of ordhc")
+        return format
+
+    def _read_settings(self) -> None:
+        rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
+        found = {key: value for key, value, total in rows if total == _sum(key, value)}
+        if len(found) != len(rows) or set(found) != set(_KEYS):
+            raise ValueError("the settings are not what was written")
+        self.settings = checked_settings({key: json.loads(found[key]) for key in _KEYS[:-1]})
+        self.width = width_of(self.settings["learner"])
+
+    # Transactions.
+
+    def begin(self) -> None:
+        """Begin to write; others wait."""
+        with self._errors():
+            self._db.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """What was written is on the disk when this returns."""
+        with self._errors():
+            self._db.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Forget what was written since `begin`."""
+        with suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    # Events.
+
+    def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of events from seq `after` + 1 on, as `Log.extend` takes them, some at a time."""
+        with self._errors():
+            query = "SELECT (SELECT max(seq) FROM events), (SELECT seq FROM sqlite_sequence WHERE name = 'events')"
+            last, told = self._db.execute(query).fetchone()
+            count = 0 if last is None else last
+            if last != told or not isinstance(count, int) or count < after:
+                raise ValueError(f"the last event is {last}, and should be {told}")
+            if count == after:
+                return
+            found = self._db.execute(
+                f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,)
+            )
+            while rows := found.fetchmany(_CHUNK):
+                after += len(rows)
+                yield rows
+            if after < count:
+                raise Broken(after + 1, "or a later one is missing")
+
+    def append(self, events: Sequence[Event], after: int, at: float) -> None:
+        """Append events, of which the first gets the seq `after` + 1."""
+        rows = as_rows(events, after + 1, self.width, at)
+        with self._errors():
+            marks = ", ".join("?" * (self.width + 7))
+            self._db.executemany(f"INSERT INTO events VALUES ({marks})", rows)
+
+    # Leases.
+
+    def leases(self, now: float) -> list[tuple[int, str]]:
+        """Questions that are leased, and to whom."""
+        with self._errors():
+            rows = self._db.execute(
+                "SELECT question, who, until, sum FROM leases ORDER BY question"
+            ).fetchall()
+            for question, who, until, total in rows:
+                if total != _sum(question, who, float(until)):
+                    raise ValueError(f"the lease of question {question} is not what was written")
+            return [(question, who) for question, who, until, _ in rows if until > now]
+
+    def lease(self, numbers: Iterable[int], who: str, until: float, now: float) -> None:
+        """Lease questions; leases that have expired are cleared away."""
+        rows = [(number, who, until, _sum(number, who, until)) for number in numbers]
+        with self._errors():
+            self._db.execute("DELETE FROM leases WHERE until <= ?", (now,))
+            self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
+
+    def release(self, numbers: Iterable[int]) -> None:
+        """Give leased questions back."""
+        with self._errors():
+            self._db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])
+
+
+def width_of(settings: dict[str, Any]) -> int:
+    """How many leaves a question of a learner has."""
+    from ordhc.learning import OF_PAIRS
+
+    return 4 if settings.get("method") in OF_PAIRS else 3
+
+
+def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
+    """Settings as they were read, if they can be some."""
+    n, names, learner = kept["n_leaves"], kept["names"], kept["learner"]
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1 or not isinstance(learner, dict):
+        raise ValueError("the settings are none")
+    if names is not None and not (
+        isinstance(names, list) and len(names) == n and all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError("the names of the leaves are none")
+    return kept

@@ -1,0 +1,86 @@
+//! Any matrix with any linkage.
+
+use ordhc::agglomerate::{Engine, Layout, Matrix, Values};
+use ordhc::linkage::{LanceWilliams, Rule};
+use ordhc::similarity::condensed_len;
+use ordhc::tree::Partition;
+use ordhc::{Dendrogram, Monitor};
+
+use crate::bytes::Bytes;
+
+const LEAVES: usize = 14;
+
+/// Whatever the matrix and the coefficients: no panic, the nearest-pair engine is the naive one, every engine makes a
+/// tree of finite heights, and trees of reducible rules are monotone.
+pub fn agglomerate(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let n = 1 + bytes.below(LEAVES);
+    let dissimilarity = bytes.byte() % 2 == 1;
+    let square = bytes.byte() % 2 == 1;
+    let Some(rule) = rule(&mut bytes) else { return };
+    let labels: Vec<i64> = match bytes.byte() % 4 {
+        0 => (0..n).map(|_| bytes.below(n) as i64).collect(),
+        _ => (0..n as i64).collect(),
+    };
+    let Ok(initial) = Partition::new(&labels) else { return };
+    let pairs: Vec<f64> = (0..condensed_len(n)).map(|_| bytes.float()).collect();
+    let values = if square { in_square(&pairs, n) } else { pairs };
+    let layout = if square { Layout::Square } else { Layout::Condensed };
+    let Ok(matrix) = Matrix::new(Values::F64(&values), layout, dissimilarity) else { return };
+    let run = |engine| {
+        ordhc::agglomerate::agglomerate_from(&matrix, &rule, engine, Some(&initial), &Monitor::new())
+    };
+    let [naive, nearest, auto] = [Engine::Naive, Engine::NearestPair, Engine::Auto].map(run);
+    for tree in [&naive, &nearest, &auto].into_iter().flatten() {
+        assert_eq!(tree.n_leaves(), n);
+        assert!(tree.heights().iter().all(|height| height.is_finite()), "heights are finite: {:?}", tree.heights());
+    }
+    let bits = |tree: &Dendrogram| {
+        (tree.merges().to_vec(), tree.heights().iter().map(|height| height.to_bits()).collect::<Vec<_>>())
+    };
+    match (&naive, &nearest) {
+        (Ok(naive), Ok(nearest)) => assert_eq!(bits(naive), bits(nearest), "{rule:?}"),
+        (Err(_), Err(_)) => {}
+        _ => panic!("{rule:?}: naive {naive:?}, nearest pair {nearest:?}"),
+    }
+    if let (Ok(tree), true) = (&auto, rule.is_reducible() && !matches!(rule, Rule::Coefficients(_))) {
+        assert!(tree.is_monotone(), "{rule:?}: {:?}", tree.heights());
+    }
+    let mut own = values.clone();
+    let in_place = (&mut own[..], layout, dissimilarity);
+    let overwritten = ordhc::agglomerate::agglomerate_in_place(in_place, &rule, Engine::Auto, Some(&initial), &Monitor::new());
+    assert_eq!(auto.map(|tree| bits(&tree)), overwritten.map(|tree| bits(&tree)), "{rule:?}, in place");
+}
+
+fn in_square(pairs: &[f64], n: usize) -> Vec<f64> {
+    let mut square = vec![0.0; n * n];
+    let mut pairs = pairs.iter();
+    for i in 0..n {
+        for j in i + 1..n {
+            let value = pairs.next().copied().unwrap_or(0.0);
+            (square[i * n + j], square[j * n + i]) = (value, value);
+        }
+    }
+    square
+}
+
+fn rule(bytes: &mut Bytes<'_>) -> Option<Rule> {
+    if bytes.byte() % 2 == 0 {
+        return Rule::from_name(Rule::NAMES[bytes.below(Rule::NAMES.len())]).ok();
+    }
+    let terms = ["n_i", "n_j", "n_k", "b", "1", "0.5", "n_i / (n_i + n_j)", "2", "-0.25", "(n_i + n_k) / (n_i + n_j + n_k)"];
+    let mut formula = || {
+        let mut text = terms[bytes.below(terms.len())].to_string();
+        for _ in 0..bytes.below(3) {
+            let sign = ["+", "-", "*", "/"][bytes.below(4)];
+            text = format!("({text}) {sign} {}", terms[bytes.below(terms.len())]);
+        }
+        text
+    };
+    let formulas = [formula(), formula(), formula()];
+    let [alpha, beta, gamma] = formulas.each_ref();
+    let parameter = bytes.float();
+    let rule = LanceWilliams::new(alpha, beta, gamma, &[("b", parameter)]).ok()?;
+    let stated = bytes.byte();
+    Some(Rule::Coefficients(rule.reducible(stated % 4 == 0).squared(stated % 8 > 5)))
+}

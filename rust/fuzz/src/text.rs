@@ -1,0 +1,72 @@
+//! Text that somebody else has written.
+
+use ordhc::comparison::{Columns, TableOptions, parse_table};
+use ordhc::preference::{build, preference_linkage};
+use ordhc::similarity::{condensed_len, sparse_adds};
+use ordhc::{Dendrogram, Monitor, Triplets};
+
+use crate::bytes::Bytes;
+
+/// Triplets from delimited text, and what is made of those that are read: errors are fine, panics are not.
+pub fn triplets(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let names = |names: [&str; 3]| names.map(String::from).to_vec();
+    let choice = bytes.byte();
+    let columns = match choice % 3 {
+        0 => Columns::Known(vec![names(["anchor", "near", "far"]), names(["i", "j", "k"])]),
+        1 => Columns::Named(names(["anchor", "near", "far"])),
+        _ => Columns::Positions(vec![0, 1, 2]),
+    };
+    let delimiter = [None, Some(b','), Some(b'\t'), Some(b' '), Some(b'"'), Some(b'\n')][usize::from(choice / 3) % 6];
+    let header = [None, Some(true), Some(false)][usize::from(choice / 18) % 3];
+    let options = TableOptions { columns, weight_columns: vec!["weight".into()], delimiter, header };
+    let monitor = Monitor::new();
+    let Ok(table) = parse_table(bytes.0, &options, &monitor) else { return };
+    assert_eq!(table.ids.len(), 3 * table.lines.len(), "three leaves a row");
+    assert!(table.weights.as_ref().is_none_or(|weights| weights.len() == table.lines.len()), "a weight a row");
+    assert!(table.lines.windows(2).all(|two| two[0] < two[1]), "lines ascend");
+    if let Some(names) = &table.names {
+        assert!(table.ids.iter().all(|&id| (id as usize) < names.len()), "every id has a name");
+    }
+    if table.ids.iter().any(|&id| !(0..40).contains(&id)) || table.lines.len() > 200 {
+        return;
+    }
+    let rows: Vec<[i32; 3]> = table.ids.as_chunks::<3>().0.iter().map(|row| row.map(|id| id as i32)).collect();
+    let Ok(mut answers) = Triplets::new(rows, Some(40)) else { return };
+    if let Some(weights) = table.weights {
+        let Ok(weighted) = answers.with_weights(weights) else { return };
+        answers = weighted;
+    }
+    for tree in [preference_linkage(&answers, None, &monitor), build(&answers, &monitor).map(|built| built.0)] {
+        assert!(tree.is_err() || tree.is_ok_and(|tree| tree.n_leaves() == 40), "a tree of all leaves");
+    }
+    let mut sums = vec![0.0; condensed_len(40)];
+    if ordhc::similarity::adds(&answers, &mut sums, &monitor).is_ok()
+        && let Ok(pairs) = sparse_adds(&answers, &monitor)
+    {
+        assert_eq!(pairs.len(), sums.iter().filter(|&&sum| sum != 0.0).count(), "both find the same pairs");
+    }
+}
+
+/// Trees from Newick text: what is read is written so that it is read again, unchanged.
+pub fn newick(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok((tree, names)) = Dendrogram::from_newick(text) else { return };
+    assert_eq!(tree.n_leaves(), names.len(), "a name a leaf");
+    let Ok(written) = tree.to_newick(Some(&names), true, true) else { panic!("a tree that was read is not written") };
+    let (again, its_names) = match Dendrogram::from_newick(&written) {
+        Ok(read) => read,
+        Err(error) => panic!("{written:?} is not read: {error}"),
+    };
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let heights = |tree: &Dendrogram| {
+        let mut heights = tree.heights().to_vec();
+        heights.sort_by(f64::total_cmp);
+        heights
+    };
+    assert_eq!(sorted(names), sorted(its_names), "the same names");
+    assert_eq!(heights(&tree), heights(&again), "the same heights");
+}

@@ -1,0 +1,172 @@
+//! A learner and the people who answer it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use ordhc::learn::Event;
+use ordhc::{Error, learn};
+use pyo3::prelude::*;
+
+use crate::arrays::rows;
+use crate::error::to_py;
+use crate::learn::{Asked, Either, Learner, Questions};
+use crate::tree::Dendrogram;
+
+/// A learner at work with people. One call at a time: others wait.
+#[pyclass(frozen, module = "ordhc._ordhc")]
+pub(crate) struct Desk(Mutex<Width>);
+
+/// By the number of leaves in a question.
+#[derive(Clone)]
+enum Width {
+    Three(Box<learn::Desk<3>>),
+    Four(Box<learn::Desk<4>>),
+}
+
+/// Runs the same on both.
+macro_rules! with {
+    ($self:expr, $desk:ident => $body:expr) => {
+        match &mut *$self.lock() {
+            Width::Three($desk) => $body,
+            Width::Four($desk) => $body,
+        }
+    };
+}
+
+/// Columns of events, see `python/ordhc/events.py`.
+struct Table<'a> {
+    first: u64,
+    kinds: &'a [i8],
+    refs: &'a [i64],
+    leaves: (&'a [i32], &'a [usize]),
+    answers: &'a [i8],
+    skipped: &'a [bool],
+}
+
+impl Table<'_> {
+    fn replay<const K: usize>(&self, desk: &mut learn::Desk<K>) -> PyResult<()> {
+        let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
+        let m = self.kinds.len();
+        if [self.refs.len(), leaves.len(), self.answers.len(), self.skipped.len()] != [m; 4] {
+            return Err(to_py(Error::Shape("columns of events differ in length".to_string())));
+        }
+        for at in 0..m {
+            if self.skipped[at] {
+                continue;
+            }
+            let row = leaves[at].map(|leaf| leaf as u32);
+            let (reference, answer) = (self.refs[at], self.answers[at]);
+            let mut apply = |event| desk.apply(event).map_err(to_py);
+            match self.kinds[at] {
+                1 => {
+                    if reference > 0 {
+                        apply(Event::Wanted(reference as u64))?;
+                    }
+                    if leaves[at][0] >= 0 {
+                        apply(Event::Handed(self.first + at as u64, row))?;
+                    }
+                }
+                2 if reference >= 0 => apply(Event::Answered(reference as u64, row, answer))?,
+                2 | 3 => apply(Event::Given(row, answer))?,
+                5 => apply(Event::Use)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Width> {
+        // A poisoned desk would have panicked, and panics are no answers.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Desk {
+    #[new]
+    fn new(learner: &Learner, repeat: u64, limit: Option<u64>, budget: Option<u64>) -> Self {
+        let width = match &*learner.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Either::Three(one) => Width::Three(Box::new(learn::Desk::new(one.boxed_clone(), repeat, limit, budget))),
+            Either::Four(one) => Width::Four(Box::new(learn::Desk::new(one.boxed_clone(), repeat, limit, budget))),
+        };
+        Self(Mutex::new(width))
+    }
+
+    fn copy(&self, py: Python<'_>) -> Self {
+        py.detach(|| Self(Mutex::new(self.lock().clone())))
+    }
+
+    /// Events as they happened; the first has the number `first`.
+    #[expect(clippy::too_many_arguments, reason = "columns of a table")]
+    fn replay(
+        &self,
+        py: Python<'_>,
+        first: u64,
+        kinds: PyReadonlyArray1<'_, i8>,
+        refs: PyReadonlyArray1<'_, i64>,
+        leaves: PyReadonlyArray2<'_, i32>,
+        answers: PyReadonlyArray1<'_, i8>,
+        skipped: PyReadonlyArray1<'_, bool>,
+    ) -> PyResult<()> {
+        let table = Table {
+            first,
+            kinds: kinds.as_slice()?,
+            refs: refs.as_slice()?,
+            leaves: (leaves.as_slice()?, leaves.shape()),
+            answers: answers.as_slice()?,
+            skipped: skipped.as_slice()?,
+        };
+        py.detach(|| with!(self, desk => table.replay(desk)))
+    }
+
+    /// The learner is asked until so many questions wait.
+    fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
+        py.detach(|| with!(self, desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
+    }
+
+    /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
+    fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
+        let (width, leaves): (usize, Vec<i32>) = match &*self.lock() {
+            Width::Three(desk) => (3, desk.waiting(most).into_iter().flatten().map(|leaf| leaf as i32).collect()),
+            Width::Four(desk) => (4, desk.waiting(most).into_iter().flatten().map(|leaf| leaf as i32).collect()),
+        };
+        let shape = [leaves.len() / width, width];
+        PyArray1::from_vec(py, leaves).reshape(shape)
+    }
+
+    /// Questions that somebody has, without those of `taken` (ascending).
+    fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
+        let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
+        let asked = match &*self.lock() {
+            Width::Three(desk) => Asked::from(desk.open(most, &taken)),
+            Width::Four(desk) => Asked::from(desk.open(most, &taken)),
+        };
+        asked.into_py(py)
+    }
+
+    /// The leaves of a number that is not answered.
+    fn held(&self, number: u64) -> Option<Vec<u32>> {
+        with!(self, desk => desk.held(number).map(|leaves| leaves.to_vec()))
+    }
+
+    fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
+        Ok(py.detach(|| with!(self, desk => desk.learner().tree())).map_err(to_py)?.into())
+    }
+
+    #[getter]
+    fn done(&self) -> bool {
+        with!(self, desk => desk.done())
+    }
+
+    #[getter]
+    fn n_placed(&self) -> usize {
+        with!(self, desk => desk.learner().placed())
+    }
+
+    #[getter]
+    fn remaining_estimate(&self) -> f64 {
+        with!(self, desk => desk.remaining_estimate())
+    }
+}

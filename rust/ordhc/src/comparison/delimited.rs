@@ -1,0 +1,411 @@
+//! Delimited text, cell by cell: what separates columns, quotes, line numbers.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+
+/// What separates columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delimiter {
+    /// One ASCII character.
+    Byte(u8),
+    /// Runs of blanks and tabs; those at the ends of a line don't count.
+    Blanks,
+}
+
+/// One cell of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell<'a> {
+    /// What it holds: without the quotes if it is quoted, without outer blanks if it isn't.
+    pub text: Cow<'a, [u8]>,
+    /// Whether it stands in quotes.
+    pub quoted: bool,
+}
+
+impl Cell<'_> {
+    /// Without outer blanks, whether quoted or not.
+    pub(crate) fn trimmed(&self) -> &[u8] {
+        self.text.trim_ascii()
+    }
+}
+
+/// The rows of a text: cells with their lines. Blank lines are no rows.
+///
+/// ```
+/// use ordhc::comparison::{Delimiter, Rows};
+///
+/// let mut rows = Rows::new(b"a, \"b,\n\"\"c\"\"\"\n\nd,e", Delimiter::Byte(b','), None);
+/// let mut cells = Vec::new();
+/// assert_eq!(rows.read(&mut cells)?, Some(1));
+/// assert_eq!(cells[1].text.as_ref(), b"b,\n\"c\"");
+/// assert_eq!(rows.read(&mut cells)?, Some(4));
+/// assert_eq!(rows.read(&mut cells)?, None);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Rows<'a> {
+    data: &'a [u8],
+    at: usize,
+    line: usize,
+    delimiter: Delimiter,
+    comment: Option<u8>,
+}
+
+impl<'a> Rows<'a> {
+    /// Rows of UTF-8 text without a byte order mark; lines that begin with `comment` are passed over.
+    pub fn new(data: &'a [u8], delimiter: Delimiter, comment: Option<u8>) -> Self {
+        Self { data, at: 0, line: 1, delimiter, comment }
+    }
+
+    /// How many bytes have been read.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Reads the next row into `cells`; the line on which it begins, or none at the end.
+    ///
+    /// # Errors
+    /// A quote that is never closed, or closed before the cell ends.
+    pub fn read(&mut self, cells: &mut Vec<Cell<'a>>) -> Result<Option<usize>> {
+        loop {
+            let line = self.line;
+            cells.clear();
+            if self.at >= self.data.len() {
+                return Ok(None);
+            }
+            if self.comment.is_some_and(|mark| self.data[self.at] == mark) {
+                while !matches!(self.peek(), None | Some(b'\n' | b'\r')) {
+                    self.at += 1;
+                }
+                self.end_line();
+                continue;
+            }
+            match self.delimiter {
+                Delimiter::Byte(delimiter) => self.cells(cells, delimiter)?,
+                Delimiter::Blanks => self.words(cells)?,
+            }
+            self.end_line();
+            if !(cells.is_empty() || cells.len() == 1 && !cells[0].quoted && cells[0].text.is_empty()) {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.data.get(self.at).copied()
+    }
+
+    /// Goes over the end of a line: `\n`, `\r\n` or `\r`.
+    fn end_line(&mut self) {
+        match self.peek() {
+            Some(b'\r') => self.at += 1 + usize::from(self.data.get(self.at + 1) == Some(&b'\n')),
+            Some(b'\n') => self.at += 1,
+            _ => return,
+        }
+        self.line += 1;
+    }
+
+    fn skip_blanks(&mut self, delimiter: Option<u8>) {
+        while let Some(byte @ (b' ' | b'\t')) = self.peek() {
+            if Some(byte) == delimiter {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    fn cells(&mut self, cells: &mut Vec<Cell<'a>>, delimiter: u8) -> Result<()> {
+        loop {
+            self.skip_blanks(Some(delimiter));
+            if self.peek() == Some(b'"') && delimiter != b'"' {
+                let cell = self.quoted()?;
+                self.skip_blanks(Some(delimiter));
+                push(cells, cell)?;
+            } else {
+                let start = self.at;
+                while let Some(byte) = self.peek() {
+                    if byte == delimiter || byte == b'\n' || byte == b'\r' {
+                        break;
+                    }
+                    self.at += 1;
+                }
+                let text = self.data[start..self.at].trim_ascii();
+                push(cells, Cell { text: Cow::Borrowed(text), quoted: false })?;
+            }
+            match self.peek() {
+                Some(byte) if byte == delimiter => self.at += 1,
+                None | Some(b'\n' | b'\r') => return Ok(()),
+                Some(_) => return Err(self.early_quote()),
+            }
+        }
+    }
+
+    fn words(&mut self, cells: &mut Vec<Cell<'a>>) -> Result<()> {
+        loop {
+            self.skip_blanks(None);
+            match self.peek() {
+                None | Some(b'\n' | b'\r') => return Ok(()),
+                Some(b'"') => {
+                    let cell = self.quoted()?;
+                    push(cells, cell)?;
+                    if !matches!(self.peek(), None | Some(b'\n' | b'\r' | b' ' | b'\t')) {
+                        return Err(self.early_quote());
+                    }
+                }
+                Some(_) => {
+                    let start = self.at;
+                    while !matches!(self.peek(), None | Some(b'\n' | b'\r' | b' ' | b'\t')) {
+                        self.at += 1;
+                    }
+                    push(cells, Cell { text: Cow::Borrowed(&self.data[start..self.at]), quoted: false })?;
+                }
+            }
+        }
+    }
+
+    /// A quoted cell, from its opening quote to behind its closing one.
+    fn quoted(&mut self) -> Result<Cell<'a>> {
+        let line = self.line;
+        self.at += 1;
+        let start = self.at;
+        let mut doubled = false;
+        loop {
+            match self.peek() {
+                None => return Err(text_error(line, "a quote is opened and never closed")),
+                Some(b'"') if self.data.get(self.at + 1) == Some(&b'"') => {
+                    doubled = true;
+                    self.at += 2;
+                }
+                Some(b'"') => break,
+                Some(b'\n' | b'\r') => self.end_line(),
+                Some(_) => self.at += 1,
+            }
+        }
+        let inside = &self.data[start..self.at];
+        self.at += 1;
+        let text = if doubled { Cow::Owned(undoubled(inside)?) } else { Cow::Borrowed(inside) };
+        Ok(Cell { text, quoted: true })
+    }
+
+    fn early_quote(&self) -> Error {
+        text_error(
+            self.line,
+            "a quote closes before its cell ends; quotes inside of quotes are doubled, or one is missing",
+        )
+    }
+}
+
+fn undoubled(inside: &[u8]) -> Result<Vec<u8>> {
+    let mut text = reserved("a cell", inside.len())?;
+    let mut after_quote = false;
+    for &byte in inside {
+        after_quote = byte == b'"' && !after_quote;
+        if !after_quote {
+            text.push(byte);
+        }
+    }
+    Ok(text)
+}
+
+/// An empty vector with room for `len` values, or [`Error::OutOfMemory`].
+pub(crate) fn reserved<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
+    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+    crate::memory::check(what, bytes)?;
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { what, bytes })?;
+    Ok(values)
+}
+
+/// Adds a value, or [`Error::OutOfMemory`].
+pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
+    if values.len() == values.capacity() {
+        let bytes = 2 * (values.len() * size_of::<T>()) as u64;
+        crate::memory::check("a table", bytes)?;
+        values.try_reserve(1).map_err(|_| Error::OutOfMemory { what: "a table", bytes })?;
+    }
+    values.push(value);
+    Ok(())
+}
+
+pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {
+    Error::Text { line, message: message.into() }
+}
+
+/// Text as messages show it: escaped, at most 80 characters.
+pub(crate) fn shown(text: &[u8]) -> String {
+    const LIMIT: usize = 80;
+    let head = &text[..text.len().min(4 * LIMIT)];
+    let mut quoted = String::new();
+    let mut count = 0;
+    for character in String::from_utf8_lossy(head).chars() {
+        let escaped: String =
+            if character.is_control() { character.escape_default().collect() } else { character.into() };
+        count += escaped.chars().count();
+        if count > LIMIT - 1 {
+            quoted.push('…');
+            return quoted;
+        }
+        quoted.push_str(&escaped);
+    }
+    if head.len() < text.len() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+/// The first cells of a row as messages show them.
+pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
+    let count = cells.len();
+    let mut text = String::new();
+    for (at, cell) in cells.enumerate() {
+        let cell = shown(cell);
+        if at >= 8 || at > 0 && text.chars().count() + cell.chars().count() > 120 {
+            return format!("{text}, ... ({count} in all)");
+        }
+        text.push_str(if at > 0 { ", " } else { "" });
+        text.push_str(&cell);
+    }
+    text
+}
+
+/// Checks that text is UTF-8, and takes off its byte order mark.
+pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
+    if let Err(error) = std::str::from_utf8(data) {
+        let at = error.valid_up_to();
+        let line = 1 + data[..at].iter().filter(|&&byte| byte == b'\n').count();
+        return Err(text_error(line, format!("not UTF-8 text (byte {:#04x} at offset {at})", data[at])));
+    }
+    Ok(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data))
+}
+
+/// Lines that are looked at to find the delimiter.
+const SAMPLE: usize = 20;
+
+/// Finds out what separates the columns of a text: whichever of tab, comma, semicolon and bar cuts the
+/// first lines into the same number of cells, the most of them; else the first of these in the first
+/// line; else blanks.
+pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
+    const KNOWN: [u8; 4] = [b'\t', b',', b';', b'|'];
+    let mut best = (1, None);
+    let mut fallback = None;
+    for delimiter in KNOWN {
+        let mut rows = Rows::new(data, Delimiter::Byte(delimiter), comment);
+        let mut cells = Vec::new();
+        let mut width = None;
+        for _ in 0..SAMPLE {
+            match rows.read(&mut cells) {
+                Ok(Some(_)) if width.is_none_or(|width| width == cells.len()) => width = Some(cells.len()),
+                Ok(None) => break,
+                _ => {
+                    if (cells.len() > 1 || width.is_some_and(|width| width > 1)) && fallback.is_none() {
+                        fallback = Some(delimiter);
+                    }
+                    width = None;
+                    break;
+                }
+            }
+        }
+        if let Some(width) = width
+            && width > best.0
+        {
+            best = (width, Some(delimiter));
+        }
+    }
+    best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str, delimiter: Delimiter) -> Result<Vec<(usize, Vec<String>)>> {
+        let mut rows = Rows::new(text.as_bytes(), delimiter, None);
+        let (mut cells, mut found) = (Vec::new(), Vec::new());
+        while let Some(line) = rows.read(&mut cells)? {
+            let texts = cells.iter().map(|cell| String::from_utf8(cell.text.to_vec()).unwrap());
+            found.push((line, texts.collect()));
+        }
+        Ok(found)
+    }
+
+    fn row(line: usize, cells: &[&str]) -> (usize, Vec<String>) {
+        (line, cells.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn lines_end_in_three_ways() {
+        for end in ["\n", "\r\n", "\r"] {
+            let text = ["a,b", "", "\"c", "d\" , e ", "#,f"].join(end);
+            let within = format!("c{end}d");
+            assert_eq!(
+                read(&text, Delimiter::Byte(b',')).unwrap(),
+                [row(1, &["a", "b"]), row(3, &[&within, "e"]), row(5, &["#", "f"])]
+            );
+        }
+        assert_eq!(read(" a\t b \n\n c", Delimiter::Blanks).unwrap(), [row(1, &["a", "b"]), row(3, &["c"])]);
+        assert_eq!(read("\"\"\n,\n", Delimiter::Byte(b',')).unwrap(), [row(1, &[""]), row(2, &["", ""])]);
+    }
+
+    #[test]
+    fn quotes_that_do_not_match() {
+        let message = |text| read(text, Delimiter::Byte(b',')).unwrap_err().to_string();
+        assert_eq!(message("a\n\"b\nc"), "line 2: a quote is opened and never closed");
+        assert!(message("a\n\"b\"c,d").starts_with("line 2: a quote closes before its cell ends"));
+        assert_eq!(read("5\" pipe,b", Delimiter::Byte(b',')).unwrap(), [row(1, &["5\" pipe", "b"])]);
+    }
+
+    #[test]
+    fn the_delimiter_is_found() {
+        for (text, delimiter) in [
+            ("a,b,c\n", Delimiter::Byte(b',')),
+            ("0;1;2;0,5\n0;2;1;1,25\n", Delimiter::Byte(b';')),
+            ("a b\tc, d\te\n", Delimiter::Byte(b'\t')),
+            ("\"a,b\";\"c,d\";e\n", Delimiter::Byte(b';')),
+            ("fish, fried;pie;tart\ntart;pie;fish\n", Delimiter::Byte(b';')),
+            ("a|b|c\n", Delimiter::Byte(b'|')),
+            ("0,1,2\n0,1\n", Delimiter::Byte(b',')),
+            ("# made up\n0,1,2\n", Delimiter::Byte(b',')),
+            ("a b c\n", Delimiter::Blanks),
+        ] {
+            assert_eq!(sniff(text.as_bytes(), None), delimiter, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_short() {
+        assert_eq!(shown(b"a\nb\xff"), "a\\nb\u{fffd}");
+        assert_eq!(shown(&[b'x'; 500]).chars().count(), 80);
+        let cells: Vec<&[u8]> = vec![b"column"; 1260];
+        assert!(listed(cells.into_iter()).ends_with("... (1260 in all)"));
+    }
+
+    proptest! {
+        #[test]
+        fn written_rows_come_back(
+            table in prop::collection::vec(prop::collection::vec("[ -~éü\"\n\r\t,;]{0,5}", 1..4), 1..6),
+            delimiter in prop::sample::select(b",;\t|".to_vec()),
+        ) {
+            let quote = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+            let line = |cells: &Vec<String>| cells.iter().map(quote).collect::<Vec<_>>().join(&char::from(delimiter).to_string());
+            let text = table.iter().map(line).collect::<Vec<_>>().join("\n");
+            let found = read(&text, Delimiter::Byte(delimiter)).unwrap();
+            let cells: Vec<_> = found.into_iter().map(|(_, cells)| cells).collect();
+            prop_assert_eq!(cells, table);
+        }
+
+        #[test]
+        fn no_bytes_make_trouble(data in prop::collection::vec(prop::sample::select(b"a1\",;\t \n\r#".to_vec()), 0..60)) {
+            for delimiter in [sniff(&data, None), Delimiter::Blanks] {
+                let mut rows = Rows::new(&data, delimiter, Some(b'#'));
+                let mut cells = Vec::new();
+                let mut last = 0;
+                while let Ok(Some(line)) = rows.read(&mut cells) {
+                    prop_assert!(line > last && !cells.is_empty());
+                    last = line;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! A learner and the people who answer it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use super::learner::Learner;
+use crate::error::Result;
+
+/// What happens at a [`Desk`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<const K: usize = 3> {
+    /// So many questions are wanted: the learner is asked for what is missing.
+    Wanted(u64),
+    /// A question goes to somebody under a number, by which it is answered.
+    Handed(u64, [u32; K]),
+    /// The answer to a question by its number: (number, leaves, answer). A number that isn't open is passed over.
+    Answered(u64, [u32; K], i8),
+    /// An answer of its own, to be used wherever the learner asks for it.
+    Given([u32; K], i8),
+    /// The learner is asked as long as answers that are there already say something.
+    Use,
+}
+
+/// A learner at work with people, whose questions stay theirs whatever becomes of the learner.
+///
+/// What it is depends on the learner and on the [events](Event), in order. So an answer is taken back by telling a
+/// new desk the same events without it: questions that the learner asks again keep their numbers, questions that it
+/// doesn't ask any more stay open for those who hold them, and answers find their questions by their leaves.
+/// Whatever the events are, this works; answers that the learner never asks for wait.
+///
+/// ```
+/// use ordhc::learn::{Desk, Event, Method};
+///
+/// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, 1, None, None);
+/// desk.apply(Event::Wanted(1))?;
+/// let leaves = desk.waiting(1)[0];
+/// desk.apply(Event::Handed(17, leaves))?;
+/// assert_eq!(desk.open(10, &[]), [(17, leaves)]);
+/// desk.apply(Event::Answered(17, leaves, 0))?;
+/// assert!(desk.done());
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub struct Desk<const K: usize = 3> {
+    learner: Box<dyn Learner<K>>,
+    /// How many answers make one; so many slots has each of the learner's questions, from question x repeat on.
+    repeat: u64,
+    limit: u64,
+    budget: u64,
+    /// Slots that need an answer: their leaves and number, if somebody has the question.
+    live: BTreeMap<u64, ([u32; K], Option<u64>)>,
+    /// Those without a number.
+    waiting: BTreeSet<u64>,
+    by_key: HashMap<[u32; K], Vec<u64>>,
+    /// The slots of numbers that aren't answered; none if the learner doesn't ask that now.
+    held: BTreeMap<u64, ([u32; K], Option<u64>)>,
+    /// Numbers without a slot.
+    orphans: HashMap<[u32; K], VecDeque<u64>>,
+    /// Answers that nobody has used.
+    bank: HashMap<[u32; K], VecDeque<([u32; K], i8)>>,
+    n_banked: u64,
+    votes: HashMap<u64, Vec<i8>>,
+    /// Slots that were answered or have a number.
+    spent: u64,
+    answered: u64,
+}
+
+impl<const K: usize> Clone for Desk<K> {
+    fn clone(&self) -> Self {
+        Self {
+            learner: self.learner.boxed_clone(),
+            live: self.live.clone(),
+            waiting: self.waiting.clone(),
+            by_key: self.by_key.clone(),
+            held: self.held.clone(),
+            orphans: self.orphans.clone(),
+            bank: self.bank.clone(),
+            votes: self.votes.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<const K: usize> Desk<K> {
+    /// A learner that nothing was asked yet. Each question is asked `repeat` times, for the majority; at most `limit`
+    /// questions are open at a time, at most `budget` are asked.
+    pub fn new(learner: Box<dyn Learner<K>>, repeat: u64, limit: Option<u64>, budget: Option<u64>) -> Self {
+        Self {
+            learner,
+            repeat: repeat.max(1),
+            limit: limit.unwrap_or(u64::MAX),
+            budget: budget.unwrap_or(u64::MAX),
+            live: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            by_key: HashMap::new(),
+            held: BTreeMap::new(),
+            orphans: HashMap::new(),
+            bank: HashMap::new(),
+            n_banked: 0,
+            votes: HashMap::new(),
+            spent: 0,
+            answered: 0,
+        }
+    }
+
+    /// Something happens.
+    ///
+    /// # Errors
+    /// Those of [`Learner::tell`]: an answer that is none.
+    pub fn apply(&mut self, event: Event<K>) -> Result<()> {
+        match event {
+            Event::Wanted(count) => self.want(count),
+            Event::Handed(number, leaves) => {
+                self.hand(number, leaves);
+                Ok(())
+            }
+            Event::Answered(number, leaves, answer) => match self.held.remove(&number) {
+                None => Ok(()),
+                Some((_, Some(slot))) => self.settle(slot, leaves, answer),
+                Some((asked, None)) => {
+                    take_from(&mut self.orphans, key(asked), |&orphan| orphan == number);
+                    self.give(leaves, answer)
+                }
+            },
+            Event::Given(leaves, answer) => self.give(leaves, answer),
+            Event::Use => self.use_bank(),
+        }
+    }
+
+    fn want(&mut self, count: u64) -> Result<()> {
+        loop {
+            let missing = self.room(count).saturating_sub(self.waiting.len() as u64);
+            if missing == 0 || self.ask(missing)?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn use_bank(&mut self) -> Result<()> {
+        while self.n_banked > 0 {
+            let room = self.room(u64::MAX).saturating_sub(self.waiting.len() as u64);
+            // More than there are answers need not be asked.
+            let count = room.min(self.n_banked + 1);
+            if count == 0 || !self.ask(count)?.unwrap_or(false) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many of so many questions may be asked.
+    fn room(&self, count: u64) -> u64 {
+        let n_open = (self.live.len() - self.waiting.len()) as u64;
+        count.min(self.limit.saturating_sub(n_open)).min(self.budget.saturating_sub(self.spent))
+    }
+
+    /// Asks the learner. None if it asks nothing, else whether an answer was there already.
+    fn ask(&mut self, count: u64) -> Result<Option<bool>> {
+        let count = usize::try_from(count.div_ceil(self.repeat)).unwrap_or(usize::MAX);
+        let questions = self.learner.ask(count)?;
+        if questions.is_empty() {
+            return Ok(None);
+        }
+        let mut is_used = false;
+        for question in questions {
+            let found = key(question.leaves);
+            for at in 0..self.repeat {
+                let slot = question.id * self.repeat + at;
+                if let Some((leaves, answer)) = take_from(&mut self.bank, found, |_| true) {
+                    self.n_banked -= 1;
+                    self.spent += 1;
+                    self.tell(slot, place(question.leaves, leaves, answer))?;
+                    is_used = true;
+                    continue;
+                }
+                let number = take_from(&mut self.orphans, found, |_| true);
+                match number {
+                    Some(number) => {
+                        self.spent += 1;
+                        if let Some(held) = self.held.get_mut(&number) {
+                            held.1 = Some(slot);
+                        }
+                    }
+                    None => {
+                        self.waiting.insert(slot);
+                    }
+                }
+                self.live.insert(slot, (question.leaves, number));
+                self.by_key.entry(found).or_default().push(slot);
+            }
+        }
+        Ok(Some(is_used))
+    }
+
+    fn hand(&mut self, number: u64, leaves: [u32; K]) {
+        let found = key(leaves);
+        let slots = self.by_key.get(&found).into_iter().flatten();
+        let slot = slots.copied().filter(|slot| self.waiting.contains(slot)).min();
+        match slot {
+            Some(slot) => {
+                self.waiting.remove(&slot);
+                self.spent += 1;
+                if let Some(entry) = self.live.get_mut(&slot) {
+                    entry.1 = Some(number);
+                }
+            }
+            None => self.orphans.entry(found).or_default().push_back(number),
+        }
+        self.held.insert(number, (leaves, slot));
+    }
+
+    /// An answer without a question: one that waits is answered first.
+    fn give(&mut self, leaves: [u32; K], answer: i8) -> Result<()> {
+        let found = key(leaves);
+        let slots = self.by_key.get(&found).into_iter().flatten();
+        match slots.copied().min_by_key(|slot| (!self.waiting.contains(slot), *slot)) {
+            Some(slot) => self.settle(slot, leaves, answer),
+            None => {
+                self.bank.entry(found).or_default().push_back((leaves, answer));
+                self.n_banked += 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// A slot has its answer. Somebody who still has its question keeps it.
+    fn settle(&mut self, slot: u64, leaves: [u32; K], answer: i8) -> Result<()> {
+        let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
+        let found = key(asked);
+        if let Some(slots) = self.by_key.get_mut(&found) {
+            slots.retain(|&other| other != slot);
+            if slots.is_empty() {
+                self.by_key.remove(&found);
+            }
+        }
+        self.spent += u64::from(self.waiting.remove(&slot));
+        if let Some(number) = number
+            && let Some(held) = self.held.get_mut(&number)
+        {
+            held.1 = None;
+            self.orphans.entry(found).or_default().push_back(number);
+        }
+        self.tell(slot, place(asked, leaves, answer))
+    }
+
+    fn tell(&mut self, slot: u64, answer: i8) -> Result<()> {
+        self.answered += 1;
+        if self.repeat == 1 {
+            return self.learner.tell(slot, answer);
+        }
+        let question = slot / self.repeat;
+        let votes = self.votes.entry(question).or_default();
+        votes.push(answer);
+        if (votes.len() as u64) < self.repeat {
+            return Ok(());
+        }
+        let count = |answer: i8| votes.iter().filter(|&&vote| vote == answer).count();
+        let most = (-1..=2).map(count).max();
+        let mut best = (-1..=2).filter(|&answer| Some(count(answer)) == most);
+        // A tie is "none", or "neither".
+        let verdict = match (best.next(), best.next()) {
+            (Some(answer), None) => answer,
+            _ if K == 4 => 0,
+            _ => -1,
+        };
+        self.votes.remove(&question);
+        self.learner.tell(question, verdict)
+    }
+
+    /// The first questions that the learner asks and nobody has, at most so many.
+    pub fn waiting(&self, most: u64) -> Vec<[u32; K]> {
+        let most = usize::try_from(self.room(most)).unwrap_or(usize::MAX);
+        self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect()
+    }
+
+    /// Questions that the learner asks and somebody has, by number, at most so many and without those of `taken`
+    /// (in ascending order).
+    pub fn open(&self, most: usize, taken: &[u64]) -> Vec<(u64, [u32; K])> {
+        let live = self.held.iter().filter(|(_, (_, slot))| slot.is_some());
+        let free = live.filter(|(number, _)| taken.binary_search(number).is_err());
+        free.take(most).map(|(&number, &(leaves, _))| (number, leaves)).collect()
+    }
+
+    /// The leaves of a number that is not answered, whether the learner still asks it or not.
+    pub fn held(&self, number: u64) -> Option<[u32; K]> {
+        Some(self.held.get(&number)?.0)
+    }
+
+    /// Whether there is nothing left to ask, or the budget is spent and all is answered.
+    pub fn done(&self) -> bool {
+        self.learner.done() || (self.spent >= self.budget && self.live.len() == self.waiting.len())
+    }
+
+    /// About how many answers are still needed; 0 when done.
+    pub fn remaining_estimate(&self) -> f64 {
+        if self.done() {
+            return 0.0;
+        }
+        let left = self.budget.saturating_sub(self.answered) as f64;
+        (self.learner.remaining_estimate() * self.repeat as f64).min(left).max(0.0)
+    }
+
+    /// The learner, for what it knows.
+    pub fn learner(&self) -> &dyn Learner<K> {
+        &*self.learner
+    }
+}
+
+/// Takes the first entry of a key that fits.
+fn take_from<const K: usize, T>(
+    table: &mut HashMap<[u32; K], VecDeque<T>>,
+    key: [u32; K],
+    fits: impl FnMut(&T) -> bool,
+) -> Option<T> {
+    let entries = table.get_mut(&key)?;
+    let at = entries.iter().position(fits);
+    let found = at.and_then(|at| entries.remove(at));
+    if entries.is_empty() {
+        table.remove(&key);
+    }
+    found
+}
+
+/// The same for the same question, however it is put.
+fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
+    if K == 4 {
+        leaves[..2].sort_unstable();
+        leaves[2..].sort_unstable();
+        if leaves[2..] < leaves[..2] {
+            leaves.rotate_left(2);
+        }
+    } else {
+        leaves.sort_unstable();
+    }
+    leaves
+}
+
+/// The answer to `leaves` as the answer to the same question as it was `asked`.
+fn place<const K: usize>(asked: [u32; K], leaves: [u32; K], answer: i8) -> i8 {
+    if K == 4 {
+        let is_same = (asked[0], asked[1]) == (leaves[0], leaves[1]) || (asked[0], asked[1]) == (leaves[1], leaves[0]);
+        return if is_same { answer } else { -answer };
+    }
+    let odd = usize::try_from(answer).ok().and_then(|at| leaves.get(at));
+    odd.and_then(|odd| asked.iter().position(|leaf| leaf == odd)).map_or(-1, |at| at as i8)
+}

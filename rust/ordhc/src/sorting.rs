@@ -1,0 +1,65 @@
+//! Sorting in place that can be interrupted.
+
+use crate::error::Result;
+use crate::monitor::Monitor;
+
+/// From this many values on a part is split before it is sorted: some milliseconds of work.
+const SMALL: usize = 1 << 17;
+
+/// Sorts by a key; equal ones in any order.
+pub(crate) fn sort_by_key<T, U: Ord>(values: &mut [T], key: impl Fn(&T) -> U + Copy, monitor: &Monitor) -> Result<()> {
+    by_parts(values, move |a, b| key(a).cmp(&key(b)), SMALL, monitor)
+}
+
+/// Sorts by a comparison; equal ones in any order.
+pub(crate) fn sort_by<T>(
+    values: &mut [T],
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering + Copy,
+    monitor: &Monitor,
+) -> Result<()> {
+    by_parts(values, compare, SMALL, monitor)
+}
+
+fn by_parts<T>(
+    values: &mut [T],
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering + Copy,
+    small: usize,
+    monitor: &Monitor,
+) -> Result<()> {
+    let mut open = vec![values];
+    while let Some(part) = open.pop() {
+        monitor.check()?;
+        if part.len() <= small {
+            part.sort_unstable_by(compare);
+        } else {
+            let (low, _, high) = part.select_nth_unstable_by(part.len() / 2, compare);
+            open.extend([low, high]);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::error::Error;
+
+    proptest! {
+        #[test]
+        fn sorted_as_by_the_standard_library(values in prop::collection::vec(0..50u8, 0..200), small in 1..20usize) {
+            let (mut found, mut expected) = (values.clone(), values);
+            by_parts(&mut found, u8::cmp, small, &Monitor::new()).unwrap();
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn interrupted() {
+        let monitor = Monitor::new();
+        monitor.cancel();
+        assert_eq!(sort_by_key(&mut [2, 1], |&x| x, &monitor), Err(Error::Interrupted));
+    }
+}

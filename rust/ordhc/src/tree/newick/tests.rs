@@ -1,0 +1,106 @@
+//! Newick text, read and written.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> (Dendrogram, Vec<String>) {
+    Dendrogram::from_newick(text).unwrap()
+}
+
+#[test]
+fn what_others_write_is_read() {
+    let (tree, names) = read(" [&R] ( 'it''s (a)' : 1e0 , b[comment]:1)root:0 ; \n");
+    assert_eq!(names, ["it's (a)", "b"]);
+    assert_eq!((tree.merges(), tree.heights()), (&[[0, 1]][..], &[1.0][..]));
+    let (tree, _) = read("(a,b,c,d);");
+    assert_eq!(tree.heights(), [1.0; 3]);
+    assert_eq!(tree.merges(), [[0, 1], [2, 4], [3, 5]]);
+    let (tree, _) = read("(((a)),(b,(c,d)));");
+    assert_eq!(tree.merges(), [[2, 3], [1, 4], [0, 5]]);
+    assert_eq!(tree.heights(), [1.0, 2.0, 3.0]);
+    assert_eq!(read("lone;").0.n_leaves(), 1);
+    assert_eq!(read("(a);").0.n_leaves(), 1);
+}
+
+#[test]
+fn mistakes_are_named_with_their_line() {
+    for (text, part) in [
+        ("", "no tree"),
+        ("(a,b)", "does not end"),
+        ("(a,\n(b,c);", "line 2"),
+        ("(a,b));", "without its"),
+        ("(a,b);(c,d);", "more text"),
+        ("(a,a);", "`a` occurs twice"),
+        ("(a,);", "without a name"),
+        ("(a:x,b:1);", "`x` is no branch length"),
+        ("(a,'b);", "quoted name"),
+        ("(a,[b);", "inside a comment"),
+        ("(a b);", "not expected"),
+        ("((", "ends inside the tree"),
+    ] {
+        let message = Dendrogram::from_newick(text).unwrap_err().to_string();
+        assert!(message.contains(part), "{text}: {message}");
+    }
+}
+
+#[test]
+fn deep_trees_do_not_overflow_the_stack() {
+    let n = 200_000;
+    let merges: Vec<[u32; 2]> = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
+    let heights: Vec<f64> = (0..n - 1).map(f64::from).collect();
+    let tree = Dendrogram::new(merges, heights, true).unwrap();
+    let (back, names) = read(&tree.to_newick::<&str>(None, true, false).unwrap());
+    assert_eq!((back.n_leaves(), names.len()), (n as usize, n as usize));
+}
+
+proptest! {
+    #[test]
+    fn heights_and_topology_come_back(picks in prop::collection::vec((0usize..100, 0usize..100, 0..5i32), 0..15), dissimilarity: bool) {
+        let n = picks.len() + 1;
+        let mut there: Vec<u32> = (0..n as u32).collect();
+        let mut merges = Vec::new();
+        let mut heights = Vec::new();
+        let mut height = 0.0;
+        for (k, &(a, b, step)) in picks.iter().enumerate() {
+            let a = there.remove(a % there.len());
+            let b = there.remove(b % there.len());
+            merges.push([a, b]);
+            there.push((n + k) as u32);
+            height += f64::from(step) * 0.1;
+            heights.push(if dissimilarity { height } else { -height });
+        }
+        let tree = Dendrogram::new(merges, heights, dissimilarity).unwrap();
+        for lengths in [false, true] {
+            let text = tree.to_newick::<&str>(None, lengths, true).unwrap();
+            let (back, names) = read(&text);
+            let leaves: Vec<u32> = names.iter().map(|name| name.parse().unwrap()).collect();
+            let back = back.relabel(&leaves).unwrap();
+            let mut ours: Vec<(Vec<u32>, u64)> = clusters(&tree);
+            let mut theirs = clusters(&back);
+            ours.sort();
+            theirs.sort();
+            if n > 1 {
+                prop_assert_eq!(back.is_dissimilarity(), dissimilarity);
+            }
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[(),;:'\\[\\]ab1 .\n&=é]{0,30}") {
+        let _ = Dendrogram::from_newick(&text);
+    }
+}
+
+fn clusters(tree: &Dendrogram) -> Vec<(Vec<u32>, u64)> {
+    let mut members: Vec<Vec<u32>> = (0..tree.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
+    let mut clusters = Vec::new();
+    for (&[a, b], height) in tree.merges().iter().zip(tree.heights()) {
+        let mut joined = [members[a as usize].clone(), members[b as usize].clone()].concat();
+        joined.sort_unstable();
+        clusters.push((joined.clone(), height.to_bits()));
+        members.push(joined);
+    }
+    clusters
+}

@@ -1,0 +1,299 @@
+"""What Ctrl-C does to long calls, each in a fresh process: `python tests/interrupts.py --times 100 [case ...]`.
+
+A case is prepared (sizes: "small" for the test suite, "full" for measuring), then called again and again until
+a signal ends it; the first call is the first in its process, with all that is imported or discovered then.
+"""
+
+import argparse
+import os
+import random
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import ordhc
+from ordhc import _ordhc
+
+CASES = {}
+# A signal that has not arrived after so many seconds is lost.
+LOST = 60.0
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def triplets(n, m, seed=0):
+    generator = np.random.default_rng(seed)
+    rows = generator.integers(0, n, (m, 3))
+    rows[:, 1] = (rows[:, 0] + 1 + rows[:, 1] % (n - 1)) % n
+    fine = (rows[:, 2] != rows[:, 0]) & (rows[:, 2] != rows[:, 1])
+    return ordhc.Triplets(rows[fine], n)
+
+
+def tree(n, seed=0, shape="uniform"):
+    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+
+
+@case
+def cluster(small, folder):
+    data = triplets(2500 if small else 6000, 200_000 if small else 3_000_000)
+    return lambda: ordhc.cluster(data)
+
+
+@case
+def cluster_3al(small, folder):
+    data = triplets(400 if small else 1000, 100_000 if small else 1_000_000)
+    return lambda: ordhc.cluster(data, method="3-al")
+
+
+@case
+def linkage_dense(small, folder):
+    n = 2500 if small else 10_000
+    matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
+    return lambda: ordhc.linkage(matrix, "average")
+
+
+@case
+def linkage_in_place(small, folder):
+    n = 2000 if small else 6000
+    matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
+    return lambda: ordhc.linkage(matrix.copy(), "ward", dissimilarity=True, overwrite=True)
+
+
+@case
+def linkage_naive(small, folder):
+    n = 1000 if small else 2000
+    matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
+    return lambda: ordhc.linkage(matrix, "average", engine="naive")
+
+
+@case
+def linkage_sparse(small, folder):
+    import scipy.sparse
+
+    n, m = (100_000, 1_000_000) if small else (1_000_000, 10_000_000)
+    generator = np.random.default_rng(0)
+    i, j = generator.integers(0, n, (2, m))
+    matrix = scipy.sparse.coo_array((generator.random(m), (np.minimum(i, j), np.maximum(i, j))), (n, n))
+    matrix = scipy.sparse.csr_array(matrix)
+    matrix = matrix + matrix.T
+    return lambda: ordhc.linkage(matrix, "average", missing="zero")
+
+
+@case
+def similarity(small, folder):
+    data = triplets(3000 if small else 8000, 300_000 if small else 20_000_000)
+    return lambda: ordhc.similarity(data)
+
+
+@case
+def similarity_sparse(small, folder):
+    data = triplets(100_000 if small else 1_000_000, 1_000_000 if small else 10_000_000)
+    return lambda: ordhc.similarity(data, layout="sparse")
+
+
+@case
+def similarity_mulk(small, folder):
+    data = triplets(1000 if small else 3000, 200_000 if small else 3_000_000)
+    return lambda: ordhc.similarity(data, "mulk3")
+
+
+@case
+def triplet_distance(small, folder):
+    n = 50_000 if small else 1_000_000
+    a, b = tree(n, 1), tree(n, 2)
+    return lambda: ordhc.metrics.triplet_distance(a, b)
+
+
+@case
+def refine(small, folder):
+    data = triplets(200 if small else 1000, 30_000 if small else 500_000)
+    start = tree(data.n_leaves)
+    return lambda: ordhc.refine(start, data, seed=0)
+
+
+@case
+def bootstrap(small, folder):
+    data = triplets(100 if small else 500, 20_000 if small else 200_000)
+    return lambda: ordhc.bootstrap(data, n_resamples=500)
+
+
+@case
+def bootstrap_plans(small, folder):
+    data = triplets(60 if small else 400, 10_000 if small else 300_000)
+    return lambda: ordhc.bootstrap(data, n_resamples=200, method="3-al")
+
+
+@case
+def select(small, folder):
+    data = triplets(150 if small else 600, 40_000 if small else 400_000)
+    return lambda: ordhc.select(data)
+
+
+@case
+def learn(small, folder):
+    truth = tree(2000 if small else 20_000)
+    return lambda: ordhc.learn(truth, truth.n_leaves)
+
+
+@case
+def learn_robust(small, folder):
+    truth = tree(100 if small else 500)
+    oracle = ordhc.oracles.noisy(truth, 0.8)
+    return lambda: ordhc.learn(oracle, truth.n_leaves, p=0.8)
+
+
+@case
+def write_comparisons(small, folder):
+    data = triplets(1000, 300_000 if small else 3_000_000)
+    return lambda: ordhc.write_comparisons(data, folder / "written.csv")
+
+
+@case
+def write_named_comparisons(small, folder):
+    data = triplets(1000, 200_000 if small else 3_000_000)
+    data = ordhc.Triplets(
+        data.rows, names=[f"leaf {leaf}" for leaf in range(1000)], weights=np.ones(len(data))
+    )
+    return lambda: ordhc.write_comparisons(data, folder / "written.tsv.gz")
+
+
+@case
+def read_comparisons(small, folder):
+    file = folder / f"{small}.csv"
+    if not file.exists():
+        rows = triplets(1000, 500_000 if small else 5_000_000).rows
+        lines = "\n".join(["anchor,near,far", *map("{0[0]},{0[1]},{0[2]}".format, rows.tolist())])
+        file.write_text(lines + "\n")
+    return lambda: ordhc.read_triplets(file)
+
+
+@case
+def to_newick(small, folder):
+    written = tree(100_000 if small else 1_000_000)
+    return lambda: written.to_newick()
+
+
+@case
+def from_newick(small, folder):
+    text = tree(100_000 if small else 1_000_000).to_newick()
+    return lambda: ordhc.Dendrogram.from_newick(text)
+
+
+@case
+def vectors(small, folder):
+    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    return lambda: ordhc.cluster(rows, similarity="cosine", linkage="complete")
+
+
+@case
+def vectors_average(small, folder):
+    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    return lambda: ordhc.cluster(rows, similarity="dot", linkage="average")
+
+
+@case
+def vectors_single(small, folder):
+    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    return lambda: ordhc.cluster(rows, similarity="euclidean", linkage="single")
+
+
+@case
+def score(small, folder):
+    n = 3000 if small else 20_000
+    a, b = tree(n, 1), tree(n, 2)
+    return lambda: ordhc.metrics.kendall_tau_b(a, b)
+
+
+def child(name, size, folder):
+    """Prepare, say so, and work until interrupted."""
+    work = CASES[name](size == "small", Path(folder))
+    try:
+        print("ready", flush=True)
+        while True:
+            work()
+            print("done", flush=True)
+    except KeyboardInterrupt:
+        os.write(1, b"interrupted\n")
+
+
+def lines_of(process, seconds):
+    """Lines until one says that it is over, or time is."""
+    end, text = time.monotonic() + seconds, b""
+    while (left := end - time.monotonic()) > 0:
+        if not select.select([process.stdout], [], [], left)[0]:
+            break
+        part = os.read(process.stdout.fileno(), 4096)
+        text += part
+        if not part or b"interrupted" in text:
+            break
+    return text.decode().split("\n")
+
+
+def interrupt(name, size, folder, delay):
+    """Seconds from the signal to the exception, and what the child wrote on standard error."""
+    command = [sys.executable, __file__, "--child", name, "--size", size, "--folder", str(folder)]
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        try:
+            ready = process.stdout.readline()
+            if ready == b"ready\n":
+                time.sleep(delay)
+                began = time.monotonic()
+                process.send_signal(signal.SIGINT)
+                lines = lines_of(process, LOST)
+                took = time.monotonic() - began if "interrupted" in lines else float("inf")
+            else:
+                took = float("nan")
+        finally:
+            process.kill()
+        errors.seek(0)
+        return took, errors.read().decode()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", help="by default all")
+    parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--size", choices=["small", "full"], default="full")
+    parser.add_argument("--within", type=float, default=3.0, help="the latest signal, in seconds")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--child")
+    parser.add_argument("--folder")
+    given = parser.parse_args()
+    if given.child:
+        child(given.child, given.size, given.folder)
+        return
+    generator = random.Random(given.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.cases or CASES:
+            took = []
+            for _ in range(given.times):
+                delay = generator.uniform(0, given.within)
+                seconds, errors = interrupt(name, given.size, Path(folder), delay)
+                took.append(seconds)
+                if errors or not seconds < 1:
+                    print(f"  {name}: {seconds:.2f} s, signal after {delay:.3f} s {errors}", flush=True)
+            took.sort()
+            last = took[min(len(took) - 1, int(0.99 * len(took)))]
+            lost = sum(seconds == float("inf") for seconds in took)
+            median = statistics.median(took)
+            print(
+                f"{name:24} median {median:6.3f}  p99 {last:6.3f}  max {took[-1]:6.3f}  lost {lost}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Panics, threads and memory that cannot be had, forks: what happens at the border of the engine."""
+
+import pickle
+import resource
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc import _ordhc
+
+
+def run(script, *arguments):
+    """A script in a process of its own; `limit` sets limits, as somebody who isn't root."""
+    begin = """
+        import os, resource, sys
+        import numpy as np
+        import scipy.sparse
+        import ordhc
+        from ordhc import _ordhc
+
+        def limit(which, value):
+            resource.setrlimit(which, (value, value))
+            if os.geteuid() == 0:
+                os.setuid(65534)
+    """
+    text = textwrap.dedent(begin) + textwrap.dedent(script)
+    command = [sys.executable, "-c", text, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def test_a_panic_is_an_ordinary_exception_that_says_how_to_report_it(capfd):
+    with pytest.raises(ordhc.InternalError) as caught:
+        _ordhc.panic("all is lost")
+    assert isinstance(caught.value, RuntimeError)
+    assert not issubclass(ordhc.InternalError, ordhc.InputError)
+    for part in ("all is lost", ordhc.__version__, "please report it", "/issues"):
+        assert part in str(caught.value)
+    assert "panicked" in capfd.readouterr().err
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is ordhc.InternalError
+    assert str(again) == str(caught.value)
+
+
+WITHOUT_THREADS = """
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.permutation(60)[:3] for _ in range(40_000)])
+    data = ordhc.Triplets(rows, 60)
+    points = rng.standard_normal((1500, 300))
+    full = rng.random(2500 * 2499 // 2)
+    pairs = scipy.sparse.random_array((3000, 3000), density=0.01, rng=rng)
+    pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
+
+    def work(progress):
+        yield ordhc.similarity(data)
+        yield ordhc.similarity(data, "mulk3")
+        yield ordhc.cluster(data, method="3-al").heights
+        yield ordhc.cluster(points, similarity="euclidean", linkage="single").heights
+        yield ordhc.cluster(points, similarity="dot", linkage="average").heights
+        yield ordhc.linkage(full, progress=progress).heights
+        yield ordhc.linkage(pairs).heights
+        yield ordhc.bootstrap(data, n_resamples=3, method="3-al").scores["revenue"]
+
+    told = []
+    expected = list(work(None))
+    limit(resource.RLIMIT_NPROC, 0)
+    try:
+        import threading
+        threading.Thread(target=print).start()
+        print("there are threads")
+    except RuntimeError:
+        for one, other in zip(expected, work(told.append), strict=True):
+            assert np.array_equal(one, other)
+        assert told[-1] == 1.0 and len(told) > 1, told
+        print("fine")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
+def test_without_threads_the_callers_does_the_work():
+    done = run(WITHOUT_THREADS)
+    assert done.stdout == "fine\n", done
+
+
+MEMORY = {
+    "similarity": "ordhc.similarity(many, layout='condensed')",
+    "sparse similarity": "ordhc.similarity(many, layout='sparse')",
+    "weighted sparse similarity": "ordhc.similarity(weighted, layout='sparse')",
+    "mulk3": "ordhc.similarity(few, 'mulk3')",
+    "mulk4": "ordhc.similarity(four, 'mulk4')",
+    "3-AL": "ordhc.cluster(many_of_few, method='3-al')",
+    "4-AL": "ordhc.cluster(four_of_few, method='4-al')",
+    "linkage": "ordhc.linkage(full)",
+    "sparse linkage": "ordhc.linkage(pairs)",
+    "sparse single linkage": "ordhc.linkage(pairs, 'single')",
+    "sparse complete linkage": "ordhc.linkage(pairs, 'complete')",
+    "Newick": "ordhc.Dendrogram.from_newick(text)",
+    "writing Newick": "tree.to_newick()",
+    "triplet distance": "ordhc.metrics.triplet_distance(tree, tree)",
+    "vectors": "ordhc.cluster(points, similarity='euclidean', linkage='single')",
+}
+
+LIMITED = """
+    import contextlib
+    rng = np.random.default_rng(0)
+
+    def answers(kind, n, m, width):
+        rows = rng.integers(0, n, (m, width), dtype=np.int32)
+        fine = (np.diff(np.sort(rows, axis=1), axis=1) > 0).all(axis=1)
+        return kind(rows[fine], n)
+
+    what = sys.argv[1]
+    many = answers(ordhc.Triplets, 8000, 1_000_000, 3) if "similarity" in what else None
+    weighted = ordhc.Triplets(many.rows, 8000, weights=np.ones(len(many))) if "weighted" in what else None
+    few = answers(ordhc.Triplets, 1500, 1_000_000, 3) if "mulk3" in what else None
+    four = answers(ordhc.Quadruplets, 300, 500_000, 4) if "mulk4" in what else None
+    many_of_few = answers(ordhc.Triplets, 2000, 2_000_000, 3) if "3-al" in what else None
+    four_of_few = answers(ordhc.Quadruplets, 150, 1_000_000, 4) if "4-al" in what else None
+    full = rng.random(5000 * 4999 // 2) if "full" in what else None
+    if "pairs" in what:
+        pairs = scipy.sparse.random_array((20_000, 20_000), density=0.005, rng=rng)
+        pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
+    if "tree" in what or "text" in what:
+        tree = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 300_000, 0), None)
+        text = tree.to_newick() if "text" in what else None
+    points = rng.standard_normal((20_000, 200)) if "points" in what else None
+
+    def used():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * 4096
+
+    # A little work, so that what is imported and started on demand is there.
+    ordhc.cluster(ordhc.Triplets([(0, 1, 2)]))
+    resource.setrlimit(resource.RLIMIT_AS, (used() + int(sys.argv[2]), -1))
+    try:
+        eval(what)
+        print("fine")
+    except MemoryError as error:
+        resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        print("refused", str(error))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
+@pytest.mark.parametrize("what", MEMORY)
+def test_memory_that_cannot_be_had_is_an_error_with_the_bytes(what):
+    refused = 0
+    for megabytes in (8, 200):
+        done = run(LIMITED, MEMORY[what], megabytes << 20)
+        assert done.returncode == 0, (megabytes, done.returncode, done.stderr[-2000:])
+        if done.stdout != "fine\n":
+            refused += 1
+            assert "bytes" in done.stdout or "allocate" in done.stdout, done
+    assert refused > 0
