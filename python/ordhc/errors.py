@@ -1,6 +1,6 @@
 """The exceptions and the warning that ordhc raises."""
 
-from ordhc._ordhc import InputError, InternalError
+from ordhc._ordhc import InputError, InternalError, OrdhcWarning
 from ordhc._version import __version__
 
 __all__ = [
@@ -40,10 +40,6 @@ class MissingExtraError(ImportError):
     def of(cls, what: str, package: str, extra: str) -> "MissingExtraError":
         """Say that `what` needs `package`, and how to get it."""
         return cls(f'{what} needs {package}: pip install "ordhc[{extra}]"', name=package)
-
-
-class OrdhcWarning(UserWarning):
-    """Something was passed over that the user should know of."""
 
 
 class SkippedRowsWarning(OrdhcWarning):

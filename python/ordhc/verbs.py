@@ -153,9 +153,10 @@ def linkage(
         Break ties in a random order of the leaves with this seed, instead of by number.
     overwrite
         S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
-        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, and the
-        naive engine, still make an (n, n) copy). Without, a working copy of up to S's pairs is made, for
-        "single" none. It is float64 whatever the type of S: for float32 up to twice the memory of its pairs.
+        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, the naive
+        engine, and linkages that round, where values repeat, still make a copy). Without, a working copy of
+        up to S's pairs is made, for "single" none. It is float64 whatever the type of S: for float32 up to
+        twice the memory of its pairs.
     missing
         What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
         ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,
@@ -176,7 +177,8 @@ def linkage(
     Warns
     -----
     OrdhcWarning
-        With ``missing="ignore"``, known pairs that leave more than one tree, with their number.
+        With ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that
+        cancel out so far that the rounding of what they are sums of decides which clusters are nearest.
 
     Raises
     ------
@@ -190,10 +192,11 @@ def linkage(
     -----
     Ties take the pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf
     of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
-    that equal means of counts stay equal. Where similarities are rounded ("average" of other numbers,
-    "weighted", "ward", reducible coefficients) those within 1e-13 of the larger one (of the largest in
-    S, where both signs mix) count as equal. With ``missing="ignore"`` "average" and "complete" take, of
-    equally similar pairs, that of which the larger share is known, and then go by the leaves.
+    that equal means of counts stay equal. "single" and "complete" compare values as they are. Where
+    similarities are rounded ("average" of other numbers, all other linkages) those count as equal that are
+    the same number when rounded to 44 significant bits, which is to about 1e-13 of themselves. With
+    ``missing="ignore"`` "average" and "complete" take, of equally similar pairs, that of which the larger
+    share is known, and then go by the leaves.
 
     Examples
     --------

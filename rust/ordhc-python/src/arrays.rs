@@ -1,7 +1,8 @@
 //! NumPy arrays as slices, and new ones.
 
 use numpy::{
-    Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods,
+    BorrowError, Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn,
+    PyUntypedArrayMethods,
 };
 use ordhc::Error;
 use ordhc::agglomerate::{Layout, Values};
@@ -28,16 +29,16 @@ pub(crate) enum AnyMatrix<'py> {
 impl<'py> AnyMatrix<'py> {
     pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = values.cast::<PyArrayDyn<f64>>() {
-            return Ok(Self::F64(array.readonly()));
+            return array.try_readonly().map(Self::F64).map_err(taken);
         }
         if let Ok(array) = values.cast::<PyArrayDyn<f32>>() {
-            return Ok(Self::F32(array.readonly()));
+            return array.try_readonly().map(Self::F32).map_err(taken);
         }
         if let Ok(array) = values.cast::<PyArrayDyn<i64>>() {
-            return Ok(Self::I64(array.readonly()));
+            return array.try_readonly().map(Self::I64).map_err(taken);
         }
         match values.cast::<PyArrayDyn<i32>>() {
-            Ok(array) => Ok(Self::I32(array.readonly())),
+            Ok(array) => array.try_readonly().map(Self::I32).map_err(taken),
             Err(_) => Err(to_py(Error::Argument("an array of float64, float32, int64 or int32 is needed".into()))),
         }
     }
@@ -71,6 +72,15 @@ impl<'py> AnyMatrix<'py> {
     }
 }
 
+/// Another thread works in the array, or reads it while this one wants to work in it.
+fn taken(_: BorrowError) -> PyErr {
+    to_py(Error::Argument(
+        "the array is in use by another call that overwrites it, or would be overwritten while it is read: \
+         wait for that call, or give it a copy"
+            .into(),
+    ))
+}
+
 fn layout(shape: &[usize]) -> PyResult<Layout> {
     match shape {
         [_] => Ok(Layout::Condensed),
@@ -88,7 +98,10 @@ impl<'py> Overwritten<'py> {
     pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
         let needed = || to_py(Error::Argument("a writable array of float64 is needed to be overwritten".into()));
         let array = values.cast::<PyArrayDyn<f64>>().map_err(|_| needed())?;
-        Ok(Self(array.try_readwrite().map_err(|_| needed())?))
+        Ok(Self(array.try_readwrite().map_err(|error| match error {
+            BorrowError::AlreadyBorrowed => taken(error),
+            _ => needed(),
+        })?))
     }
 
     pub(crate) fn layout(&self) -> PyResult<Layout> {

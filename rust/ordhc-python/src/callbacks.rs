@@ -1,5 +1,6 @@
 //! The only file that calls Python while work is going on.
 
+use std::ffi::CString;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use ordhc::agglomerate::RowMerge;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
-use crate::error::to_py;
+use crate::error::{OrdhcWarning, to_py};
 
 /// How often signals are looked at and progress is told.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -26,10 +27,11 @@ pub(crate) fn run<R: Send>(
     work: impl FnOnce(&Monitor) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
     let mut work = Some(work);
-    let mut result = None;
+    let (mut result, mut warning) = (None, None);
     let mut task = |monitor: &Monitor| {
         if let Some(work) = work.take() {
             result = Some(work(monitor));
+            warning = monitor.warning();
         }
     };
     run_task(py, long, progress, &mut task)?;
@@ -37,7 +39,15 @@ pub(crate) fn run<R: Send>(
     if let Some(progress) = progress {
         progress.call1((1.0,))?;
     }
+    warn(py, warning)?;
     Ok(result)
+}
+
+/// Passes on why a result is less certain than it looks, to whoever has called the function that called this one.
+fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
+    const CALLER: i32 = 3;
+    let Some(text) = text else { return Ok(()) };
+    PyErr::warn(py, &py.get_type::<OrdhcWarning>(), &CString::new(text)?, CALLER)
 }
 
 /// Work of any kind, so that what is done with threads is compiled once.

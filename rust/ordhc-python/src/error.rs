@@ -1,7 +1,7 @@
 //! The one conversion of errors.
 
 use ordhc::Error;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyUserWarning, PyValueError};
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 
@@ -10,6 +10,13 @@ pyo3::create_exception!(
     InputError,
     PyValueError,
     "Input that cannot be used; the message says where and why."
+);
+
+pyo3::create_exception!(
+    ordhc._ordhc,
+    OrdhcWarning,
+    PyUserWarning,
+    "Something was passed over that the user should know of."
 );
 
 pub(crate) fn to_py(error: Error) -> PyErr {

@@ -34,7 +34,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]
-    use crate::error::{InputError, panic};
+    use crate::error::{InputError, OrdhcWarning, panic};
     #[pymodule_export]
     use crate::generate::planted;
     #[pymodule_export]

@@ -65,6 +65,7 @@ pub mod learn;
 pub mod linkage;
 pub mod memory;
 pub mod metric;
+mod precise;
 pub mod preference;
 pub mod refine;
 pub mod similarity;

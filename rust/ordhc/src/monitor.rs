@@ -28,6 +28,8 @@ pub struct Monitor {
     stop: Arc<Stop>,
     done: AtomicU64,
     total: AtomicU64,
+    doubtful: AtomicBool,
+    warning: Mutex<Option<String>>,
 }
 
 /// What a monitor and those of its parts share.
@@ -120,6 +122,30 @@ impl Monitor {
     pub fn advance(&self, steps: u64) -> Result<()> {
         self.done.fetch_add(steps, Ordering::Relaxed);
         self.check()
+    }
+
+    /// Takes note that rounding may have decided something.
+    pub(crate) fn doubt(&self) {
+        self.doubtful.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there were doubts since the last call.
+    pub(crate) fn take_doubt(&self) -> bool {
+        self.doubtful.swap(false, Ordering::Relaxed)
+    }
+
+    /// Says why the result is less certain than it looks.
+    pub(crate) fn warn(&self, text: String) {
+        *self.warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+    }
+
+    /// Why the result is less certain than it looks, if it is.
+    ///
+    /// ```
+    /// assert_eq!(ordhc::Monitor::new().warning(), None);
+    /// ```
+    pub fn warning(&self) -> Option<String> {
+        self.warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether to go on, without counting a step.

@@ -45,7 +45,8 @@ impl Chain {
     /// Merges until `until` clusters are left.
     ///
     /// Of equally near clusters the one with the smallest leaf is the nearest. A chain cannot run in a
-    /// circle then, unless equal within rounding is not transitive: a circle ends where it closes.
+    /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
+    /// doubt: a circle ends where it closes.
     pub(crate) fn run(&mut self, linkage: &mut impl Linkage, until: usize, monitor: &Monitor) -> Result<()> {
         while self.active.len() > until.max(1) {
             if self.stack.is_empty() {
@@ -53,6 +54,9 @@ impl Chain {
             }
             let &(top, before) = &self.stack[self.stack.len() - 1];
             let nearest = linkage.nearest(top, &self.active)?;
+            if nearest.doubtful {
+                monitor.doubt();
+            }
             if !self.on_stack[nearest.cluster] {
                 self.push(nearest.cluster, nearest.similarity);
                 continue;

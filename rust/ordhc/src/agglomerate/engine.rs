@@ -141,33 +141,34 @@ pub fn agglomerate_with_rows(
 ) -> Result<Dendrogram> {
     initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
     let mut rows = RowUpdate::new(matrix, update, monitor)?;
-    let merges = match engine {
+    let [within, after] = match engine {
         Engine::Auto | Engine::NearestPair => staged(&mut rows, initial, false, nearest_pair::merges_among, monitor)?,
         Engine::Naive => staged(&mut rows, initial, false, naive::merges_among, monitor)?,
         Engine::Chain => {
             return Err(Error::Argument("the chain engine takes no row updates; use `nearest-pair`".into()));
         }
     };
+    let merges = if initial.is_some() { with_initial(within, after) } else { after };
     let tree = Dendrogram::in_order(matrix.n_leaves(), merges)?;
     Ok(if matrix.is_dissimilarity() { tree.map_heights(true, |x| -x) } else { tree })
 }
 
-/// The merges within initial clusters and those after them, both by the same engine.
+/// The merges within initial clusters, and those after them, both by the same engine.
 pub(super) fn staged<L: Linkage>(
     linkage: &mut L,
     initial: Option<&Partition>,
     monotone: bool,
     among: impl Fn(&mut L, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>,
     monitor: &Monitor,
-) -> Result<Vec<RawMerge>> {
+) -> Result<[Vec<RawMerge>; 2]> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
     let mut within = Vec::new();
     for cluster in initial.map_or(&[][..], Partition::clusters) {
         within.extend(among(linkage, cluster.clone(), &mut active, monitor)?);
     }
     if monotone {
-        within = RawMerge::sort(linkage.n_leaves(), within, linkage.tolerance());
+        within = RawMerge::sort(linkage.n_leaves(), within, linkage.tolerance(), monitor);
     }
     let after = among(linkage, active.clone(), &mut active, monitor)?;
-    Ok(if initial.is_some() { with_initial(within, after) } else { after })
+    Ok([within, after])
 }

@@ -4,7 +4,7 @@ use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
 use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
-use super::naive::PlainMatrix;
+use super::precise_matrix::PreciseMatrix;
 use super::rows::SquareRows;
 use super::store::Store;
 use super::{Linkage, Tolerance, naive, nearest_pair, single};
@@ -17,8 +17,18 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 const CONDENSED_FROM: usize = 1500;
 /// Up to this number of clusters a chain is faster than rounds on square rows.
 const CHAIN_BELOW: usize = 1500;
-/// Differences up to this share of the values may be rounding (thousands of roundings, in fact).
-pub(crate) const ROUNDING: f64 = 1e-13;
+/// Below these, sums and sums of squares could lose digits.
+const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << 60) as f64;
+const SMALL_SQUARED: f64 = 1e-135;
+/// In twice the precision the largest value is brought to this power of two, or to this one before it is squared.
+const SMALLEST: i32 = -200;
+const SQUARED_TO: i32 = 400;
+
+/// What means of similarities of `n` leaves may be off by, relative: every merge rounds once or twice, which adds up
+/// like a random walk.
+pub(crate) fn rounding(n: usize) -> f64 {
+    (2.0 + (n as f64).sqrt() / 4.0) * f64::EPSILON
+}
 
 /// What there is to agglomerate.
 pub(super) enum Input<'a> {
@@ -53,22 +63,14 @@ impl<'a> Job<'a> {
         monitor: &'a Monitor,
     ) -> Result<Self> {
         initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
-        matrix.check_squarable(rule)?;
+        let about = matrix.for_rule(rule)?;
         if engine == Engine::Chain && !rule.is_reducible() {
             return Err(Error::Argument(
                 "the chain engine needs a reducible linkage; use `nearest-pair` for this one".into(),
             ));
         }
         let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
-        Ok(Self {
-            about: matrix.about(),
-            rule,
-            engine,
-            initial,
-            monitor,
-            condensed_from: CONDENSED_FROM,
-            chain_below: CHAIN_BELOW,
-        })
+        Ok(Self { about, rule, engine, initial, monitor, condensed_from: CONDENSED_FROM, chain_below: CHAIN_BELOW })
     }
 
     /// The one place where a rule becomes code of its own.
@@ -95,23 +97,76 @@ impl<'a> Job<'a> {
 
     fn run<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Dendrogram> {
         let squared = self.rule.is_squared();
-        let n = self.about.n;
+        let kept = self.kept::<U>(&input);
+        let (merges, unit) = match (input, kept) {
+            (Input::Lent(values), true) => self.merges(update, Input::Given(&Matrix::again(values, self.about)))?,
+            (input, _) => self.merges(update, input)?,
+        };
+        let mut tree = Dendrogram::in_order(self.about.n, merges)?;
+        if self.rule.is_reducible() {
+            tree.make_monotone();
+        }
+        let grow = |x: f64| x / unit[0] / unit[1];
+        Ok(match (self.about.dissimilarity, squared) {
+            (false, _) => tree.map_heights(false, grow),
+            (true, false) => tree.map_heights(true, |x| -grow(x)),
+            // Where the input isn't Euclidean a square can become negative: the root keeps the sign.
+            (true, true) => tree.map_heights(true, |x| grow(if x > 0.0 { -x.sqrt() } else { (-x).sqrt() })),
+        })
+    }
+
+    /// Whether memory that was lent is not worked in, as what is in it may be needed again: where there are ties
+    /// that rounding could decide, and where it does not matter.
+    fn kept<U: Update>(&self, input: &Input<'_>) -> bool {
+        const SAMPLE: usize = 1000;
+        let Input::Lent(values) = input else { return false };
+        if U::EXACT || self.about.n < self.condensed_from {
+            return !U::EXACT;
+        }
+        let step = (values.len() / SAMPLE).max(1) | 1;
+        let mut sample: Vec<f64> = values.iter().step_by(step).copied().collect();
+        sample.sort_unstable_by(f64::total_cmp);
+        sample.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// The merges in order, and what similarities were multiplied with (squared ones with its square).
+    fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<(Vec<RawMerge>, [f64; 2])> {
+        let given = match &input {
+            Input::Given(matrix) => Some(**matrix),
+            Input::Lent(_) => None,
+        };
+        let Some(tolerance) = self.tolerance::<U>(&self.matrix(&input))? else {
+            return self.precisely(update, &self.matrix(&input));
+        };
+        self.monitor.take_doubt();
+        let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
+        let input = scaled.as_ref().map_or(input, Input::Given);
+        let merges = self.quickly(update, input, tolerance)?;
+        match given {
+            _ if !self.monitor.take_doubt() => {}
+            Some(matrix) => return self.precisely(update, &matrix),
+            None => self.monitor.warn(
+                "some similarities of clusters are equal as far as their rounding tells, and which of them merged \
+                 first is up to it; with `overwrite=False` it would be exact"
+                    .into(),
+            ),
+        }
+        Ok((merges, [self.about.unit, 1.0]))
+    }
+
+    /// The merges with similarities that are rounded.
+    fn quickly<U: Update>(&self, update: &U, input: Input<'_>, tolerance: Tolerance) -> Result<Vec<RawMerge>> {
         let reducible = self.rule.is_reducible();
-        let tolerance = self.tolerance::<U>();
         let (initial, monitor) = (self.initial, self.monitor);
-        let merges = match self.engine {
-            Engine::Naive => {
-                let mut rows = PlainMatrix::new(update, &self.matrix(&input), squared, tolerance, monitor)?;
-                staged(&mut rows, initial, reducible, naive::merges_among, monitor)?
-            }
+        let [within, after] = match self.engine {
             Engine::Auto | Engine::Chain if *self.rule == Rule::Single && initial.is_none() => {
-                single::merges(&self.matrix(&input), monitor)?
+                return single::merges(&self.matrix(&input), monitor);
             }
             Engine::Auto | Engine::Chain if reducible && update.commutes() => match initial {
-                None => self.chain(update, input, tolerance)?,
-                Some(initial) => match self.rows(update, input, tolerance)? {
-                    Rows::Square(mut rows) => self.chain_from(initial, &mut rows)?,
-                    Rows::Condensed(mut rows) => self.chain_from(initial, &mut rows)?,
+                None => return self.chain(update, input, tolerance),
+                Some(_) => match self.rows(update, input, tolerance)? {
+                    Rows::Square(mut rows) => self.chain_from(&mut rows)?,
+                    Rows::Condensed(mut rows) => self.chain_from(&mut rows)?,
                 },
             },
             _ => match self.rows(update, input, tolerance)? {
@@ -121,38 +176,70 @@ impl<'a> Job<'a> {
                 }
             },
         };
-        let mut tree = Dendrogram::in_order(n, merges)?;
-        if reducible {
-            tree.make_monotone();
-        }
-        Ok(match (self.about.dissimilarity, squared) {
-            (false, _) => tree,
-            (true, false) => tree.map_heights(true, |x| -x),
-            // Where the input isn't Euclidean a square can become negative: the root keeps the sign.
-            (true, true) => tree.map_heights(true, |x| if x > 0.0 { -x.sqrt() } else { (-x).sqrt() }),
-        })
+        Ok(self.joined(within, after))
     }
 
-    /// When similarities of clusters count as equal.
-    fn tolerance<U: Update>(&self) -> Tolerance {
-        if U::EXACT || !self.rule.is_reducible() {
-            return Tolerance::EXACT;
+    fn joined(&self, within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {
+        if self.initial.is_some() { with_initial(within, after) } else { after }
+    }
+
+    /// The merges in twice the precision, which is as certain as it gets.
+    fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<(Vec<RawMerge>, [f64; 2])> {
+        let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
+        let exponent = matrix.exponent();
+        let shift = match squared && self.about.dissimilarity {
+            true => SQUARED_TO - exponent,
+            false if !U::EXACT => (SMALLEST - exponent).max(0),
+            false => 0,
+        };
+        let unit = [shift / 2, shift - shift / 2].map(|half| 2f64.powi(half));
+        monitor.take_doubt();
+        let mut rows = PreciseMatrix::new(update, matrix, squared, unit, monitor)?;
+        let [within, after] = match self.engine {
+            Engine::Naive => staged(&mut rows, self.initial, reducible, naive::merges_among, monitor)?,
+            _ if reducible && update.commutes() => self.chain_from(&mut rows)?,
+            _ => staged(&mut rows, self.initial, reducible, nearest_pair::merges_among, monitor)?,
+        };
+        if monitor.take_doubt() {
+            monitor.warn(
+                "values of very different size cancel out: some similarities of clusters are less than the rounding \
+                 of what they are sums of, so that the tree is not to be trusted there"
+                    .into(),
+            );
+        }
+        Ok((self.joined(rows.with_heights(within), rows.with_heights(after)), unit))
+    }
+
+    /// When similarities of clusters count as equal; nothing, if they are too small to be squared as they are.
+    fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
+        if self.engine == Engine::Naive {
+            return Ok(None);
+        }
+        if U::EXACT {
+            return Ok(Some(Tolerance::EXACT));
         }
         let facts = self.about.facts;
         let squared = self.rule.is_squared() && self.about.dissimilarity;
-        let largest = if squared { facts.largest * facts.largest } else { facts.largest };
+        let largest = if squared { (facts.largest * self.about.unit).powi(2) } else { facts.largest };
         // Where values of both signs are added the sum is less exact than its size tells.
-        let cancels = match self.rule {
-            Rule::Coefficients(_) => true,
-            Rule::Ward => !squared,
-            _ => facts.positive && facts.negative,
+        let (factor, cancels) = match self.rule {
+            Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
+            Rule::Ward => (4.0, !squared),
+            _ => (1.0, facts.positive && facts.negative),
         };
-        Tolerance::relative(ROUNDING, if cancels { largest } else { 0.0 })
+        let relative = factor * rounding(self.about.n);
+        let tiny =
+            cancels && !squared || matrix.any_below(if squared { SMALL_SQUARED / self.about.unit } else { SMALL });
+        if tiny && squared {
+            return Ok(None);
+        }
+        let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
+        Ok(Some(Tolerance::rounded(relative, absolute)))
     }
 
     fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
         match input {
-            Input::Given(matrix) => **matrix,
+            Input::Given(matrix) => Matrix { unit: self.about.unit, ..**matrix },
             Input::Lent(values) => Matrix::again(values, self.about),
         }
     }
@@ -174,26 +261,26 @@ impl<'a> Job<'a> {
     }
 
     /// The merges within initial clusters, and those of a chain after them.
-    fn chain_from(&self, initial: &Partition, rows: &mut impl Linkage) -> Result<Vec<RawMerge>> {
+    fn chain_from(&self, rows: &mut impl Linkage) -> Result<[Vec<RawMerge>; 2]> {
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
         let mut active = (0..n).collect();
         let mut within = Vec::new();
-        for cluster in initial.clusters() {
+        for cluster in self.initial.map_or(&[][..], Partition::clusters) {
             within.extend(nearest_pair::merges_among(rows, cluster.clone(), &mut active, self.monitor)?);
         }
         let mut chain = Chain::after(n, within.clone());
         chain.run(rows, 1, self.monitor)?;
         let after = chain.into_merges().split_off(within.len());
-        let sort = |merges| RawMerge::sort(n, merges, rows.tolerance());
-        Ok(with_initial(sort(within), sort(after)))
+        let sort = |merges| RawMerge::sort(n, merges, rows.tolerance(), self.monitor);
+        Ok([sort(within), sort(after)])
     }
 
     /// The merges of reciprocal nearest pairs, in order.
     fn chain<U: Update>(&self, update: &U, input: Input<'_>, tolerance: Tolerance) -> Result<Vec<RawMerge>> {
         let (squared, n) = (self.rule.is_squared(), self.about.n);
         self.monitor.start((n * n / 2) as u64);
-        let sort = |merges| RawMerge::sort(n, merges, tolerance);
+        let sort = |merges| RawMerge::sort(n, merges, tolerance, self.monitor);
         let mut merges = Vec::with_capacity(n);
         let mut rows = match input {
             Input::Given(matrix) if n < self.condensed_from => {

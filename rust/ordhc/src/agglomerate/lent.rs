@@ -13,7 +13,8 @@ impl About {
 
     fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 + use<> {
         let (square, sign) = (self.dissimilarity && squared, if self.dissimilarity { -1.0 } else { 1.0 });
-        move |x| if square { -x * x } else { sign * x }
+        let unit = self.unit;
+        move |x| if square { -(x * unit) * (x * unit) } else { sign * x }
     }
 
     /// Turns values into condensed similarities, which stand at the beginning.

@@ -37,12 +37,16 @@ pub struct Matrix<'a> {
     pub(super) n: usize,
     pub(super) dissimilarity: bool,
     pub(super) facts: Facts,
+    /// What values are multiplied with before they are squared, a power of two.
+    pub(super) unit: f64,
 }
 
 /// What one pass over the values finds out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
     pub(crate) largest: f64,
+    /// The smallest value.
+    pub(crate) low: f64,
     pub(crate) whole: bool,
     pub(crate) positive: bool,
     pub(crate) negative: bool,
@@ -56,6 +60,7 @@ pub(crate) struct About {
     pub(crate) n: usize,
     pub(crate) dissimilarity: bool,
     pub(crate) facts: Facts,
+    pub(super) unit: f64,
 }
 
 /// Relative difference up to which two halves count as symmetric; their mean is used.
@@ -142,7 +147,7 @@ impl<'a> Matrix<'a> {
                 facts.largest
             )));
         }
-        Ok(Self { values, layout, n, dissimilarity, facts })
+        Ok(Self { values, layout, n, dissimilarity, facts, unit: 1.0 })
     }
 
     /// The number of leaves.
@@ -160,14 +165,14 @@ impl<'a> Matrix<'a> {
     }
 
     pub(crate) fn about(&self) -> About {
-        let Self { layout, n, dissimilarity, facts, .. } = *self;
-        About { layout, n, dissimilarity, facts }
+        let Self { layout, n, dissimilarity, facts, unit, .. } = *self;
+        About { layout, n, dissimilarity, facts, unit }
     }
 
     /// The same matrix again.
     pub(crate) fn again(values: &'a [f64], about: About) -> Self {
-        let About { layout, n, dissimilarity, facts } = about;
-        Self { values: Values::F64(values), layout, n, dissimilarity, facts }
+        let About { layout, n, dissimilarity, facts, unit } = about;
+        Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }
     }
 
     /// Whether both halves are the same, or there is only one.
@@ -193,24 +198,57 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Whether a rule that squares dissimilarities is given ones that it can square.
-    pub(crate) fn check_squarable(&self, rule: &Rule) -> Result<()> {
-        if self.dissimilarity && rule.is_squared() {
-            if self.facts.negative {
-                return Err(Error::Argument(
-                    "this linkage squares dissimilarities, and some are negative; give non-negative ones".into(),
-                ));
-            }
-            if self.facts.largest > 1e150 / self.n as f64 {
-                return Err(Error::Argument(format!(
-                    "dissimilarities up to {:e} overflow when squared",
-                    self.facts.largest
-                )));
-            }
+    /// The exponent of the largest value, as a power of two.
+    pub(super) fn exponent(&self) -> i32 {
+        if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
+    }
+
+    /// All about the matrix, with a unit in which a rule that squares dissimilarities can square the largest one.
+    pub(super) fn for_rule(&self, rule: &Rule) -> Result<About> {
+        let (mut about, exponent) = (self.about(), self.exponent());
+        if !self.dissimilarity || !rule.is_squared() {
+            return Ok(about);
         }
-        Ok(())
+        if self.facts.negative {
+            return Err(Error::Argument(
+                "this linkage squares dissimilarities, and some are negative; give non-negative ones".into(),
+            ));
+        }
+        let least = self.facts.largest * FARTHEST;
+        if self.any_below(least) {
+            return Err(Error::Argument(format!(
+                "this linkage squares dissimilarities, and some are below {least:e}, too small beside the largest, \
+                 {:e}; take them as zero",
+                self.facts.largest
+            )));
+        }
+        if !(-300..=300).contains(&exponent) {
+            about.unit = 2f64.powi((-exponent).clamp(-1000, 1000));
+        }
+        Ok(about)
+    }
+
+    /// Whether there are values nearer to zero than `limit`, but not zero.
+    pub(super) fn any_below(&self, limit: f64) -> bool {
+        if limit == 0.0 || self.facts.low >= limit {
+            return false;
+        }
+        let parts = parallel::map(parallel::ranges(self.n, (1 << 18) / self.n + 1), |rows| {
+            rows.into_iter().flat_map(|i| self.row(i)).any(|row| {
+                with_values!(row, row => {
+                    row.chunks(1024).any(|chunk| chunk.iter().fold(false, |any, x| {
+                        let x = x.float().abs();
+                        any | ((x < limit) & (x > 0.0))
+                    }))
+                })
+            })
+        });
+        parts.into_iter().any(|any| any)
     }
 }
+
+/// Dissimilarities that are this much smaller than the largest cannot be squared in twice the precision.
+const FARTHEST: f64 = 1e-250;
 
 fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
     match layout {
@@ -356,6 +394,7 @@ impl Seen {
         let largest = if self.low > self.high { 0.0 } else { self.high.abs().max(self.low.abs()) };
         Facts {
             largest,
+            low: self.low,
             whole: self.fractions == 0.0 && largest < (1u64 << 50) as f64,
             positive: self.high > 0.0,
             negative: self.low < 0.0,
@@ -435,7 +474,14 @@ mod tests {
             matrix.row(i).map(|part| with_values!(part, part => part.iter().map(|x| x.float()).collect::<Vec<f64>>()))
         };
         let facts = scan(&condensed, Layout::Condensed, 3).unwrap();
-        let square = Matrix { values: Values::I32(&square), layout: Layout::Square, n: 3, dissimilarity: false, facts };
+        let square = Matrix {
+            values: Values::I32(&square),
+            layout: Layout::Square,
+            n: 3,
+            dissimilarity: false,
+            facts,
+            unit: 1.0,
+        };
         let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, false).unwrap();
         for (i, before, after) in [(0, vec![], vec![1.0, 2.0]), (1, vec![3.0], vec![5.0]), (2, vec![6.0, 7.0], vec![])]
         {

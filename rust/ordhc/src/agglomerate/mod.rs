@@ -4,7 +4,8 @@
 //! equals the one with the lexicographically smallest (smallest leaf of one, smallest leaf of the
 //! other).
 //!
-//! Where similarities of clusters are rounded, those within a [`Tolerance`] count as equal.
+//! Where similarities of clusters are rounded, those of the same [`Tolerance::key`] count as equal. Where rounding
+//! might decide about that, the engines start over in twice the precision.
 //!
 //! * `chain`: reciprocal nearest pairs, for reducible linkages; O(n^2) time always. They are merged in
 //!   another order than by similarity and sorted in the end.
@@ -21,6 +22,7 @@ mod lent;
 mod matrix;
 mod naive;
 mod nearest_pair;
+mod precise_matrix;
 mod read;
 mod rounds;
 mod row_update;
@@ -35,7 +37,7 @@ mod tolerance;
 
 pub(crate) use chain::Chain;
 pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_in_place, agglomerate_with_rows};
-pub(crate) use job::ROUNDING;
+pub(crate) use job::rounding;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
@@ -54,9 +56,29 @@ pub struct Nearest {
     pub cluster: usize,
     /// Its similarity.
     pub similarity: f64,
+    /// Whether another cluster might be the nearest, had similarities been rounded otherwise.
+    pub doubtful: bool,
 }
 
-const NOBODY: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
+pub(crate) const NOBODY: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, doubtful: false };
+
+impl Nearest {
+    fn new(cluster: usize, similarity: f64) -> Self {
+        Self { cluster, similarity, doubtful: false }
+    }
+
+    /// Takes over another one that is nearer, or as near and before. Returns whether it was.
+    pub(crate) fn offer(&mut self, other: Self, tolerance: Tolerance) -> bool {
+        let (order, doubtful) = tolerance.compare(other.similarity, self.similarity);
+        let doubtful = self.doubtful | other.doubtful | doubtful;
+        let better = order.is_gt() || (order.is_eq() && other.cluster < self.cluster);
+        if better {
+            *self = other;
+        }
+        self.doubtful = doubtful;
+        better
+    }
+}
 
 /// What the similarity of two clusters means, for the engines that merge the most similar pair.
 ///
@@ -125,15 +147,20 @@ fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[us
     let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
     let mut values = vec![0.0; others.len()];
     linkage.similarities(i, &others, &mut values)?;
-    Ok(nearest_of(&others, &values, linkage.tolerance()))
+    Ok(nearest_of(others.iter().copied().zip(values.iter().copied()), linkage.tolerance()))
 }
 
-/// The first of `values` that equals the largest one.
-fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
-    let largest = values.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
-    let floor = tolerance.floor(largest);
-    match values.iter().position(|&value| value >= floor && value > f64::NEG_INFINITY) {
-        Some(at) => Nearest { cluster: others[at], similarity: values[at] },
-        None => NOBODY,
+/// The first of some clusters, with their values, that equals the largest one.
+fn nearest_of(values: impl Iterator<Item = (usize, f64)> + Clone, tolerance: Tolerance) -> Nearest {
+    let largest = values.clone().fold(f64::NEG_INFINITY, |a, (_, b)| if b > a { b } else { a });
+    if largest == f64::NEG_INFINITY {
+        return NOBODY;
     }
+    let floor = tolerance.floor(largest);
+    let mut near = values.filter(|&(_, value)| value >= floor);
+    let mut best = near.next().map_or(NOBODY, |(cluster, similarity)| Nearest::new(cluster, similarity));
+    if tolerance != Tolerance::EXACT {
+        near.for_each(|(cluster, similarity)| _ = best.offer(Nearest::new(cluster, similarity), tolerance));
+    }
+    best
 }

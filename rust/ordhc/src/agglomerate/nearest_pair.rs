@@ -1,11 +1,11 @@
 //! Nearest pairs with a cache of every cluster's nearest.
 
-use super::{Linkage, nearest_among, nearest_of};
+use super::{Linkage, NOBODY, Nearest, Tolerance, nearest_among, nearest_of};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
-/// Merges the most similar pair until one cluster is left, in exactly the order of the naive engine.
+/// Merges the most similar pair until one cluster is left, in the order of the naive engine.
 ///
 /// Every cluster remembers its nearest one. After a merge a cluster whose nearest is gone keeps the
 /// old similarity as a bound, and looks again only when that bound is the largest there is.
@@ -22,7 +22,47 @@ struct Cached {
     cluster: usize,
     /// The similarity of `cluster`, or only a bound if `stale`.
     similarity: f64,
+    /// What is below this is certainly less.
+    floor: f64,
     stale: bool,
+    doubtful: bool,
+}
+
+impl Cached {
+    fn new(nearest: Nearest, tolerance: Tolerance) -> Self {
+        let Nearest { cluster, similarity, doubtful } = nearest;
+        Self { cluster, similarity, floor: tolerance.floor(similarity), stale: false, doubtful }
+    }
+
+    /// Takes note of the similarity of the cluster `i` that `i` and `j` have become.
+    fn update(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
+        if similarity < self.floor {
+            self.stale |= self.cluster == i || self.cluster == j;
+        } else {
+            self.update_near((i, j), similarity, tolerance);
+        }
+    }
+
+    #[cold]
+    fn update_near(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
+        let gone = self.cluster == i || self.cluster == j;
+        let fresh = Self::new(Nearest::new(i, similarity), tolerance);
+        let (order, doubtful) = tolerance.compare(similarity, self.similarity);
+        if self.stale {
+            if similarity > self.similarity {
+                *self = Self { stale: order.is_eq() || doubtful, ..fresh };
+            }
+            return;
+        }
+        // Where the old nearest is gone, an equally near cluster i has the smallest name left.
+        let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
+        if first {
+            *self = fresh;
+        } else if gone {
+            self.stale = true;
+        }
+        self.doubtful |= doubtful;
+    }
 }
 
 pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
@@ -39,8 +79,7 @@ pub(crate) fn merges_among(
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
     let all = members.len() == active.len();
-    let mut cache =
-        vec![Cached { cluster: usize::MAX, similarity: f64::NEG_INFINITY, stale: true }; linkage.n_leaves()];
+    let mut cache = vec![Cached { stale: true, ..Cached::new(NOBODY, Tolerance::EXACT) }; linkage.n_leaves()];
     if all {
         monitor.start((members.len() * members.len()) as u64);
     }
@@ -63,24 +102,9 @@ pub(crate) fn merges_among(
         let values = &mut values[..others.len()];
         linkage.similarities(i, &others, values)?;
         for (&k, &similarity) in others.iter().zip(&*values) {
-            let cached = &mut cache[k];
-            let fresh = Cached { cluster: i, similarity, stale: false };
-            if similarity > tolerance.ceiling(cached.similarity) {
-                *cached = fresh;
-            } else if !cached.stale {
-                let equal = similarity >= tolerance.floor(cached.similarity);
-                if cached.cluster == i || cached.cluster == j {
-                    // The old nearest is gone. An equally near cluster i has the smallest name left.
-                    *cached = if equal { fresh } else { Cached { stale: true, ..*cached } };
-                } else if equal && i < cached.cluster {
-                    *cached = fresh;
-                }
-            } else {
-                cached.similarity = cached.similarity.max(similarity);
-            }
+            cache[k].update((i, j), similarity, tolerance);
         }
-        let nearest = nearest_of(&others, values, tolerance);
-        cache[i] = Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false };
+        cache[i] = Cached::new(nearest_of(others.iter().copied().zip(values.iter().copied()), tolerance), tolerance);
         monitor.advance(members.len() as u64)?;
     }
     Ok(merges)
@@ -88,7 +112,7 @@ pub(crate) fn merges_among(
 
 fn nearest(linkage: &mut impl Linkage, i: usize, members: &[usize], all: bool) -> Result<Cached> {
     let nearest = if all { linkage.nearest(i, members)? } else { nearest_among(linkage, i, members)? };
-    Ok(Cached { cluster: nearest.cluster, similarity: nearest.similarity, stale: false })
+    Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
 /// The most similar pair, refreshing bounds that could hide it.
@@ -101,9 +125,10 @@ fn largest(
 ) -> Result<(usize, usize, f64)> {
     loop {
         let best = active.iter().fold(f64::NEG_INFINITY, |best, &k| best.max(cache[k].similarity));
-        let floor = linkage.tolerance().floor(best);
-        let (mut pair, mut similarity) = ((usize::MAX, usize::MAX), best);
-        let mut stale = None;
+        let tolerance = linkage.tolerance();
+        let floor = tolerance.floor(best);
+        let (mut pair, mut similarity) = ((usize::MAX, usize::MAX), f64::NEG_INFINITY);
+        let (mut stale, mut doubtful) = (None, false);
         for &k in active {
             let cached = cache[k];
             if cached.similarity >= floor {
@@ -112,13 +137,20 @@ fn largest(
                     break;
                 }
                 let this = (k.min(cached.cluster), k.max(cached.cluster));
-                if this < pair {
+                let (order, doubt) = tolerance.compare(cached.similarity, similarity);
+                doubtful |= cached.doubtful || doubt && this != pair;
+                if order.is_gt() || (order.is_eq() && this < pair) {
                     (pair, similarity) = (this, cached.similarity);
                 }
             }
         }
         match stale {
-            None => return Ok((pair.0, pair.1, similarity)),
+            None => {
+                if doubtful {
+                    monitor.doubt();
+                }
+                return Ok((pair.0, pair.1, similarity));
+            }
             Some(k) => {
                 cache[k] = nearest(linkage, k, active, all)?;
                 monitor.advance(0)?;

@@ -70,8 +70,8 @@ impl Matrix<'_> {
     #[inline(always)]
     fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 + use<> {
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let squared = squared && self.dissimilarity;
-        move |x| if squared { -x * x } else { sign * x }
+        let (squared, unit) = (squared && self.dissimilarity, self.unit);
+        move |x| if squared { -(x * unit) * (x * unit) } else { sign * x }
     }
 
     /// Writes the similarities of leaf `j` with the leaves `others`, all before it.

@@ -90,7 +90,7 @@ pub(super) fn all_nearest<U: Update>(
         }
         Ok(search)
     });
-    Ok(Search::join(found.into_iter().collect::<Result<_>>()?))
+    Ok(Search::join(found.into_iter().collect::<Result<_>>()?, monitor))
 }
 
 /// Disjoint pairs of slots `i < j` that merge.
@@ -183,7 +183,7 @@ impl<U: Update, T: Triangle> Round<'_, U, T> {
             }
             Ok(search)
         });
-        Ok(Search::join(found.into_iter().collect::<Result<_>>()?))
+        Ok(Search::join(found.into_iter().collect::<Result<_>>()?, monitor))
     }
 
     fn merge(&self, i: usize, j: usize) -> U::Merge {

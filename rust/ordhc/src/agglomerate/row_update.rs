@@ -1,7 +1,7 @@
 //! Linkages given as a row update: the merged cluster's row from the rows of its two parts.
 
 use super::matrix::Matrix;
-use super::{Linkage, Nearest};
+use super::{Linkage, Nearest, Tolerance, nearest_of};
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
@@ -66,6 +66,11 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         self.sizes.len()
     }
 
+    /// Rows are what the caller computes, whichever engine asks.
+    fn tolerance(&self) -> Tolerance {
+        Tolerance::GRID
+    }
+
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
         let n = self.sizes.len();
         let row = &self.values[i * n..(i + 1) * n];
@@ -117,10 +122,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
     fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
         let n = self.sizes.len();
         let row = &self.values[i * n..(i + 1) * n];
-        let none = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
         // With itself a cluster has minus infinity.
-        Ok(active.iter().fold(none, |best, &k| {
-            if row[k] > best.similarity { Nearest { cluster: k, similarity: row[k] } } else { best }
-        }))
+        Ok(nearest_of(active.iter().map(|&k| (k, row[k])), self.tolerance()))
     }
 }

@@ -3,11 +3,12 @@
 use super::rows::{nearest, similarity};
 use super::{NOBODY, Nearest, Tolerance};
 use crate::linkage::Update;
+use crate::monitor::Monitor;
 
 /// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
 pub(super) struct Search {
     tolerance: Tolerance,
-    /// By slot: what a similarity must exceed to be nearer than the nearest so far.
+    /// By slot: what a similarity must exceed to be nearer than the nearest so far, or perhaps as near.
     bar: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -25,9 +26,8 @@ impl Search {
         let sizes = &sizes[i + 1..];
         let tolerance = self.tolerance;
         let offer = |bar: &mut f64, nearest: &mut Nearest, s: f64| {
-            if s > *bar {
-                *bar = tolerance.ceiling(s);
-                *nearest = Nearest { cluster: i, similarity: s };
+            if s > *bar && nearest.offer(Nearest::new(i, s), tolerance) {
+                *bar = tolerance.floor(s);
             }
         };
         let (rows, row_rest) = row.as_chunks::<LANES>();
@@ -50,23 +50,23 @@ impl Search {
         }
         // Slots before i have come first, so that they win ties.
         if let Some(nearest) = nearest::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
-            self.bar[i] = tolerance.ceiling(nearest.similarity);
-            self.nearest[i] = Nearest { cluster: i + 1 + nearest.cluster, ..nearest };
+            self.nearest[i].offer(Nearest { cluster: i + 1 + nearest.cluster, ..nearest }, tolerance);
+            self.bar[i] = tolerance.floor(self.nearest[i].similarity);
         }
     }
 
-    /// What several searches have found, each of them in some of the rows.
-    pub(super) fn join(searches: Vec<Self>) -> Vec<Nearest> {
+    /// What several searches have found, each of them in some of the rows. Doubts go to the monitor.
+    pub(super) fn join(searches: Vec<Self>, monitor: &Monitor) -> Vec<Nearest> {
         let joined = searches.into_iter().reduce(|mut all, other| {
-            for slot in 0..all.bar.len() {
-                let (a, b) = (all.nearest[slot], other.nearest[slot]);
-                let equal = a.similarity <= other.bar[slot] && b.similarity <= all.bar[slot];
-                if b.similarity > all.bar[slot] || (equal && b.cluster < a.cluster) {
-                    (all.nearest[slot], all.bar[slot]) = (b, other.bar[slot]);
-                }
+            for (nearest, other) in all.nearest.iter_mut().zip(other.nearest) {
+                nearest.offer(other, all.tolerance);
             }
             all
         });
-        joined.map_or_else(Vec::new, |all| all.nearest)
+        let nearest = joined.map_or_else(Vec::new, |all| all.nearest);
+        if nearest.iter().any(|nearest| nearest.doubtful) {
+            monitor.doubt();
+        }
+        nearest
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn merges_along(
     for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
         clusters.join(level, similarity, &mut merges, monitor)?;
     }
-    Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
+    Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }
 
 /// Clusters named by their smallest leaves, with their members.

@@ -41,6 +41,9 @@ impl<U: Update> SquareRows<'_, U> {
                 }
                 patience -= wanted.len();
                 for (&at, nearest) in wanted.iter().zip(self.look_up(&wanted)) {
+                    if nearest.doubtful {
+                        monitor.doubt();
+                    }
                     known[at] = Known::Yes(nearest);
                 }
                 wanted

@@ -1,43 +1,155 @@
 //! When two similarities count as equal.
 
-/// Similarities that differ by rounding only count as equal, so that ties are decided by the leaves.
+use std::cmp::Ordering;
+
+/// Similarities that are rounded to the same number count as equal, so that ties are decided by the leaves.
+///
+/// The numbers are those of 44 significant bits, about 1e-13 apart (relative): as this is rounding each by itself,
+/// equal is transitive. Short numbers are such numbers, or nearly so; what computing does to them changes
+/// nothing. Where it might, because a similarity stands halfway between two numbers as far as its error tells, a
+/// comparison is in doubt, and the engines start over with more digits.
 ///
 /// ```
 /// use ordhc::agglomerate::Tolerance;
 ///
-/// let sums = Tolerance::relative(1e-13, 0.0);
-/// assert!(0.1 + 0.2 >= sums.floor(0.3) && 0.3 >= sums.floor(0.1 + 0.2));
-/// assert_eq!(Tolerance::EXACT.floor(0.3), 0.3);
+/// let grid = Tolerance::GRID;
+/// assert_eq!(grid.key(0.1 + 0.2), grid.key(0.3));
+/// assert!(grid.key(1.0 + 1e-12) > grid.key(1.0));
+/// assert!(Tolerance::EXACT.key(0.1 + 0.2) > Tolerance::EXACT.key(0.3));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
+    exact: bool,
+    /// Similarities are off by at most this share of them, and this.
     relative: f64,
-    scale: f64,
+    absolute: f64,
 }
+
+/// Bits of a float that a key doesn't have.
+const DROPPED: u32 = 9;
+/// Below this the grid would be coarser.
+const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << DROPPED) as f64;
+/// More than the distance of two keys, relative.
+const CELL: f64 = 1.0 / (1u64 << 42) as f64;
 
 impl Tolerance {
     /// Only equal numbers are equal.
-    pub const EXACT: Self = Self { relative: 0.0, scale: 0.0 };
+    pub const EXACT: Self = Self { exact: true, relative: 0.0, absolute: 0.0 };
 
-    /// Differences up to `relative` times the larger number, or times `scale` if that is larger.
-    pub fn relative(relative: f64, scale: f64) -> Self {
-        Self { relative, scale }
+    /// Numbers of the same key are equal.
+    pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0 };
+
+    /// Numbers of the same key are equal, and numbers may be off by a share of them, and by `absolute`.
+    pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
+        Self { exact: false, relative, absolute }
     }
 
-    /// The smallest number that counts as equal to `best`, the largest of some.
+    /// What is compared instead of a similarity.
     #[inline(always)]
-    pub fn floor(self, best: f64) -> f64 {
-        if self.relative == 0.0 || best == f64::NEG_INFINITY { best } else { best - self.width(best) }
+    pub fn key(self, x: f64) -> f64 {
+        if self.exact { x } else { key(x) }
     }
 
-    /// The largest number that counts as equal to `value`, the smallest of some.
+    /// Everything that may count as equal to `best` or as larger is at least this large.
     #[inline(always)]
-    pub fn ceiling(self, value: f64) -> f64 {
-        if self.relative == 0.0 || value == f64::NEG_INFINITY { value } else { value + self.width(value) }
+    pub(crate) fn floor(self, best: f64) -> f64 {
+        if self.exact || best == f64::NEG_INFINITY {
+            best
+        } else {
+            best - (CELL * best.abs() + 3.0 * self.error(best) + f64::MIN_POSITIVE * CELL)
+        }
+    }
+
+    /// What may be zero is at most this large.
+    pub(crate) fn zero(self) -> f64 {
+        self.absolute
     }
 
     #[inline(always)]
-    fn width(self, value: f64) -> f64 {
-        self.relative * value.abs().max(self.scale)
+    fn error(self, x: f64) -> f64 {
+        self.relative * x.abs() + self.absolute
+    }
+
+    /// How two similarities compare, and whether that is in doubt.
+    pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
+        let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
+        if self.exact || (self.relative == 0.0 && self.absolute == 0.0) || !a.is_finite() || !b.is_finite() {
+            return (order, false);
+        }
+        let cells = |x: f64| [key(x - self.error(x)), key(x + self.error(x))];
+        (order, overlap(cells(a), cells(b)))
+    }
+}
+
+/// The float of 44 significant bits nearest to `x`.
+#[inline(always)]
+pub(crate) fn key(x: f64) -> f64 {
+    const HALF: u64 = 1 << (DROPPED - 1);
+    if x.abs() < SMALL { x } else { f64::from_bits((x.to_bits() + HALF) & !(2 * HALF - 1)) }
+}
+
+/// The key of `hi + lo`, of which `hi` is the nearest float.
+pub(crate) fn key_of_sum((hi, lo): (f64, f64)) -> f64 {
+    const HALF: u64 = 1 << (DROPPED - 1);
+    let halfway = hi.abs() >= SMALL && hi.to_bits() & (2 * HALF - 1) == HALF;
+    // Towards zero.
+    if halfway && lo * hi.signum() < 0.0 { f64::from_bits(hi.to_bits() - HALF) } else { key(hi) }
+}
+
+/// Whether two ranges of keys have one in common, and aren't both that one.
+pub(crate) fn overlap([low_a, high_a]: [f64; 2], [low_b, high_b]: [f64; 2]) -> bool {
+    let apart = high_a < low_b || high_b < low_a;
+    !(apart || low_a == high_a && low_b == high_b)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn number() -> impl Strategy<Value = f64> {
+        let any = any::<f64>().prop_filter("finite", |x| x.abs() < 1e307);
+        prop_oneof![any, -2.0..2.0f64, (-9..9i32).prop_map(|x| f64::from(x) * 0.1), Just(1.0 + 1e-13)]
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_near_and_in_order(a in number(), steps in -600..600i64) {
+            let b = f64::from_bits(a.to_bits().wrapping_add_signed(steps));
+            prop_assume!(b.is_finite());
+            for x in [a, b] {
+                prop_assert!((key(x) - x).abs() <= CELL / 4.0 * x.abs() + 0.0);
+                prop_assert_eq!(key(key(x)), key(x));
+                prop_assert_eq!(key(-x), -key(x));
+                prop_assert_eq!(key_of_sum((x, 0.0)), key(x));
+            }
+            prop_assert!(a > b || key(a) <= key(b));
+        }
+
+        #[test]
+        fn what_may_be_equal_is_above_the_floor(a in number(), b in number(), relative in 0.0..1e-13f64, absolute in 0.0..1e-13f64) {
+            for b in [b, a * (1.0 + relative), a - absolute, a * (1.0 - 1e-13)] {
+                let tolerance = Tolerance::rounded(relative, absolute);
+                let (order, doubtful) = tolerance.compare(b, a);
+                if order.is_ge() || doubtful {
+                    prop_assert!(b >= tolerance.floor(a), "{} {}", a, b);
+                }
+                prop_assert_eq!(tolerance.compare(a, b), (order.reverse(), doubtful));
+            }
+        }
+    }
+
+    #[test]
+    fn halfway_numbers_are_in_doubt() {
+        let half = 1.0 + 0.5f64.powi(44);
+        let tolerance = Tolerance::rounded(1e-15, 0.0);
+        assert_eq!(tolerance.compare(half, half), (Ordering::Equal, true));
+        assert_eq!(tolerance.compare(1.0, 1.0 + 1e-15), (Ordering::Equal, false));
+        assert_eq!(tolerance.compare(half, 2.0), (Ordering::Less, false));
+        assert_eq!([key_of_sum((half, 1e-20)), key_of_sum((half, -1e-20))], [1.0 + 0.5f64.powi(43), 1.0]);
+        assert_eq!(key_of_sum((-half, 1e-20)), -1.0);
+        assert_eq!(key(f64::NEG_INFINITY), f64::NEG_INFINITY);
+        assert_eq!([key(5e-324), key(1e-320)], [5e-324, 1e-320]);
     }
 }

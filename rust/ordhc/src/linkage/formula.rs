@@ -1,6 +1,7 @@
 //! Arithmetic formulas given as text, parsed once and evaluated many times.
 
 use crate::error::{Error, Result};
+use crate::precise::Precise;
 
 /// A formula over named variables: numbers, `+ - * / **`, parentheses, `min`, `max`, `sqrt`, `abs`.
 ///
@@ -14,33 +15,88 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
-    root: Node,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Node {
-    Number(f64),
-    Variable(usize),
-    Negate(Box<Node>),
-    Binary(Operator, Box<[Node; 2]>),
-    Call(Function, Vec<Node>),
+    /// In postfix order, so that neither reading nor evaluating a long formula needs a deep stack.
+    steps: Vec<Step>,
+    /// How many values wait at most.
+    depth: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Operator {
+enum Step {
+    Number(f64),
+    Variable(usize),
+    Unary(Unary),
+    Binary(Binary),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Unary {
+    Negate,
+    Sqrt,
+    Abs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Binary {
     Add,
     Subtract,
     Multiply,
     Divide,
     Power,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Function {
     Min,
     Max,
-    Sqrt,
-    Abs,
+}
+
+/// Numbers that formulas are computed with.
+trait Number: Copy + From<f64> {
+    fn unary(self, function: Unary) -> Self;
+    fn binary(self, other: Self, operator: Binary) -> Self;
+}
+
+impl Number for f64 {
+    #[inline]
+    fn unary(self, function: Unary) -> Self {
+        match function {
+            Unary::Negate => -self,
+            Unary::Sqrt => self.sqrt(),
+            Unary::Abs => self.abs(),
+        }
+    }
+
+    #[inline]
+    fn binary(self, other: Self, operator: Binary) -> Self {
+        match operator {
+            Binary::Add => self + other,
+            Binary::Subtract => self - other,
+            Binary::Multiply => self * other,
+            Binary::Divide => self / other,
+            Binary::Power => self.powf(other),
+            Binary::Min => self.min(other),
+            Binary::Max => self.max(other),
+        }
+    }
+}
+
+impl Number for Precise {
+    fn unary(self, function: Unary) -> Self {
+        match function {
+            Unary::Negate => -self,
+            Unary::Sqrt => self.sqrt(),
+            Unary::Abs => self.abs(),
+        }
+    }
+
+    fn binary(self, other: Self, operator: Binary) -> Self {
+        match operator {
+            Binary::Add => self + other,
+            Binary::Subtract => self - other,
+            Binary::Multiply => self * other,
+            Binary::Divide => self / other,
+            Binary::Power => self.power(other),
+            Binary::Min => self.min(other),
+            Binary::Max => self.max(other),
+        }
+    }
 }
 
 impl Formula {
@@ -49,62 +105,68 @@ impl Formula {
     /// # Errors
     /// Text that is no formula, naming the part that isn't understood and the variables there are.
     pub fn parse(text: &str, variables: &[&str]) -> Result<Self> {
-        let mut parser = Parser { text, at: 0, variables, depth: 0 };
-        let root = parser.sum()?;
-        match parser.peek() {
-            None => Ok(Self { root }),
-            Some(found) => Err(parser.error(&format!("`{found}` is not expected here"))),
+        let mut parser = Parser { text, at: 0, variables, depth: 0, steps: Vec::new() };
+        parser.sum()?;
+        if let Some(found) = parser.peek() {
+            return Err(parser.error(&format!("`{found}` is not expected here")));
         }
+        let steps = parser.steps;
+        let (mut waiting, mut depth) = (0usize, 0);
+        for step in &steps {
+            match step {
+                Step::Number(_) | Step::Variable(_) => waiting += 1,
+                Step::Unary(_) => {}
+                Step::Binary(_) => waiting -= 1,
+            }
+            depth = depth.max(waiting);
+        }
+        Ok(Self { steps, depth })
     }
 
     /// The value for these values of the variables, in the order given to [`Formula::parse`].
     pub fn evaluate(&self, values: &[f64]) -> f64 {
-        self.root.evaluate(values)
+        self.run(values)
+    }
+
+    /// The value in twice the precision.
+    pub(crate) fn evaluate_precisely(&self, values: &[Precise]) -> Precise {
+        self.run(values)
+    }
+
+    fn run<N: Number>(&self, values: &[N]) -> N {
+        const INLINE: usize = 16;
+        let mut inline = [N::from(0.0); INLINE];
+        let mut heap;
+        let stack: &mut [N] = if self.depth <= INLINE {
+            &mut inline
+        } else {
+            heap = vec![N::from(0.0); self.depth];
+            &mut heap
+        };
+        let mut waiting = 0;
+        for step in &self.steps {
+            match *step {
+                Step::Number(number) => {
+                    stack[waiting] = N::from(number);
+                    waiting += 1;
+                }
+                Step::Variable(index) => {
+                    stack[waiting] = values[index];
+                    waiting += 1;
+                }
+                Step::Unary(function) => stack[waiting - 1] = stack[waiting - 1].unary(function),
+                Step::Binary(operator) => {
+                    waiting -= 1;
+                    stack[waiting - 1] = stack[waiting - 1].binary(stack[waiting], operator);
+                }
+            }
+        }
+        stack[0]
     }
 
     /// Whether the formula mentions the variable at this position.
     pub fn depends_on(&self, variable: usize) -> bool {
-        self.root.depends_on(variable)
-    }
-}
-
-impl Node {
-    fn evaluate(&self, values: &[f64]) -> f64 {
-        match self {
-            Node::Number(number) => *number,
-            Node::Variable(index) => values[*index],
-            Node::Negate(node) => -node.evaluate(values),
-            Node::Binary(operator, nodes) => {
-                let (a, b) = (nodes[0].evaluate(values), nodes[1].evaluate(values));
-                match operator {
-                    Operator::Add => a + b,
-                    Operator::Subtract => a - b,
-                    Operator::Multiply => a * b,
-                    Operator::Divide => a / b,
-                    Operator::Power => a.powf(b),
-                }
-            }
-            Node::Call(function, nodes) => {
-                let mut arguments = nodes.iter().map(|node| node.evaluate(values));
-                let first = arguments.next().unwrap_or(f64::NAN);
-                match function {
-                    Function::Min => arguments.fold(first, f64::min),
-                    Function::Max => arguments.fold(first, f64::max),
-                    Function::Sqrt => first.sqrt(),
-                    Function::Abs => first.abs(),
-                }
-            }
-        }
-    }
-
-    fn depends_on(&self, variable: usize) -> bool {
-        match self {
-            Node::Number(_) => false,
-            Node::Variable(index) => *index == variable,
-            Node::Negate(node) => node.depends_on(variable),
-            Node::Binary(_, nodes) => nodes.iter().any(|node| node.depends_on(variable)),
-            Node::Call(_, nodes) => nodes.iter().any(|node| node.depends_on(variable)),
-        }
+        self.steps.contains(&Step::Variable(variable))
     }
 }
 
@@ -116,6 +178,7 @@ struct Parser<'a> {
     at: usize,
     variables: &'a [&'a str],
     depth: usize,
+    steps: Vec<Step>,
 }
 
 impl Parser<'_> {
@@ -144,69 +207,76 @@ impl Parser<'_> {
         &rest[..length]
     }
 
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.error(&format!("nested more than {DEEPEST} deep")));
         }
-        let result = parse(self);
+        parse(self)?;
         self.depth -= 1;
-        result
+        Ok(())
     }
 
-    fn sum(&mut self) -> Result<Node> {
-        let mut node = self.product()?;
+    fn binary(&mut self, operator: Binary) {
+        self.steps.push(Step::Binary(operator));
+    }
+
+    fn sum(&mut self) -> Result<()> {
+        self.product()?;
         loop {
             let operator = match self.peek() {
-                Some('+') => Operator::Add,
-                Some('-') => Operator::Subtract,
-                _ => return Ok(node),
+                Some('+') => Binary::Add,
+                Some('-') => Binary::Subtract,
+                _ => return Ok(()),
             };
             self.at += 1;
-            node = Node::Binary(operator, Box::new([node, self.product()?]));
+            self.product()?;
+            self.binary(operator);
         }
     }
 
-    fn product(&mut self) -> Result<Node> {
-        let mut node = self.signed()?;
+    fn product(&mut self) -> Result<()> {
+        self.signed()?;
         loop {
             self.peek();
             let operator = if self.text[self.at..].starts_with("**") {
                 return Err(self.error("`**` needs a number, variable or parenthesis before it"));
             } else if self.take("*") {
-                Operator::Multiply
+                Binary::Multiply
             } else if self.take("/") {
-                Operator::Divide
+                Binary::Divide
             } else {
-                return Ok(node);
+                return Ok(());
             };
-            node = Node::Binary(operator, Box::new([node, self.signed()?]));
+            self.signed()?;
+            self.binary(operator);
         }
     }
 
-    fn signed(&mut self) -> Result<Node> {
+    fn signed(&mut self) -> Result<()> {
         if self.take("-") {
-            return Ok(Node::Negate(Box::new(self.nested(Self::signed)?)));
+            self.nested(Self::signed)?;
+            self.steps.push(Step::Unary(Unary::Negate));
+            return Ok(());
         }
         if self.take("+") {
             return self.nested(Self::signed);
         }
-        let base = self.atom()?;
+        self.atom()?;
         if self.take("**") {
-            let exponent = self.nested(Self::signed)?;
-            return Ok(Node::Binary(Operator::Power, Box::new([base, exponent])));
+            self.nested(Self::signed)?;
+            self.binary(Binary::Power);
         }
-        Ok(base)
+        Ok(())
     }
 
-    fn atom(&mut self) -> Result<Node> {
+    fn atom(&mut self) -> Result<()> {
         match self.peek() {
             None => Err(self.error("it ends too early")),
             Some('(') => {
                 self.at += 1;
-                let node = self.nested(Self::sum)?;
-                self.close()?;
-                Ok(node)
+                self.nested(Self::sum)?;
+                self.close()
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_alphabetic() || c == '_' => {
@@ -217,7 +287,7 @@ impl Parser<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<Node> {
+    fn number(&mut self) -> Result<()> {
         let start = self.at;
         self.word(|c| c.is_ascii_digit() || c == '.');
         let bytes = self.text.as_bytes();
@@ -229,12 +299,17 @@ impl Parser<'_> {
             }
         }
         let text = &self.text[start..self.at];
-        text.parse().map(Node::Number).map_err(|_| self.error(&format!("`{text}` is not a number")))
+        let number = text.parse().map_err(|_| self.error(&format!("`{text}` is not a number")))?;
+        self.steps.push(Step::Number(number));
+        Ok(())
     }
 
-    fn variable(&self, name: &str) -> Result<Node> {
+    fn variable(&mut self, name: &str) -> Result<()> {
         match self.variables.iter().position(|variable| *variable == name) {
-            Some(index) => Ok(Node::Variable(index)),
+            Some(index) => {
+                self.steps.push(Step::Variable(index));
+                Ok(())
+            }
             None => {
                 let known = self.variables.join(", ");
                 Err(self.error(&format!("`{name}` is unknown; the variables are {known}")))
@@ -242,24 +317,30 @@ impl Parser<'_> {
         }
     }
 
-    fn call(&mut self, name: &str) -> Result<Node> {
-        let (function, arity) = match name {
-            "min" => (Function::Min, 2..),
-            "max" => (Function::Max, 2..),
-            "sqrt" => (Function::Sqrt, 1..),
-            "abs" => (Function::Abs, 1..),
+    fn call(&mut self, name: &str) -> Result<()> {
+        let step = match name {
+            "min" => Step::Binary(Binary::Min),
+            "max" => Step::Binary(Binary::Max),
+            "sqrt" => Step::Unary(Unary::Sqrt),
+            "abs" => Step::Unary(Unary::Abs),
             _ => return Err(self.error(&format!("`{name}` is no function; there are min, max, sqrt, abs"))),
         };
-        let mut nodes = vec![self.nested(Self::sum)?];
+        self.nested(Self::sum)?;
+        let mut n_values = 1;
         while self.take(",") {
-            nodes.push(self.nested(Self::sum)?);
+            self.nested(Self::sum)?;
+            n_values += 1;
+            self.steps.push(step);
         }
         self.close()?;
-        let single = arity.start == 1;
-        if nodes.len() < arity.start || (single && nodes.len() > 1) {
-            return Err(self.error(&format!("`{name}` does not take {} values", nodes.len())));
+        let single = matches!(step, Step::Unary(_));
+        if single != (n_values == 1) {
+            return Err(self.error(&format!("`{name}` does not take {n_values} values")));
         }
-        Ok(Node::Call(function, nodes))
+        if single {
+            self.steps.push(step);
+        }
+        Ok(())
     }
 
     fn close(&mut self) -> Result<()> {
@@ -289,6 +370,27 @@ mod tests {
         assert_eq!(value("-(x - n_i)"), 2.0);
         assert_eq!(value("1.5e1 + .5"), 15.5);
         assert_eq!(value("max(1, x, 2) + min(x, 1) + sqrt(4) + abs(-1)"), 7.0);
+    }
+
+    #[test]
+    fn long_formulas_are_no_deep_ones() {
+        let terms = 100_000;
+        assert_eq!(value(&["1"; 100_000].join(" + ")), f64::from(terms));
+        assert_eq!(value(&format!("x{}", " * 1".repeat(100_000))), 3.0);
+        assert_eq!(value(&format!("max({})", ["x"; 100_000].join(", "))), 3.0);
+        assert!(value(&format!("{}x{}", "1 - (".repeat(99), ")".repeat(99))).is_finite());
+    }
+
+    #[test]
+    fn precise_values_are_nearly_the_same() {
+        for text in
+            ["(1 - x) / 7", "x ** 2 ** 2 - sqrt(n_i) * 1e3", "max(1, x / 3) - min(x, -n_i) + abs(-x)", "x ** 0.5"]
+        {
+            let formula = Formula::parse(text, &["x", "n_i"]).unwrap();
+            let (plain, precise) =
+                (formula.evaluate(&[3.0, 5.0]), formula.evaluate_precisely(&[3.0, 5.0].map(Precise::from)));
+            assert!((plain - precise.float()).abs() <= 1e-14 * plain.abs(), "{text}: {plain} {precise:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Lance-Williams coefficients given as formulas.
 
 use super::formula::Formula;
-use super::rule::{Merging, Update};
+use super::rule::{Merging, PreciseMerging, Update};
 use crate::error::{Error, Result};
+use crate::precise::Precise;
 
 /// d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|, with the
 /// coefficients as formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
@@ -116,6 +117,16 @@ impl Update for LanceWilliams {
         let [alpha_i, alpha_j, constant, gamma] =
             if self.uses_n_k { self.terms(&merge.merging, n_k) } else { merge.terms };
         alpha_i * x_i + alpha_j * x_j + constant - gamma * (x_i - x_j).abs()
+    }
+
+    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise {
+        let mut values = [m.n_j, m.n_i, n_k].map(Precise::from).to_vec();
+        values.extend(self.parameters.iter().map(|&x| Precise::from(x)));
+        let alpha_j = self.alpha.evaluate_precisely(&values);
+        values.swap(0, 1);
+        let alpha_i = self.alpha.evaluate_precisely(&values);
+        let (beta, gamma) = (self.beta.evaluate_precisely(&values), self.gamma.evaluate_precisely(&values));
+        alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
     /// Negative gammas can, like single linkage, keep the larger of two different similarities.

@@ -14,4 +14,6 @@ mod rule;
 pub use formula::Formula;
 pub use lance_williams::LanceWilliams;
 pub use rule::Rule;
-pub(crate) use rule::{Average, AverageOfWhole, Centroid, Complete, Median, Merging, Single, Update, Ward, Weighted};
+pub(crate) use rule::{
+    Average, AverageOfWhole, Centroid, Complete, Median, Merging, PreciseMerging, Single, Update, Ward, Weighted,
+};

@@ -2,6 +2,7 @@
 
 use super::LanceWilliams;
 use crate::error::{Error, Result};
+use crate::precise::Precise;
 
 /// A linkage that updates similarities pair by pair (Lance & Williams 1967).
 ///
@@ -99,6 +100,12 @@ pub(crate) trait Update: Sync {
     /// The value of the merged cluster and a third of size `n_k`.
     fn fold(&self, merge: &Self::Merge, x_i: f64, x_j: f64, n_k: f64) -> f64;
 
+    /// Whether the values of [`Update::fold_precisely`] are sums over pairs of members.
+    const PRECISE_SUMS: bool = Self::SUMS;
+
+    /// The value of the merged cluster and a third, as exact as it can be had.
+    fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
+
     /// Whether reciprocal nearest pairs may be merged in any order, with ties, too: merging never brings
     /// the merged cluster closer to a third than both parts were, and as close as the closer part only if
     /// both were as close.
@@ -111,6 +118,14 @@ pub(crate) struct Merging {
     pub(crate) n_i: f64,
     pub(crate) n_j: f64,
     pub(crate) x_ij: f64,
+}
+
+/// The two clusters of a merge, their value in twice the precision.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PreciseMerging {
+    pub(crate) n_i: f64,
+    pub(crate) n_j: f64,
+    pub(crate) x_ij: Precise,
 }
 
 pub(crate) struct Single;
@@ -130,6 +145,9 @@ impl Update for Single {
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         if x_i >= x_j { x_i } else { x_j }
     }
+    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+        x_i.max(x_j)
+    }
     fn commutes(&self) -> bool {
         false
     }
@@ -142,6 +160,9 @@ impl Update for Complete {
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         if x_i <= x_j { x_i } else { x_j }
+    }
+    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+        x_i.min(x_j)
     }
     fn commutes(&self) -> bool {
         true
@@ -156,6 +177,9 @@ impl Update for AverageOfWhole {
     fn merge(&self, _: Merging) {}
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
+        x_i + x_j
+    }
+    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         x_i + x_j
     }
     fn commutes(&self) -> bool {
@@ -174,6 +198,7 @@ pub(crate) struct Share {
 /// Keeps means, in a form that leaves equal values equal.
 impl Update for Average {
     type Merge = Share;
+    const PRECISE_SUMS: bool = true;
     fn merge(&self, m: Merging) -> Share {
         let share = m.n_i.min(m.n_j) / (m.n_i + m.n_j);
         Share { share, of_i: m.n_i < m.n_j }
@@ -182,6 +207,9 @@ impl Update for Average {
     fn fold(&self, m: &Share, x_i: f64, x_j: f64, _: f64) -> f64 {
         let (most, less) = if m.of_i { (x_j, x_i) } else { (x_i, x_j) };
         most + (less - most) * m.share
+    }
+    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+        x_i + x_j
     }
     fn commutes(&self) -> bool {
         true
@@ -194,6 +222,9 @@ impl Update for Weighted {
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         0.5 * x_i + 0.5 * x_j
+    }
+    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+        (x_i + x_j) * Precise::from(0.5)
     }
     fn commutes(&self) -> bool {
         true
@@ -208,6 +239,10 @@ impl Update for Ward {
     #[inline(always)]
     fn fold(&self, m: &Merging, x_i: f64, x_j: f64, n_k: f64) -> f64 {
         ((m.n_i + n_k) * x_i + (m.n_j + n_k) * x_j - n_k * m.x_ij) / (m.n_i + m.n_j + n_k)
+    }
+    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise {
+        let [n_i, n_j, n_k] = [m.n_i, m.n_j, n_k].map(Precise::from);
+        ((n_i + n_k) * x_i + (n_j + n_k) * x_j - n_k * m.x_ij) / (n_i + n_j + n_k)
     }
     fn commutes(&self) -> bool {
         true
@@ -224,6 +259,11 @@ impl Update for Centroid {
     fn fold(&self, &[a, b, c]: &[f64; 3], x_i: f64, x_j: f64, _: f64) -> f64 {
         a * x_i + b * x_j - c
     }
+    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+        let [n_i, n_j] = [m.n_i, m.n_j].map(Precise::from);
+        let n = n_i + n_j;
+        (n * (n_i * x_i + n_j * x_j) - n_i * n_j * m.x_ij) / (n * n)
+    }
     fn commutes(&self) -> bool {
         false
     }
@@ -237,6 +277,9 @@ impl Update for Median {
     #[inline(always)]
     fn fold(&self, quarter: &f64, x_i: f64, x_j: f64, _: f64) -> f64 {
         0.5 * x_i + 0.5 * x_j - quarter
+    }
+    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+        (x_i + x_j) * Precise::from(0.5) - m.x_ij * Precise::from(0.25)
     }
     fn commutes(&self) -> bool {
         false

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::agglomerate::Tolerance;
+use crate::monitor::Monitor;
 
 /// The merge of the clusters whose smallest leaves are `i < j`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,9 +18,9 @@ impl RawMerge {
     /// Puts merges, parts before wholes, into the order in which the naive engine makes them:
     /// always the most similar of those whose parts are there, ties by `(i, j)`.
     ///
-    /// Sorted, merges belong to one tie as long as each equals the next within `tolerance`. A whole that
-    /// rounding has put above one of its parts is lowered to that part.
-    pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance) -> Vec<RawMerge> {
+    /// A whole that rounding has put above one of its parts is lowered to that part. Doubts about what equals what
+    /// go to the monitor.
+    pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
         const LEAF: usize = usize::MAX;
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];
@@ -39,8 +40,11 @@ impl RawMerge {
         by_similarity.sort_unstable_by(|&a, &b| merges[b].similarity.total_cmp(&merges[a].similarity));
         let mut tie = vec![0; merges.len()];
         for pair in by_similarity.windows(2) {
-            let parted = merges[pair[1]].similarity < tolerance.floor(merges[pair[0]].similarity);
-            tie[pair[1]] = tie[pair[0]] + usize::from(parted);
+            let (order, doubtful) = tolerance.compare(merges[pair[1]].similarity, merges[pair[0]].similarity);
+            if doubtful {
+                monitor.doubt();
+            }
+            tie[pair[1]] = tie[pair[0]] + usize::from(order.is_lt());
         }
         let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();

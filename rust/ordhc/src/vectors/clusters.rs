@@ -1,5 +1,6 @@
 //! Clusters of vectors: their means, or where these are exact their sums.
 
+use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory::Buffer;
 
@@ -23,6 +24,11 @@ impl Clusters {
 
     pub(super) fn len(&self) -> usize {
         self.names.len()
+    }
+
+    /// When two values count as equal.
+    pub(super) fn tolerance(&self) -> Tolerance {
+        if self.sums { Tolerance::EXACT } else { Tolerance::GRID }
     }
 
     pub(super) fn n_coordinates(&self) -> usize {

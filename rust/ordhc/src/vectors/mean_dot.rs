@@ -19,9 +19,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// Time is O(n^2 p), memory O(n p): a double- and a single-precision copy of the vectors.
 ///
-/// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf). They are
-/// ties of floating-point values, which differ in their last bits from those of a matrix of dot
-/// products. For whole numbers whose sums are exact, the tree is that of
+/// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf): values of the same
+/// [`Tolerance::key`], which are rounded, as those of a matrix of dot products are, but otherwise. For whole numbers whose sums are exact, the tree is that of
 /// [`agglomerate`](crate::agglomerate::agglomerate) with all its ties.
 ///
 /// # Errors
@@ -58,10 +57,12 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
         }
         Ok(clusters)
     };
+    let tolerance = if sums { Tolerance::EXACT } else { Tolerance::GRID };
+    let sort = |merges| RawMerge::sort(n, merges, tolerance, monitor);
     let mut merges = match initial.filter(|initial| initial.n_clusters() < n) {
         None => {
             monitor.start(rounds::work(n));
-            RawMerge::sort(n, rounds::merge_all(load(&mut (0..n))?, monitor)?.0, Tolerance::EXACT)
+            sort(rounds::merge_all(load(&mut (0..n))?, monitor)?.0)
         }
         Some(initial) => {
             let k = initial.n_clusters();
@@ -76,7 +77,6 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
                 start.set(at, leaves[0] as u32, leaves.len() as f64, whole.row(0).iter().copied());
             }
             let after = rounds::merge_all(start, monitor)?.0;
-            let sort = |merges| RawMerge::sort(n, merges, Tolerance::EXACT);
             with_initial(sort(within), sort(after))
         }
     };

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::bounds::{LANES, QUERIES, Tiles};
 use super::clusters::Clusters;
+use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -18,8 +19,9 @@ pub(super) struct Near {
 const NOBODY: Near = Near { cluster: u32::MAX, value: f64::NEG_INFINITY };
 
 impl Near {
-    fn offer(&mut self, other: Near) -> bool {
-        let better = other.value > self.value || (other.value == self.value && other.cluster < self.cluster);
+    fn offer(&mut self, other: Near, tolerance: Tolerance) -> bool {
+        let order = tolerance.compare(other.value, self.value).0;
+        let better = order.is_gt() || (order.is_eq() && other.cluster < self.cluster);
         if better {
             *self = other;
         }
@@ -80,7 +82,7 @@ impl<'a> Job<'a> {
         let mut found = vec![NOBODY; self.queries.len()];
         for part in parallel::map(parts, |part| self.run(part)) {
             for (near, other) in found.iter_mut().zip(part?) {
-                near.offer(other);
+                near.offer(other, self.clusters.tolerance());
             }
         }
         Ok(found)
@@ -138,8 +140,10 @@ impl<'a> Job<'a> {
             let at = tile * LANES + lane;
             if bound >= *least && bound > f32::NEG_INFINITY && at != query.cluster {
                 let value = self.clusters.value(query.cluster, at).min(query.most);
-                if near.offer(Near { cluster: at as u32, value }) {
-                    *least = if value == query.most { DONE } else { rounded_down(value - self.tiles.slack()) };
+                let tolerance = self.clusters.tolerance();
+                if near.offer(Near { cluster: at as u32, value }, tolerance) {
+                    let done = tolerance.key(value) == tolerance.key(query.most);
+                    *least = if done { DONE } else { rounded_down(tolerance.floor(value) - self.tiles.slack()) };
                 }
             }
         }
@@ -167,11 +171,12 @@ mod tests {
         (0..k).step_by(2).for_each(|at| tiles.remove(at));
         let left = || (1..k).step_by(2);
         let queries: Vec<Query> = left().map(|cluster| Query { cluster, most: most(cluster) }).collect();
+        let key = |x| Tolerance::GRID.key(x);
         let mut expected = vec![NOBODY; queries.len()];
         for (query, near) in queries.iter().zip(&mut expected) {
             for at in left().filter(|&at| at != query.cluster) {
                 let value = clusters.value(query.cluster, at).min(query.most);
-                if value > near.value {
+                if key(value) > key(near.value) {
                     *near = Near { cluster: at as u32, value };
                 }
             }

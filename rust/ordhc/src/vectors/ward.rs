@@ -6,7 +6,7 @@ use super::closeness::{Closeness, SquaredEuclidean};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
-use crate::agglomerate::{Chain, Linkage, Nearest, ROUNDING, Tolerance};
+use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance, rounding};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -41,7 +41,7 @@ pub fn ward_linkage<T: Copy + Sync + Into<f64>>(vectors: &Vectors<'_, T>, monito
     let mut chain = Chain::after(n, Vec::new());
     let mut centroids = Centroids::new(tiles, n);
     chain.run(&mut centroids, 1, monitor)?;
-    let merges = RawMerge::sort(n, chain.into_merges(), centroids.tolerance());
+    let merges = RawMerge::sort(n, chain.into_merges(), centroids.tolerance(), monitor);
     let mut tree = Dendrogram::in_order(n, merges)?;
     tree.make_monotone();
     let height = |x: f64| unit.grow((-x).sqrt(), 1);
@@ -104,14 +104,15 @@ impl Centroids {
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], own: usize) -> Nearest {
         let tolerance = self.tolerance();
         let mut near = NOBODY;
-        let (mut floor, mut bar) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let mut floor = f64::NEG_INFINITY;
         for tile in tiles {
             let Some(values) = self.similarities_in(tile, query, own, floor) else { continue };
             for (lane, &similarity) in values.iter().enumerate() {
-                // Earlier clusters win ties.
-                if similarity > bar {
-                    near = Nearest { cluster: self.names[tile * LANES + lane] as usize, similarity };
-                    (floor, bar) = (tolerance.floor(similarity), tolerance.ceiling(similarity));
+                if similarity >= floor && similarity > f64::NEG_INFINITY {
+                    let cluster = self.names[tile * LANES + lane] as usize;
+                    if near.offer(Nearest { cluster, similarity, doubtful: false }, tolerance) {
+                        floor = tolerance.floor(similarity);
+                    }
                 }
             }
         }
@@ -133,7 +134,6 @@ impl Centroids {
 }
 
 const GONE: f64 = 0.0;
-const NOBODY: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY };
 
 impl Linkage for Centroids {
     fn n_leaves(&self) -> usize {
@@ -141,7 +141,7 @@ impl Linkage for Centroids {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance::relative(ROUNDING, 0.0)
+        Tolerance::rounded(4.0 * rounding(self.places.len() + self.tiles.height()), 0.0)
     }
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
@@ -172,8 +172,11 @@ impl Linkage for Centroids {
         let query: Vec<f64> = self.tiles.row(own).collect();
         let parts = parallel::ranges(self.tiles.n_tiles(), GRAIN / (LANES * query.len().max(1)) + 1);
         let found = parallel::map(parts, |tiles| self.nearest_in(tiles, &query, own));
-        let bar = |near: &Nearest| self.tolerance().ceiling(near.similarity);
-        Ok(found.into_iter().fold(NOBODY, |best, near| if near.similarity > bar(&best) { near } else { best }))
+        let tolerance = self.tolerance();
+        Ok(found.into_iter().fold(NOBODY, |mut best, near| {
+            best.offer(near, tolerance);
+            best
+        }))
     }
 }
 

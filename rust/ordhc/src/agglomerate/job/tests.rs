@@ -53,6 +53,7 @@ fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
 }
 
 fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
+    let largest = input.values.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
     for rule in rules() {
         let expected = tree(input, &rule, Engine::Naive, 0);
         if let Some(initial) = input.initial {
@@ -78,8 +79,8 @@ fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
         for (engine, how, found) in trees {
             assert_eq!(found.merges(), expected.merges(), "{rule:?} {engine:?} {how}");
             for (a, b) in found.heights().iter().zip(expected.heights()) {
-                assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{rule:?} {engine:?}: {a} {b}");
-                assert!(!exactly || engine != Engine::NearestPair || a == b, "{rule:?}: {a} {b}");
+                let scale = if exactly { 1.0 + b.abs() } else { largest };
+                assert!((a - b).abs() <= 1e-9 * scale, "{rule:?} {engine:?}: {a} {b}");
             }
         }
     }
@@ -116,6 +117,30 @@ proptest! {
     ) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
+    }
+
+    #[test]
+    fn engines_agree_on_nearly_equal_values(
+        values in condensed((0..5i32).prop_map(|x| 1.0 + f64::from(x) * 0.5f64.powi(44)), 12), dissimilarity: bool
+    ) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, dissimilarity, true);
+    }
+
+    #[test]
+    fn engines_agree_beside_outliers(
+        values in condensed(prop::sample::select(vec![1e15, -1e15, 1.5, 2.0, 5.0, -0.1, 0.3]), 10)
+    ) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, false, false);
+    }
+
+    #[test]
+    fn engines_agree_on_values_of_any_size(
+        values in condensed((1..5u32, -320..280i32).prop_map(|(x, size)| f64::from(x) * 10f64.powi(size)), 10)
+    ) {
+        prop_assume!(!values.is_empty());
+        assert_engines_agree(&values, false, false);
     }
 
     #[test]
@@ -181,6 +206,72 @@ fn nonsense_formulas_are_errors() {
     }
     let centroid = agglomerate(&matrix, &Rule::Centroid, Engine::Chain, &Monitor::new());
     assert!(centroid.unwrap_err().to_string().contains("reducible"));
+}
+
+/// From a chain on square rows to rounds on triangles.
+#[test]
+fn infinite_similarities_are_errors() {
+    for n in [3, 40, 1600] {
+        let values: Vec<f64> = (0..condensed_len(n)).map(|at| 1.0 + (at * 7919 % 1009) as f64).collect();
+        for (alpha, gamma) in [("1 / 0", "0"), ("-1 / 0", "0"), ("1", "1e308"), ("0 / 0", "0")] {
+            for (dissimilarity, reducible) in [(false, false), (false, true), (true, true), (true, false)] {
+                let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, dissimilarity).unwrap();
+                let rule = LanceWilliams::new(alpha, "0", gamma, &[]).unwrap().reducible(reducible);
+                let rule = Rule::Coefficients(rule);
+                let engines =
+                    if n < 100 { &[Engine::Auto, Engine::NearestPair, Engine::Naive][..] } else { &[Engine::Auto] };
+                for &engine in engines {
+                    let error = agglomerate(&matrix, &rule, engine, &Monitor::new()).unwrap_err();
+                    assert!(error.to_string().contains("the linkage gives"), "{n} {alpha} {gamma}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cancels_is_not_to_be_trusted() {
+    // What remains of 1e300 + 1 + 1e-20 - 1e300 - 1 is less than two floats can tell, and as much as the last one.
+    let n = 7;
+    let (far, near) = ([1e300, 1.0, 1e-20, -1e300, -1.0, -5.0], 2e-21);
+    let pair = |(i, j): (usize, usize)| {
+        if j == 6 && i < 5 {
+            near
+        } else if j > 4 {
+            far[i]
+        } else {
+            9e300
+        }
+    };
+    let values: Vec<f64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(pair).collect();
+    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+    for (rule, warned) in [(Rule::Complete, false), (Rule::Average, true)] {
+        let monitor = Monitor::new();
+        agglomerate(&matrix, &rule, Engine::Auto, &monitor).unwrap();
+        assert_eq!(monitor.warning().is_some(), warned, "{rule:?}");
+    }
+}
+
+#[test]
+fn small_and_large_dissimilarities_can_be_squared() {
+    let values = [3.0, 4.0, 5.0];
+    for rule in [Rule::Ward, Rule::Centroid, Rule::Median] {
+        let heights = |unit: f64| {
+            let values = values.map(|x| x * unit);
+            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, true).unwrap();
+            let tree = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+            tree.heights().iter().map(|x| x / unit).collect::<Vec<f64>>()
+        };
+        let expected = heights(1.0);
+        for unit in [1e-300, 1e-200, 1e-155, 1e-100, 1e100, 1e155, 1e250, 1e306] {
+            for (a, b) in heights(unit).iter().zip(&expected) {
+                assert!((a - b).abs() <= 1e-14 * b, "{rule:?} {unit:e}: {a} {b}");
+            }
+        }
+        let matrix = Matrix::new(Values::F64(&[1e-260, 1.0, 1.0]), Layout::Condensed, true).unwrap();
+        let error = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap_err();
+        assert!(error.to_string().contains("too small beside the largest, 1e0"), "{error}");
+    }
 }
 
 #[test]

@@ -39,8 +39,8 @@ pub(super) trait Linked {
 
 /// Merges as long as a cluster has a nearest one, and it goes on. Returns whether that is all.
 ///
-/// Of equally near clusters one is the nearest by an order of all pairs. So a chain cannot run in a circle,
-/// unless equal within rounding is not transitive: a circle ends where it closes.
+/// Of equally near clusters one is the nearest by an order of all pairs. So a chain cannot run in a circle, unless
+/// rounding makes a similarity different from both sides: a circle ends where it closes.
 pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
     let mut stack: Vec<(usize, f64)> = Vec::new();
     let mut on_stack = vec![false; linked.n_clusters()];
@@ -160,7 +160,7 @@ impl<K: Kind> Linked for Lists<'_, K> {
         let Self { clusters, rows, rules, .. } = self;
         let Row { entries, hub } = &mut rows[i];
         let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
-        let (n_i, limits) = (clusters[i].size, (rules.bar, rules.tolerance));
+        let (n_i, limits) = (clusters[i].size, rules.limits());
         match hub {
             None => nearest::<K>(entries, n_i, about, limits),
             Some(hub) => hub.nearest(entries, n_i, about, limits),

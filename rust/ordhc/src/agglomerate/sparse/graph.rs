@@ -1,5 +1,7 @@
 //! Clusters and their links, cluster by cluster.
 
+use std::cmp::Ordering;
+
 use super::links::{Entry, Kind, Link};
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
@@ -115,8 +117,9 @@ pub(super) fn nearest<K: Kind>(
     entries: &[Entry],
     n_i: f64,
     about: impl Fn(u32) -> (f64, u32),
-    (bar, tolerance): (f64, Tolerance),
+    limits: Limits<'_>,
 ) -> Option<Near> {
+    let Limits { bar, tolerance, .. } = limits;
     // Only the mean of all needs the other's size to be known.
     let similarity =
         |entry: &Entry| K::similarity(entry, n_i, if K::MEAN && K::ALL { about(entry.cluster).0 } else { 1.0 });
@@ -125,18 +128,48 @@ pub(super) fn nearest<K: Kind>(
         return None;
     }
     let floor = tolerance.floor(largest);
-    let mut best = None;
-    let mut place = (f64::NEG_INFINITY, u32::MAX);
+    let mut best = Best::none();
     for entry in entries {
         let similarity = similarity(entry);
         if similarity >= floor && similarity > bar {
             let (n_k, name) = about(entry.cluster);
-            let share = K::share(entry, n_i, n_k);
-            if share > place.0 || (share == place.0 && name < place.1) {
-                place = (share, name);
-                best = Some(Near { cluster: entry.cluster, similarity });
-            }
+            best.offer(Near { cluster: entry.cluster, similarity }, K::share(entry, n_i, n_k), name, limits);
         }
     }
-    best
+    best.near
+}
+
+/// When pairs merge, who hears of doubts, and what is equal.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'m> {
+    pub(super) bar: f64,
+    pub(super) tolerance: Tolerance,
+    pub(super) monitor: &'m Monitor,
+}
+
+/// The best of some entries: the most similar one, of equal ones that of the largest share, then of the smallest
+/// name.
+pub(super) struct Best {
+    pub(super) near: Option<Near>,
+    share: f64,
+    name: u32,
+}
+
+impl Best {
+    pub(super) fn none() -> Self {
+        Self { near: None, share: f64::NEG_INFINITY, name: u32::MAX }
+    }
+
+    pub(super) fn offer(&mut self, near: Near, share: f64, name: u32, limits: Limits<'_>) {
+        let (order, doubtful) = match self.near {
+            None => (Ordering::Greater, false),
+            Some(best) => limits.tolerance.compare(near.similarity, best.similarity),
+        };
+        if doubtful {
+            limits.monitor.doubt();
+        }
+        if order.is_gt() || order.is_eq() && (share > self.share || share == self.share && name < self.name) {
+            *self = Self { near: Some(near), share, name };
+        }
+    }
 }

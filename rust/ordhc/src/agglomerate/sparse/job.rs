@@ -6,11 +6,12 @@ use super::pairs::SparsePairs;
 use super::rounds::{FILLED, PATIENCE, Rules, SHARE, reduce};
 use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
-use crate::agglomerate::{ROUNDING, Tolerance};
+use crate::agglomerate::{Engine, Layout, Matrix, Tolerance, Values, agglomerate_from, rounding};
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
-use crate::memory;
+use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
+use crate::similarity::{condensed_len, pair_index};
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// What a pair is that isn't stored.
@@ -73,6 +74,8 @@ pub fn agglomerate_sparse(
     Job::checked(pairs, rule, missing, initial, monitor)?.run(initial)
 }
 
+/// Up to this many leaves, ties that rounding might decide are left to the full matrix.
+const FULL: usize = 5000;
 /// When zero counts as more than nothing else.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
@@ -108,7 +111,8 @@ impl<'a> Job<'a> {
         let tolerance = if *rule != Rule::Average || facts.exact {
             Tolerance::EXACT
         } else {
-            Tolerance::relative(ROUNDING, if facts.mixed { facts.largest } else { 0.0 })
+            let relative = rounding(pairs.n_leaves());
+            Tolerance::rounded(relative, f64::MIN_POSITIVE + if facts.mixed { relative * facts.largest } else { 0.0 })
         };
         Ok(Self {
             pairs,
@@ -126,11 +130,42 @@ impl<'a> Job<'a> {
     }
 
     pub(super) fn run(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
+        let monitor = self.rules.monitor;
+        monitor.take_doubt();
+        let found = self.quickly(initial)?;
+        if !monitor.take_doubt() {
+            return Ok(found);
+        }
+        if self.missing == Missing::Zero && self.pairs.n_leaves() <= FULL {
+            return Ok((self.precisely(initial)?, 1));
+        }
+        if self.pairs.facts().mixed {
+            monitor.warn(
+                "values of both signs cancel out: some similarities of clusters are equal, or zero, as far as their \
+                 rounding tells, and which of them merged first is up to it"
+                    .into(),
+            );
+        }
+        Ok(found)
+    }
+
+    /// By the full matrix.
+    fn precisely(&self, initial: Option<&Partition>) -> Result<Dendrogram> {
+        let n = self.pairs.n_leaves();
+        let mut full = Buffer::zeros("the full matrix", condensed_len(n))?;
+        for Link { a, b, value, .. } in self.pairs.links() {
+            full[pair_index(n, a as usize, b as usize)] = value;
+        }
+        let matrix = Matrix::new(Values::F64(&full), Layout::Condensed, false)?;
+        agglomerate_from(&matrix, self.rule, Engine::Auto, initial, self.rules.monitor)
+    }
+
+    fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
         let n = self.pairs.n_leaves();
         // Clusters, their merges, the order of these and the tree.
         memory::check("the clusters", 256 * n as u64)?;
         self.rules.monitor.start(n as u64);
-        let sort = |merges| RawMerge::sort(n, merges, self.rules.tolerance);
+        let sort = |merges| RawMerge::sort(n, merges, self.rules.tolerance, self.rules.monitor);
         let initial = initial.filter(|initial| initial.n_clusters() < n);
         let mut clusters = Clusters::leaves(n);
         let mut within = Vec::new();
@@ -208,10 +243,16 @@ impl<'a> Job<'a> {
                 self.merge_rest::<LeastOfAll>(clusters, below, within)
             }
             (_, Missing::Zero) => {
-                let bar = self.rules.tolerance.ceiling(0.0);
+                let bar = self.rules.tolerance.zero();
                 let mut below = clusters.reduce::<MeanOfAll>(links, Rules { bar, ..self.rules })?;
                 let size = |name: u32| clusters.sizes[name as usize];
-                below.retain(|link| link.value / (size(link.a) * size(link.b)) < -bar);
+                below.retain(|link| {
+                    let mean = link.value / (size(link.a) * size(link.b));
+                    if mean.abs() <= bar && mean != 0.0 {
+                        monitor.doubt();
+                    }
+                    mean < -bar
+                });
                 self.merge_rest::<MeanOfAll>(clusters, below, within)
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::chain::{self, Lists};
-use super::graph::{Chunk, Graph, Near, nearest};
+use super::graph::{Chunk, Graph, Limits, Near, nearest};
 use super::links::{Entry, Kind, Link};
 use super::rows::Rows;
 use super::table::Table;
@@ -32,7 +32,11 @@ pub(super) struct Rules<'m> {
     pub(super) filled: usize,
 }
 
-impl Rules<'_> {
+impl<'m> Rules<'m> {
+    pub(super) fn limits(&self) -> Limits<'m> {
+        Limits { bar: self.bar, tolerance: self.tolerance, monitor: self.monitor }
+    }
+
     /// Whether clusters of so many entries go into a table.
     pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
         n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
@@ -101,7 +105,7 @@ fn all_nearest<K: Kind>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Ne
     let parts = parallel::map(parallel::ranges(graph.len(), 1 << 12), |part| {
         let find = |cluster: usize| {
             let about = |other: u32| (graph.sizes[other as usize], other);
-            nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, (rules.bar, rules.tolerance))
+            nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, rules.limits())
         };
         let mut found = memory::room("the nearest of clusters", part.len())?;
         for cluster in part {
@@ -180,8 +184,7 @@ impl Pairs {
                     writer.write::<K>(self, graph, &to, new, &mut chunk.entries);
                     chunk.ends.push(chunk.entries.len());
                     let about = |other: u32| (sizes[other as usize], other);
-                    let limits = (rules.bar, rules.tolerance);
-                    nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, limits));
+                    nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, rules.limits()));
                 }
                 chunk.entries.shrink_to_fit();
                 done.push((at, chunk, nearest_of));

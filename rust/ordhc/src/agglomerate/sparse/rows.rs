@@ -121,7 +121,7 @@ impl<K: Kind> Linked for Rows<'_, K> {
         self.patience = self.patience.saturating_sub(self.entries[cluster].len());
         self.entries[cluster] = self.row(cluster);
         let about = |k: u32| (self.sizes[k as usize], self.names[k as usize]);
-        let limits = (self.rules.bar, self.rules.tolerance);
+        let limits = self.rules.limits();
         nearest::<K>(&self.entries[cluster], self.sizes[cluster], about, limits)
     }
 

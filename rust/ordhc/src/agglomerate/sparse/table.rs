@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::chain::Linked;
-use super::graph::{Graph, Near};
+use super::graph::{Best, Graph, Near};
 use super::links::{Entry, Kind, Link};
 use super::rounds::Rules;
 use crate::error::Result;
@@ -157,19 +157,15 @@ impl<K: Kind> Linked for Table<'_, K> {
             return None;
         }
         let floor = self.rules.tolerance.floor(largest);
-        let mut best = None;
-        let mut most = f64::NEG_INFINITY;
+        let mut best = Best::none();
         for (place, &number) in self.numbers.iter().enumerate() {
             let similarity = self.similarity(row, place, n_i);
             if similarity >= floor && similarity > self.rules.bar {
                 let share = K::share(&self.entry(row, place), n_i, self.sizes[place]);
-                if share > most {
-                    most = share;
-                    best = Some(Near { cluster: number, similarity });
-                }
+                best.offer(Near { cluster: number, similarity }, share, self.names[place], self.rules.limits());
             }
         }
-        best
+        best.near
     }
 
     fn merge(&mut self, a: usize, b: usize) -> usize {

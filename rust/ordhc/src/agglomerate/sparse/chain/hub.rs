@@ -6,9 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::marker::PhantomData;
 use std::ops::Bound;
 
-use super::super::graph::Near;
+use super::super::graph::{Best, Limits, Near};
 use super::super::links::{Entry, Kind};
-use crate::agglomerate::Tolerance;
 
 /// Links in falling order of similarity.
 ///
@@ -66,9 +65,10 @@ impl<K: Kind> Hub<K> {
         entries: &[Entry],
         n_i: f64,
         about: impl Fn(u32) -> (f64, u32),
-        (bar, tolerance): (f64, Tolerance),
+        limits: Limits<'_>,
     ) -> Option<Near> {
-        let mut best: Option<(Near, f64, u32)> = None;
+        let Limits { bar, tolerance, .. } = limits;
+        let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
         // The first of every level of equal similarity, as long as levels count as equal.
@@ -84,15 +84,13 @@ impl<K: Kind> Hub<K> {
                 break;
             }
             let share = K::share(&entries[at], n_i, n_k);
-            if best.is_none_or(|(_, most, first)| share > most || (share == most && name < first)) {
-                if best.is_none() {
-                    floor = tolerance.floor(similarity);
-                }
-                best = Some((Near { cluster: k, similarity }, share, name));
+            if best.near.is_none() {
+                floor = tolerance.floor(similarity);
             }
+            best.offer(Near { cluster: k, similarity }, share, name, limits);
             from = Bound::Excluded(((rank.0, Reverse(0), u32::MAX), u32::MAX));
         }
-        best.map(|(near, _, _)| near)
+        best.near
     }
 }
 

@@ -78,7 +78,8 @@ impl Known<'_> {
                 .filter_map(|(a, b)| Some(((a, b), self.about(a, b)?)))
                 .collect();
             let largest = all.iter().map(|pair| pair.1.0).fold(f64::NEG_INFINITY, f64::max);
-            let tied = || all.iter().filter(|pair| pair.1.0 >= self.tolerance.floor(largest));
+            let key = |x| self.tolerance.key(x);
+            let tied = || all.iter().filter(|pair| key(pair.1.0) == key(largest));
             let share = tied().map(|pair| pair.1.1).fold(0.0, f64::max);
             let Some(&((a, b), (similarity, _))) = tied().find(|pair| pair.1.1 == share) else { return merges };
             merges.push(RawMerge { i: self.clusters[a][0] as usize, j: self.clusters[b][0] as usize, similarity });
@@ -107,12 +108,12 @@ fn known(pairs: &SparsePairs, rule: &Rule, tolerance: Tolerance, initial: Option
         state.clusters.push(leaves.iter().map(|&leaf| leaf as u32).collect());
         state.clusters.sort_unstable();
     }
-    let mut after = RawMerge::sort(n, state.merges(|_| true), tolerance);
+    let mut after = RawMerge::sort(n, state.merges(|_| true), tolerance, &Monitor::new());
     let lowest = after.last().map_or(0.0, |merge| merge.similarity);
     let join = |other: &Vec<u32>| RawMerge { i: 0, j: other[0] as usize, similarity: lowest };
     after.extend(state.clusters[1..].iter().map(join));
     let merges = match initial {
-        Some(_) => with_initial(RawMerge::sort(n, within, tolerance), after),
+        Some(_) => with_initial(RawMerge::sort(n, within, tolerance, &Monitor::new()), after),
         None => after,
     };
     let mut tree = Dendrogram::in_order(n, merges).unwrap();

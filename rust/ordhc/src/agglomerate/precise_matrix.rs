@@ -1,0 +1,131 @@
+//! All similarities in twice the precision, with what they may be off by: for the naive engine, and for ties that
+//! rounding would decide.
+
+use super::Linkage;
+use super::matrix::Matrix;
+use super::rows::not_finite;
+use super::tolerance::{key_of_sum, overlap};
+use crate::error::Result;
+use crate::linkage::{PreciseMerging, Update};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::precise::Precise;
+use crate::similarity::{condensed_len, pair_index};
+use crate::tree::RawMerge;
+
+/// The plainest storage: a triangle of pairs of leaves, in which a cluster has the place of its smallest leaf.
+///
+/// Its similarities are keys, so that equal ones are equal; heights are looked up afterwards.
+pub(super) struct PreciseMatrix<'a, U: Update> {
+    update: &'a U,
+    cells: Vec<Cell>,
+    sizes: Vec<f64>,
+    /// Keys are the similarities themselves.
+    exact: bool,
+    /// By cluster that is gone: the similarity of its merge.
+    heights: Vec<f64>,
+    monitor: &'a Monitor,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    /// A sum over pairs of members, or a similarity, as the update has it.
+    value: Precise,
+    key: f64,
+}
+
+impl<'a, U: Update> PreciseMatrix<'a, U> {
+    /// Values are multiplied with `unit`, a power of two, and squared if they are dissimilarities to be squared.
+    pub(super) fn new(
+        update: &'a U,
+        matrix: &Matrix<'_>,
+        squared: bool,
+        unit: [f64; 2],
+        monitor: &'a Monitor,
+    ) -> Result<Self> {
+        let n = matrix.n_leaves();
+        let square = squared && matrix.is_dissimilarity();
+        memory::check("the working matrix", (size_of::<Cell>() * condensed_len(n)) as u64)?;
+        let mut cells = Vec::with_capacity(condensed_len(n));
+        let mut row = vec![0.0; n];
+        for i in 0..n {
+            monitor.advance(0)?;
+            let row = &mut row[..n - i - 1];
+            matrix.write_row_after(i, false, row);
+            for &x in &*row {
+                let x = Precise::from(x * unit[0] * unit[1]);
+                let value = if square { -(x * x) } else { x };
+                cells.push(Cell { value, key: key::<U>(value, 1.0, 1.0) });
+            }
+        }
+        Ok(Self { update, cells, sizes: vec![1.0; n], exact: U::EXACT, heights: vec![0.0; n], monitor })
+    }
+
+    fn at(&self, i: usize, k: usize) -> usize {
+        pair_index(self.sizes.len(), i.min(k), i.max(k))
+    }
+
+    /// Whether it is certain that the clusters `i` and `j` are nearer, or as near, or less near than `i` and `k`.
+    fn doubtful(&self, (i, j): (usize, usize), k: usize) -> bool {
+        let about = |i: usize, j: usize| (self.cells[self.at(i, j)], self.sizes[i], self.sizes[j]);
+        let [(a, a_i, a_k), (b, b_i, b_k)] = [about(i, j), about(i, k)];
+        let slack = a.value.error() + b.value.error();
+        if slack == 0.0 || (a.key - b.key).abs() > 1e-12 * a.key.abs().max(b.key.abs()) + 2.0 * slack {
+            return false;
+        }
+        overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
+    }
+
+    /// Gives merges the similarities that they have, instead of the keys that they were found by.
+    pub(super) fn with_heights(&self, mut merges: Vec<RawMerge>) -> Vec<RawMerge> {
+        merges.iter_mut().for_each(|merge| merge.similarity = self.heights[merge.j]);
+        merges
+    }
+}
+
+fn similarity<U: Update>(value: Precise, n_i: f64, n_k: f64) -> Precise {
+    if U::PRECISE_SUMS && n_i * n_k > 1.0 { value / Precise::from(n_i * n_k) } else { value }
+}
+
+fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
+    let similarity = similarity::<U>(value, n_i, n_k);
+    if U::EXACT { similarity.float() } else { key_of_sum(similarity.parts()) }
+}
+
+fn ends<U: Update>(value: Precise, n_i: f64, n_k: f64) -> [f64; 2] {
+    similarity::<U>(value, n_i, n_k).ends().map(key_of_sum)
+}
+
+impl<U: Update> Linkage for PreciseMatrix<'_, U> {
+    fn n_leaves(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        for (value, &k) in out.iter_mut().zip(others) {
+            *value = self.cells[self.at(i, k)].key;
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
+        let others = || active.iter().copied().filter(|&k| k != i && k != j);
+        if !self.exact && others().any(|k| self.doubtful((i, j), k) || self.doubtful((j, i), k)) {
+            self.monitor.doubt();
+        }
+        let [n_i, n_j] = [i, j].map(|k| self.sizes[k]);
+        let x_ij = self.cells[self.at(i, j)].value;
+        self.heights[j] = similarity::<U>(x_ij, n_i, n_j).float();
+        let merging = PreciseMerging { n_i, n_j, x_ij };
+        for k in others() {
+            let (to, from, n_k) = (self.at(i, k), self.at(j, k), self.sizes[k]);
+            let value = self.update.fold_precisely(&merging, self.cells[to].value, self.cells[from].value, n_k);
+            if !value.float().is_finite() {
+                return Err(not_finite(value.float(), i, k));
+            }
+            self.cells[to] = Cell { value, key: key::<U>(value, n_i + n_j, n_k) };
+        }
+        self.sizes[i] += n_j;
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+"""All engines beside fractions: ties, outliers, both signs, numbers of any size."""
+
+import math
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import _ordhc
+
+sys.path.insert(0, str(Path(__file__).parent))
+import linkage_twin as twin  # noqa: E402
+
+SPECIAL = {"flexible": ("0.625", "-1 / 4", "0")}
+REDUCIBLE = ("single", "complete", "average", "weighted", "ward")
+
+NEAR = [1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1.0 + 0.5e-13, 1.0 + 2**-44, 1.0 + 3 * 2**-44, 1.0 + 2e-13]
+KINDS = {
+    "whole": st.integers(0, 4).map(float),
+    "signs": st.integers(-3, 3).map(float),
+    "tenths": st.integers(0, 9).map(lambda x: x * 0.1),
+    "signed tenths": st.integers(-4, 4).map(lambda x: x * 0.1),
+    "thirds": st.sampled_from([1 / 3, 2 / 3, 0.1 + 0.2, 0.3, 0.7, 1 / 7]),
+    "near": st.sampled_from(NEAR),
+    "near large whole": st.integers(0, 9).map(lambda x: 1e13 + x),
+    "any": st.floats(0, 1),
+    "any sign": st.floats(-1, 1),
+    "outlier": st.sampled_from([1e15, 1.5, 2.0, 5.0, 2.5, 0.1]),
+    "signed outlier": st.sampled_from([1e15, -1e15, 1.5, 2.0, -5.0, 2.5, 0.1]),
+    "sizes": st.tuples(st.floats(1, 9), st.integers(-300, 300)).map(lambda x: x[0] * 10.0 ** x[1]),
+    "few sizes": st.sampled_from([1e-300, 3e-300, 1.0, 2.0, 1e300, 2e300]),
+    "subnormal": st.integers(0, 6).map(lambda x: x * 5e-324),
+    "small": st.integers(0, 6).map(lambda x: x * 1e-160),
+    "large": st.integers(0, 6).map(lambda x: x * 1e160),
+}
+
+
+def engines(name):
+    return ["auto", "nearest-pair", "naive"] + (["chain"] if name in REDUCIBLE else [])
+
+
+def merged(values, name, dissimilarity, engine, overwrite):
+    if name in SPECIAL:
+        alpha, beta, gamma = SPECIAL[name]
+        rule = _ordhc.Linkage.coefficients(alpha, beta, gamma, {}, reducible=False, squared=False)
+        tree = _ordhc.agglomerate(values, rule, dissimilarity, engine, None, None, overwrite)
+        return ordhc.Dendrogram._of(tree, None)
+    return ordhc.linkage(values, name, dissimilarity=dissimilarity, engine=engine, overwrite=overwrite)
+
+
+def trees(S, name, dissimilarity):
+    """The tree of every engine, in every layout."""
+    for engine in engines(name):
+        for layout in (S, S[np.triu_indices(len(S), 1)]):
+            for overwrite in (False, True):
+                how = (engine, layout.ndim, overwrite)
+                yield how, merged(layout.copy(), name, dissimilarity, engine, overwrite)
+
+
+@st.composite
+def matrices(draw):
+    kind = draw(st.sampled_from(sorted(KINDS)))
+    n = draw(st.integers(2, 8))
+    values = draw(st.lists(KINDS[kind], min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2))
+    S = np.zeros((n, n))
+    S[np.triu_indices(n, 1)] = values
+    return kind, S + S.T
+
+
+def close(height, exact, largest, name, dissimilarity):
+    if dissimilarity:
+        exact = -exact
+        if name in twin.SQUARED:
+            root = math.isqrt(int(abs(exact) * 2**4200))
+            exact = twin.Fraction(root, 2**2100) * (1 if exact >= 0 else -1)
+    slack = twin.Fraction(1, 10**12) * max(abs(exact), largest)
+    return abs(twin.Fraction(height) - exact) <= slack + twin.Fraction(5e-324)
+
+
+@pytest.mark.parametrize("name", sorted(twin.LINKAGES))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(matrices(), st.booleans())
+def test_all_engines_agree_with_fractions(name, case, dissimilarity):
+    _, S = case
+    squared = dissimilarity and name in twin.SQUARED
+    assume(not (squared and (S.min() < 0 or S.max() * 1e-250 > S[S > 0].min(initial=1e300))))
+    merges, heights = twin.agglomerate(S.tolist(), name, dissimilarity)
+    # What cancels is known no better than the values that do.
+    cancels = S.min() < 0 or name in ("ward", "centroid", "median", "flexible")
+    largest = twin.Fraction(float(np.abs(S).max())) if cancels else 0
+    for how, tree in trees(S, name, dissimilarity):
+        assert tree.merges.tolist() == merges, how
+        for height, exact in zip(tree.heights, heights, strict=True):
+            assert close(height, exact, largest, name, dissimilarity), (how, height, float(exact))
+
+
+def test_an_outlier_leaves_the_other_values_what_they_are():
+    S = np.full((4, 4), 1.5)
+    S[0, 3] = S[3, 0] = -1e15
+    S[0, 1] = S[1, 0] = 2.0
+    S[1, 2] = S[2, 1] = 5.0
+    for how, tree in trees(S, "average", False):
+        assert tree.merges[0].tolist() == [1, 2], how
+
+
+def test_what_cancels_too_far_is_a_warning():
+    # What remains of 1e300 + 1 + 1e-20 - 1e300 - 1 is less than two floats can tell, and as much as leaf 6 has.
+    S = np.full((7, 7), 9e300)
+    S[5, :5] = S[:5, 5] = [1e300, 1, 1e-20, -1e300, -1]
+    S[6] = S[:, 6] = 2e-21
+    S[5, 6] = S[6, 5] = -5
+    values = S[np.triu_indices(7, 1)]
+    for engine in engines("average"):
+        with pytest.warns(ordhc.OrdhcWarning, match="not to be trusted"):
+            ordhc.linkage(values, "average", engine=engine)
+
+
+def test_engines_agree_on_more_leaves_than_fractions_can():
+    rng = np.random.default_rng(5)
+    for n, values in [
+        (60, lambda size: rng.integers(0, 10, size) * 0.1),
+        (60, lambda size: rng.integers(-5, 6, size) * 0.1),
+        (90, lambda size: 1 + rng.integers(0, 20, size) * 1e-14),
+        (90, lambda size: rng.standard_normal(size) * 10.0 ** rng.integers(-8, 9, size)),
+        (90, lambda size: rng.random(size) * 10.0 ** rng.integers(-150, 150, size)),
+    ]:
+        S = values(n * (n - 1) // 2)
+        for name in sorted(twin.LINKAGES):
+            for dissimilarity in (False, True):
+                if (
+                    dissimilarity
+                    and name in twin.SQUARED
+                    and (S.min() < 0 or S.max() > 1e249 * S[S > 0].min())
+                ):
+                    continue
+                with warnings.catch_warnings():
+                    # Coefficients can cancel what differs by 300 orders of magnitude.
+                    warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+                    found = [merged(S.copy(), name, dissimilarity, engine, False) for engine in engines(name)]
+                for tree in found[1:]:
+                    assert np.array_equal(tree.merges, found[0].merges), (name, dissimilarity)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e155, 1e300])
+@pytest.mark.parametrize("name", twin.SQUARED)
+def test_squares_neither_vanish_nor_overflow(name, unit):
+    values = np.array([3.0, 4.0, 5.0])
+    expected = ordhc.linkage(values, name, dissimilarity=True).heights
+    found = ordhc.linkage(values * unit, name, dissimilarity=True).heights
+    assert np.allclose(found / unit, expected, rtol=1e-14)
+    with pytest.raises(ordhc.InputError, match=r"some are below .*, too small beside the largest, 1e0"):
+        ordhc.linkage([1e-260, 1.0, 1.0], name, dissimilarity=True)
+
+
+@pytest.mark.parametrize("n", [3, 100, 1600])
+@pytest.mark.parametrize(
+    ("alpha", "gamma"), [("1/0", "0"), ("-1/0", "0"), ("1", "1e308"), ("1", "1e300 ** 2")]
+)
+def test_coefficients_that_reach_infinity_are_errors(n, alpha, gamma):
+    values = 2.0 * np.random.default_rng(n).permutation(n * (n - 1) // 2)
+    for reducible in (False, True):
+        rule = _ordhc.Linkage.coefficients(alpha, "0", gamma, {}, reducible=reducible, squared=False)
+        for dissimilarity in (False, True):
+            with pytest.raises(ordhc.InputError, match="the linkage gives"):
+                _ordhc.agglomerate(values, rule, dissimilarity, "auto", None, None)
+
+
+def test_a_formula_of_many_terms_is_read():
+    many = " + ".join(["1e-6"] * 100_000)
+    rule = _ordhc.Linkage.coefficients(f"5 * ({many})", "0", "0", {}, reducible=False, squared=False)
+    tree = _ordhc.agglomerate(np.array([3.0, 1.0, 2.0]), rule, False, "auto", None, None)
+    assert np.allclose(ordhc.Dendrogram._of(tree, None).heights, [3.0, 1.5])
+
+
+def test_reading_what_is_being_overwritten_is_an_error():
+    S = np.random.default_rng(0).random(45)
+    errors = []
+
+    def told(_):
+        for overwrite in (False, True):
+            with pytest.raises(ordhc.InputError) as error:
+                ordhc.linkage(S, "single", overwrite=overwrite)
+            errors.append(str(error.value))
+
+    ordhc.linkage(S, "average", overwrite=True, progress=told)
+    assert errors
+    assert all("in use by another call" in error for error in errors)
