@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc.comparisons import _checked_names
 from ordhc.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -50,7 +49,7 @@ class Beside:
     ) -> "Beside":
         """Checked, for a tree."""
         n = tree.n_leaves
-        known = _checked_names(names)
+        known = _checks.names(names)
         if known is not None and len(known) != n:
             raise InputError(f"{len(known)} names for {n} leaves")
         marks = _marks(tree, joined)

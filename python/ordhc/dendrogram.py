@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, newick
 from ordhc.beside import from_dict, same
-from ordhc.comparisons import _whole
 from ordhc.errors import InputError
 from ordhc.merges import Merges, whole_labels
 
@@ -126,7 +125,8 @@ class Dendrogram(Merges):
         >>> Dendrogram.from_newick(d.to_newick(heights=True)) == d
         True
         """
-        return newick.write(self._tree, self._beside, lengths=bool(branch_lengths), heights=bool(heights))
+        lengths, exact = _checks.flag("branch_lengths", branch_lengths), _checks.flag("heights", heights)
+        return newick.write(self._tree, self._beside, lengths=lengths, heights=exact)
 
     @classmethod
     def from_newick(
@@ -225,7 +225,7 @@ class Dendrogram(Merges):
         if (n_clusters is None) == (height is None):
             raise InputError("give either n_clusters or height")
         if n_clusters is not None:
-            return self._tree.cut_clusters(_whole("n_clusters", n_clusters, at_least=1))
+            return self._tree.cut_clusters(_checks.whole("n_clusters", n_clusters, at_least=1))
         return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
 
     @overload

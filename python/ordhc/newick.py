@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.beside import Beside, shown
-from ordhc.comparisons import _checked_names
 from ordhc.errors import InputError, OrdhcWarning
 
 
@@ -36,7 +35,7 @@ def read(
     )
     order = numbers
     if names is not None:
-        order = _order(found, _checked_names(names) or ())
+        order = _order(found, _checks.names(names) or ())
     if order is not None and not np.array_equal(order, np.arange(len(order))):
         tree, beside = tree.relabel(order), beside.relabelled(order)
     if names is None and is_numbered:
