@@ -58,8 +58,11 @@ def misaligned(table):
     return odd
 
 
-ARRAYS = [np.array(T.rows), np.array(ASK), np.array(S), np.array(X), np.arange(4), np.zeros(6), np.zeros((0, 3)),
-          np.zeros((2, 2, 2)), np.array(3), np.zeros((4, 0)), np.array([1.5, np.nan, np.inf, -1])]  # fmt: skip
+ARRAYS = [
+    *map(np.array, (T.rows, ASK, S, X, range(4), 3)),
+    *map(np.zeros, (6, (0, 3), (2, 2, 2), (4, 0))),
+    np.array([1.5, np.nan, np.inf, -1]),
+]
 TYPES = ["i1", ">i4", "u8", "<f2", ">f8", "g", "c8", "?", "U3", "S3", "O", "M8[s]", "m8[s]"]
 WAYS = [
     lambda x: x,
@@ -70,8 +73,12 @@ WAYS = [
     lambda x: np.ma.MaskedArray(x, mask=np.arange(x.size).reshape(x.shape) % 3 == 1),
     np.ma.MaskedArray,
     lambda x: (row for row in x.tolist()) if x.ndim else x,
-    lambda x: scipy.sparse.csr_array(x) if x.ndim == 2 and x.dtype.char in "bBhHiIlLfd?" else x,
-    lambda x: scipy.sparse.coo_matrix(x) if x.ndim == 2 and x.dtype.char in "lfdD" else x,
+    lambda x: (
+        scipy.sparse.csr_array(x) if x.ndim == 2 and x.dtype.isnative and x.dtype.char in "bBhHiIlLfd?" else x
+    ),
+    lambda x: (
+        scipy.sparse.coo_matrix(x) if x.ndim == 2 and x.dtype.isnative and x.dtype.char in "lfdD" else x
+    ),
     lambda x: np.broadcast_to(x[:1], x.shape) if x.ndim else x,
     lambda x: x - 2 if x.dtype.kind == "i" else x,
     lambda x: memoryview(x) if x.dtype.char in "bBlfd" else x,
@@ -84,29 +91,42 @@ def _arrays():
             warnings.simplefilter("ignore")
             return way(table.astype(kind))
 
-    return st.builds(made, st.sampled_from(ARRAYS), st.sampled_from(["i8", "f8", *TYPES]), st.sampled_from(WAYS))
+    return st.builds(
+        made, st.sampled_from(ARRAYS), st.sampled_from(["i8", "f8", *TYPES]), st.sampled_from(WAYS)
+    )
 
 
 # Made anew each time: generators are used up.
 THINGS = [
     lambda value=value: value
     for value in [
-        None, True, False, np.True_, 0, 1, 2, 3, 4, -1, 2**31, 2**63, 2**64, 2**70, -(2**70), 10**5000, 1.0, 0.5, 2.5,
-        1e300, -0.0, np.nan, np.inf, -np.inf, 1j, np.int8(-3), np.uint64(2**64 - 1), np.float16(2), np.longdouble(1),
-        np.datetime64("NaT"), np.complex64(1), np.str_("a"), np.bytes_(b"a"), fractions.Fraction(3, 2), Number(2), "",
-        "a", "\x1b[2J\x07", "\0", "\ud800", "a" * 1000, Text("a"), b"abc", bytearray(b"abc"), "average", "adds3-al",
-        "(a,b);", "((0,1),2,3);", "((a\x1b,b),(c", ";", [], (), {}, set(), {1, 2}, {"a": 1}, {"rows": [1]}, {0: "a"},
+        None, True, False, np.True_, 0, 1, 2, 3, 4, -1, 2**31, 2**63, 2**64, 2**70, -(2**70), 10**5000,
+        1.0, 0.5, 2.5,
+        1e300, -0.0, np.nan, np.inf, -np.inf, 1j, np.int8(-3), np.uint64(2**64 - 1), np.float16(2),
+        np.longdouble(1),
+        np.datetime64("NaT"), np.complex64(1), np.str_("a"), np.bytes_(b"a"), fractions.Fraction(3, 2),
+        Number(2), "",
+        "a", "\x1b[2J\x07", "\0", "\ud800", "a" * 1000, Text("a"), b"abc", bytearray(b"abc"), "average",
+        "adds3-al",
+        "(a,b);", "((0,1),2,3);", "((a\x1b,b),(c", ";", [], (), {}, set(), {1, 2}, {"a": 1}, {"rows": [1]},
+        {0: "a"},
         {"anchor": [0], "near": [1], "far": [2]}, [[0, 1, 2], [0, 1]], [[]], [[[]]], [None], [[0, 1, None]],
         [[0, "a", 2]], [["a", "b", "c"]], ["a", "b", "c", "d"], ["a", "a"], ["\x1b"] * 4, [b"a"], [Raises()],
-        [Raises()] * 4, [0, np.ma.masked], [[0, 1, 2**64]], [2**70] * 4, [np.nan] * 4, [1e300] * 4, np.ma.masked,
-        Raises(), object(), type, int, Ellipsis, NotImplemented, range(4), slice(0, 2), pathlib.Path("a\x1b.csv"),
-        pathlib.Path("."), "nowhere/a.csv", "a.nwk", "a.npz", "a.json", "a.gz", T, Q, TREE, NEWICK, S, X, ORACLE, len,
+        [Raises()] * 4, [0, np.ma.masked], [[0, 1, 2**64]], [2**70] * 4, [np.nan] * 4, [1e300] * 4,
+        np.ma.masked,
+        Raises(), object(), type, int, Ellipsis, NotImplemented, range(4), slice(0, 2),
+        pathlib.Path("a\x1b.csv"),
+        pathlib.Path(), "nowhere/a.csv", "a.nwk", "a.npz", "a.json", "a.gz", T, Q, TREE, NEWICK, S, X,
+        ORACLE, len,
         lambda *_, **__: None, lambda *_: np.zeros(3, dtype=complex), lambda *_: [Raises()], lambda *_: "abc",
-        np.zeros(2, dtype=[("a", int), ("b", "U2")]), np.zeros((1000, 3), dtype=int), np.array([[0, 1, 2]], dtype=object),
-        scipy.sparse.csr_array((4, 4)), scipy.sparse.csr_array(np.array(S) * 1.5), scipy.sparse.csc_array((3, 9)),
+        np.zeros(2, dtype=[("a", int), ("b", "U2")]), np.zeros((1000, 3), dtype=int), np.array([[0, 1, 2]],
+        dtype=object),
+        scipy.sparse.csr_array((4, 4)), scipy.sparse.csr_array(np.array(S) * 1.5),
+        scipy.sparse.csc_array((3, 9)),
         scipy.sparse.csr_array(np.array([[np.nan, 1], [1, 0]])), np.dtype("f8"), np.float32, ordhc, warnings,
     ]
-] + [lambda: (x for x in "abc"), lambda: iter([[0, 1, 2]]), lambda: map(int, "12x"), lambda: zip("ab", "cd", strict=True)]  # fmt: skip
+] + [lambda: (x for x in "abc"), lambda: iter([[0, 1, 2]]), lambda: map(int, "12x"), lambda: zip("ab",
+        "cd", strict=True)]  # fmt: skip
 
 
 @functools.cache
@@ -121,7 +141,17 @@ def anything():
 
 
 #: Arguments that say how much there is to do: what is large and allowed takes its time.
-AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster", "k", "folds", "m"}
+AMOUNTS = {
+    "n_leaves",
+    "n_resamples",
+    "restarts",
+    "n_comparisons",
+    "levels",
+    "leaves_per_cluster",
+    "k",
+    "folds",
+    "m",
+}
 AMOUNTS |= {"repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
 
 
@@ -137,10 +167,15 @@ def _session():
     return session
 
 
+@functools.cache
+def _one_session():
+    return _session()
+
+
 def _in_session(method):
     def call(*args, **given):
-        with _session() as session:
-            return getattr(session, method)(*args, **given)
+        session = _session() if method == "close" else _one_session()
+        return getattr(session, method)(*args, **given)
 
     return functools.wraps(getattr(ordhc.Session, method))(call)
 
@@ -258,16 +293,24 @@ CALLS = {
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
-    "oracles.counting": (lambda oracle, rows: oracles.counting(oracle)(rows), {"oracle": ORACLE, "rows": ASK}),
+    "oracles.counting": (
+        lambda oracle, rows: oracles.counting(oracle)(rows),
+        {"oracle": ORACLE, "rows": ASK},
+    ),
     "oracles.from_similarity": (lambda S, rows: oracles.from_similarity(S)(rows), {"S": S, "rows": ASK}),
     "oracles.from_tree": (lambda tree, rows: oracles.from_tree(tree)(rows), {"tree": NEWICK, "rows": ASK}),
     "oracles.from_vectors": (
         lambda X, rows, similarity="dot": oracles.from_vectors(X, similarity)(rows),
         {"X": X, "rows": ASK},
     ),
-    "oracles.majority": (lambda oracle, k, rows: oracles.majority(oracle, k)(rows), {"oracle": ORACLE, "k": 3, "rows": ASK}),
+    "oracles.majority": (
+        lambda oracle, k, rows: oracles.majority(oracle, k)(rows),
+        {"oracle": ORACLE, "k": 3, "rows": ASK},
+    ),
     "oracles.noisy": (
-        lambda oracle, p, rows, wrong="random", seed=0: oracles.noisy(oracle, p, wrong=wrong, seed=seed)(rows),
+        lambda oracle, p, rows, wrong="random", seed=0: oracles.noisy(oracle, p, wrong=wrong, seed=seed)(
+            rows
+        ),
         {"oracle": ORACLE, "p": 0.5, "rows": ASK},
     ),
     "oracles.person": (oracles.person, {"names": None}),
@@ -280,8 +323,11 @@ CALLS = {
         lambda n_leaves, names: _recorded(ORACLE, ASK, n_leaves, names),
         {"n_leaves": 4, "names": None},
     ),
-    "oracles.workers": (lambda oracles_, rows: oracles.workers(oracles_)(rows), {"oracles_": [ORACLE, ORACLE], "rows": ASK}),
-}  # fmt: skip
+    "oracles.workers": (
+        lambda oracles_, rows: oracles.workers(oracles_)(rows),
+        {"oracles_": [ORACLE, ORACLE], "rows": ASK},
+    ),
+}
 
 
 def _recorded(oracle, rows, n_leaves=None, names=None):
@@ -290,9 +336,28 @@ def _recorded(oracle, rows, n_leaves=None, names=None):
     return asked.comparisons(n_leaves, names)
 
 
+#: What waits for the disk is tried less often.
+ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
+
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
-OTHERS = {"Bootstrap", "Candidate", "InputError", "InternalError", "MissingExtraError", "OrdhcWarning", "PluginError"}
-OTHERS |= {"Questions", "Selection", "metrics", "oracles", "metrics.KendallTau", "metrics.Satisfied", "Dendrogram.plot"}
+OTHERS = {
+    "Bootstrap",
+    "Candidate",
+    "InputError",
+    "InternalError",
+    "MissingExtraError",
+    "OrdhcWarning",
+    "PluginError",
+}
+OTHERS |= {
+    "Questions",
+    "Selection",
+    "metrics",
+    "oracles",
+    "metrics.KendallTau",
+    "metrics.Satisfied",
+    "Dendrogram.plot",
+}
 OTHERS |= {"__version__"}
 
 
@@ -314,7 +379,9 @@ def test_nothing_public_is_left_out():
     assert {name for name in CALLS if not name.startswith("_")} >= set(_public()) - OTHERS
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if " " not in name and "OrdinalClustering" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in CALLS if " " not in name and "OrdinalClustering" not in name]
+)
 def test_every_argument_is_tried(name):
     call, right = CALLS[name]
     assert set(_arguments(call, right)) >= set(right)
@@ -322,24 +389,34 @@ def test_every_argument_is_tried(name):
 
 def _arguments(call, right):
     known = inspect.signature(call).parameters.values()
-    named = [parameter.name for parameter in known if parameter.kind not in (2, 4) and parameter.name != "self"]
-    return sorted({*named, *right})
+    named = [
+        parameter.name for parameter in known if parameter.kind not in (2, 4) and parameter.name != "self"
+    ]
+    return sorted({*named, *right} - {"self"})
 
 
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory):
-    before = os.getcwd()
+    before = pathlib.Path.cwd()
     os.chdir(tmp_path_factory.mktemp("any"))
     ordhc.write_comparisons(T, "triplets.csv")
     ordhc.write_comparisons(Q, "quadruplets.csv")
     ordhc.write_tree(TREE, "tree.nwk")
     yield
+    _one_session().close()
     os.chdir(before)
 
 
 def _is_large(value):
     values = value if isinstance(value, list | tuple) else [value]
     return any(isinstance(x, int | float | np.number) and 4 < x < 2**63 for x in values)
+
+
+def _is_fair(what, value):
+    """Whether the work is small, and what is called raises nothing of its own."""
+    if what in {"oracle", "oracles_", "progress", "S"} and (isinstance(value, type) or value is len):
+        return False
+    return what not in AMOUNTS or not _is_large(value)
 
 
 def _check(call, right, odd):
@@ -354,12 +431,14 @@ def _check(call, right, odd):
             call(**given)
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
-        except OSError as error:
-            assert "path" in odd, error
+        except OSError:
+            if not {"path", "names"} & set(odd):
+                raise
+            return
+        except (IndexError, MemoryError) as error:
             text = str(error)
-        except MemoryError as error:
-            text = str(error)
-            assert any(char.isdigit() for char in text)
+            if "index" not in odd and not (isinstance(error, MemoryError) and any(map(str.isdigit, text))):
+                raise
         else:
             return
     assert text.isprintable(), text
@@ -376,12 +455,12 @@ def test_anything_is_taken_or_explained(name):
 
     @settings(
         deadline=None,
-        max_examples=20 + 15 * len(arguments),
+        max_examples=20 + (5 if name in ON_DISK else 15) * len(arguments),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(st.dictionaries(st.sampled_from(arguments), anything(), min_size=1, max_size=2))
     def run(odd):
-        odd = {what: value for what, value in odd.items() if what not in AMOUNTS or not _is_large(value)}
+        odd = {what: value for what, value in odd.items() if _is_fair(what, value)}
         _check(call, right, odd)
 
     run()

@@ -26,6 +26,7 @@ __all__ = [
     "choice",
     "flag",
     "labels",
+    "listed",
     "names",
     "nearest",
     "number",
@@ -35,6 +36,7 @@ __all__ = [
     "seed",
     "settings",
     "unknown_name",
+    "text",
     "whole",
     "whole_numbers",
     "words",
@@ -157,9 +159,42 @@ def path(value: Any, what: str = "path") -> str:
         found = None
     if not isinstance(found, str):
         raise InputError(f"{what} = {quoted(value)} is no path of a file")
+    try:
+        os.fsencode(found)
+    except UnicodeEncodeError:
+        found = ""
     if "\0" in found or not found:
-        raise InputError(f"{what} = {quoted(found)} is no path of a file")
+        raise InputError(f"{what} = {quoted(value)} is no path of a file")
     return found
+
+
+def text(what: str, value: Any) -> str:
+    """Text that UTF-8 can write."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {quoted(value)}, not a string")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what}, {quoted(value)}, is no Unicode text") from None
+    return str(value)
+
+
+def listed(what: str, given: Any) -> list[Any]:
+    """The items of a list, or of anything else that is gone through; text is none.
+
+    Raises
+    ------
+    InputError
+        One value, text, and what fails on the way.
+    """
+    try:
+        if not isinstance(given, str | bytes | bytearray):
+            return list(given)
+    except MemoryError:
+        raise
+    except Exception:
+        pass
+    raise InputError(f"{what} is {quoted(given)}; give a list")
 
 
 def words(what: str, given: Any) -> list[str]:

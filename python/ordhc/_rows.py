@@ -35,6 +35,7 @@ class Rows:
         group_names: Sequence[str] | None = None,
         copy: bool = True,
     ) -> None:
+        copy = _checks.flag("copy", copy)
         if isinstance(rows, Rows):
             if not isinstance(rows, type(self)):
                 raise InputError(f"{type(rows).__name__} are no {type(self).__name__}")
@@ -133,9 +134,7 @@ class Rows:
 
     def __getitem__(self, index: "slice | ArrayLike") -> Self:
         """Some of the comparisons, by slice, mask or positions."""
-        if isinstance(index, int | np.integer):
-            index = [int(index)]
-        picked: Any = index if isinstance(index, slice) else np.asarray(index)
+        picked: Any = index if isinstance(index, slice) else _places(index, len(self))
 
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else values[picked]
@@ -219,7 +218,7 @@ class Rows:
         _, first, inverse = np.unique(self._rows, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         weights = None
-        if counts:
+        if _checks.flag("counts", counts):
             weights = np.bincount(inverse.ravel(), self._weights, minlength=len(first))[order]
         answers = None
         if self._answers is not None:
@@ -293,6 +292,19 @@ class Rows:
         order = np.random.default_rng(_checks.seed(seed)).permutation(count)
         chosen[order[: round(fraction * count)]] = True
         return self[chosen[units]], self[~chosen[units]]
+
+
+def _places(index: Any, m: int) -> NDArray[Any]:
+    """A mask of m rows, or positions among them; those below 0 count from the end."""
+    found = np.atleast_1d(_checks.array("index", index))
+    if found.dtype == bool and found.shape == (m,):
+        return found
+    places = _checks.whole_numbers("index", found)
+    if places.ndim != 1:
+        raise InputError(f"index has shape {places.shape}; a slice, a mask ({m},) or positions are needed")
+    for at in np.flatnonzero((places < -m) | (places >= m))[:1].tolist():
+        raise IndexError(f"index[{at}] = {places[at]} is outside of {m} comparisons")
+    return places
 
 
 def _restored(kind: type[Rows], state: dict[str, Any]) -> Rows:

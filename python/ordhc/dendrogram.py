@@ -1,6 +1,6 @@
 """The dendrogram: what we believe the hierarchy to be."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -193,17 +193,18 @@ class Dendrogram(Merges):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
         """From what `to_dict` gives."""
-        try:
-            merges, heights, kind = data["merges"], data["heights"], data["kind"]
-        except (KeyError, TypeError):
-            raise InputError("a tree needs the keys merges, heights and kind") from None
+        if not isinstance(data, Mapping) or not {"merges", "heights", "kind"} <= data.keys():
+            raise InputError("a tree is a dict that has the keys merges, heights and kind")
+        merges, heights, kind = data["merges"], data["heights"], data["kind"]
         found = cls(merges, heights, kind=kind, names=data.get("names"), **from_dict(data))
         shares, standing = data.get("support_as_shares"), data.get("leaves_as_written")
         if standing is not None:
-            standing = np.array(standing, dtype=np.int64)
+            standing = _checks.whole_numbers("leaves_as_written", standing, (found.n_leaves,))
             if not np.array_equal(np.sort(standing), np.arange(found.n_leaves)):
                 raise InputError(f"leaves_as_written is no order of {found.n_leaves} leaves")
-        return found._with(shares=bool(shares), standing=standing)
+        return found._with(
+            shares=shares is not None and _checks.flag("support_as_shares", shares), standing=standing
+        )
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.

@@ -289,7 +289,7 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
     for at, part in enumerate(parts):
         same = type(part) is type(first) and (part.n_leaves, part.names) == (first.n_leaves, first.names)
         if not same:
-            raise InputError(f"X[{at}] is {part!r}, with other leaves than X[0], {first!r}")
+            raise InputError(f"X[{at}] is {_checks.quoted(part)}, with other leaves than X[0], {first!r}")
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])

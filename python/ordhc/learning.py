@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -580,9 +580,8 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     >>> estimate, 0.6 < lower < 0.8
     (0.8, True)
     """
-    if isinstance(answers, str | bytes) or not isinstance(answers, Iterable):
-        raise InputError(f"answers = {_checks.quoted(answers)}; give a list of answers for each question")
     lists = [
-        _checks.whole_numbers(f"answers[{at}]", given).ravel().tolist() for at, given in enumerate(answers)
+        _checks.whole_numbers(f"answers[{at}]", given).ravel().tolist()
+        for at, given in enumerate(_checks.listed("answers", answers))
     ]
     return _ordhc.estimate_p(lists, _checks.number("delta", delta))

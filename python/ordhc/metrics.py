@@ -185,6 +185,7 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) 
     >>> ordhc.metrics.dasgupta_cost("((0,1),2);", [[0, 5, 1], [5, 0, 0], [1, 0, 0]])
     13
     """
+    progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_cost")
     return _ordhc.dasgupta(tree._tree, values, False, progress)
 
@@ -202,6 +203,7 @@ def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | None = Non
     >>> ordhc.metrics.dasgupta_revenue("((0,1),2);", ordhc.similarity(t, dtype="int64"))
     2
     """
+    progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_revenue")
     return _ordhc.dasgupta(tree._tree, values, True, progress)
 
@@ -244,6 +246,7 @@ def cophenetic_correlation(
     >>> round(ordhc.metrics.cophenetic_correlation(tree, D), 4)
     0.9707
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("similarity", "tree"), "cophenetic_correlation")
     if isinstance(other, Dendrogram):
         value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
@@ -324,6 +327,7 @@ def aari(
     >>> ordhc.metrics.aari(tree, [(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
     1.0
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("labels", "tree"), "aari")
     if isinstance(other, Dendrogram):
         wanted = _levels_of(other) if levels is None else _levels(levels, 1)

@@ -18,7 +18,9 @@ def read(
 ) -> tuple[_ordhc.Dendrogram, Beside]:
     """A tree and what stands beside it; warns of what it can't show as it was written."""
     tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
-        _ordhc.Dendrogram.from_newick(text, bool(preserve_underscores))
+        _ordhc.Dendrogram.from_newick(
+            _checks.text("the Newick text", text), _checks.flag("preserve_underscores", preserve_underscores)
+        )
     )
     if note is not None:
         warnings.warn(note, OrdhcWarning, stacklevel=_frames_of_ordhc())

@@ -99,6 +99,7 @@ def refine(
     >>> ordhc.score(better, t) > ordhc.score(tree, t)
     True
     """
+    progress = _checks.callback("progress", progress)
     from ordhc.matching import prepared
 
     comparisons = isinstance(data, Triplets | Quadruplets)
@@ -137,6 +138,7 @@ def refined(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
+    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
     heights = _checks.choice("heights", heights, ("sizes", "average"))
     limit = None if max_moves is None else _checks.whole("max_moves", max_moves, at_least=0)
     how = (limit, _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)

@@ -19,6 +19,7 @@ from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
+from ordhc.io.guard import brief
 from ordhc.learning import Questions, comparisons_of
 from ordhc.mirror import Mirror, new_desk
 from ordhc.store import FORMAT, Store, create, damaged, width_of
@@ -100,14 +101,17 @@ class Session(Mirror):
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
         if names is None and n_leaves is None:
-            raise InputError(f"{self._path}: a new session needs names or n_leaves")
+            raise InputError(f"{brief(self._path, 200)}: a new session needs names or n_leaves")
         if names is not None and n_leaves is not None and len(names) != n_leaves:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names or ()) if n_leaves is None else n_leaves
         new_desk(names, n, given)
         folder = Path(self._path).absolute().parent
         if not Path(folder).is_dir():
-            raise InputError(f"{self._path}: unable to open database file: there is no folder {folder}")
+            shown = brief(str(folder), 200)
+            raise InputError(
+                f"{brief(self._path, 200)}: unable to open database file: there is no folder {shown}"
+            )
         kept = {
             "format": FORMAT,
             "n_leaves": n,
@@ -123,13 +127,15 @@ class Session(Mirror):
         self._n_leaves: int = kept["n_leaves"]
         self._width = self._store.width
         if names is not None and names != self._names:
-            raise InputError(f"{self._path}: the session has other names than those given")
+            raise InputError(f"{brief(self._path, 200)}: the session has other names than those given")
         if n_leaves is not None and n_leaves != self._n_leaves:
-            raise InputError(f"{self._path}: the session has {self._n_leaves} leaves, not {n_leaves}")
+            raise InputError(
+                f"{brief(self._path, 200)}: the session has {self._n_leaves} leaves, not {n_leaves}"
+            )
         for key, value in given.items():
             own = self._settings.get(key, "insertion" if key == "method" else None)
             if own != value:
-                raise InputError(f"{self._path}: {key} is {own!r}, not {value!r}")
+                raise InputError(f"{brief(self._path, 200)}: {key} is {own!r}, not {_checks.quoted(value)}")
         try:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:

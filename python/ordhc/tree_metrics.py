@@ -90,6 +90,7 @@ def kendall_tau_b(
     >>> round(ordhc.metrics.kendall_tau_b("((0,1),(2,3));", labels, tie_self=True).mean, 4)
     0.8944
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("tree",), "kendall_tau_b")
     include_self, tie_self = _checks.flag("include_self", include_self), _checks.flag("tie_self", tie_self)
     if tie_self and not include_self:
@@ -114,6 +115,7 @@ def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = N
     >>> ordhc.metrics.merge_distortion("((0:1,1:1):1,2:2);", "((0:1,1:1):3,2:4);")
     2.0
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("tree",), "merge_distortion")
     return _ordhc.merge_distortion(tree._tree, other._tree, progress)
 
@@ -146,6 +148,7 @@ def triplet_distance(
     >>> ordhc.metrics.triplet_distance("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
     2
     """
+    progress = _checks.callback("progress", progress)
     normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "triplet_distance")
     same, different, first, second, neither = _ordhc.triplet_counts(

@@ -156,7 +156,8 @@ def square_names(S: Any) -> list[str] | None:
     InputError
         Rows and columns of different names.
     """
-    if len(getattr(S, "shape", ())) != 2:
+    shape = getattr(S, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
         return None
     rows, columns = index_names(S), _names_of(getattr(S, "columns", None))
     if rows is None or columns is None or not hasattr(S, "index"):
