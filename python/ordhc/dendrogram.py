@@ -242,7 +242,13 @@ class Dendrogram(Merges):
         >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
         (2, array([2, 3]))
         """
-        a, b = np.broadcast_arrays(whole_labels(i), whole_labels(j))
+        first, second = whole_labels(i), whole_labels(j)
+        try:
+            a, b = np.broadcast_arrays(first, second)
+        except ValueError:
+            raise InputError(
+                f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
+            ) from None
         sizes = self._tree.lca_sizes(
             np.ascontiguousarray(a.ravel(), dtype=np.int64),
             np.ascontiguousarray(b.ravel(), dtype=np.int64),

@@ -38,7 +38,8 @@ Oracle = Callable[[NDArray[Any]], NDArray[Any]]
 def _questions(rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)) -> NDArray[np.int32]:
     table = _checks.whole_numbers("questions", rows)
     if table.size == 0:
-        return np.zeros((0, table.shape[1] if table.ndim == 2 else 3), dtype=np.int32)
+        width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]
+        return np.zeros((0, width), dtype=np.int32)
     if table.ndim != 2 or table.shape[1] not in widths:
         wanted = " or ".join(f"(m, {width})" for width in widths)
         raise InputError(f"questions are {wanted} leaf ids, not of shape {table.shape}")
