@@ -79,7 +79,7 @@ SQUARED = ("ward", "centroid", "median")
 
 
 def is_exact(name, values, n):
-    """Whether similarities are compared as they are: not rounded, or sums of whole numbers that floats hold."""
+    """Whether similarities are compared as they are: never rounded, or from exact sums."""
     whole = all(x.denominator == 1 for x in values)
     return name in ("single", "complete") or (
         name == "average" and whole and max(map(abs, values)) * Fraction(n * n, 4) < 2**53
