@@ -49,8 +49,12 @@ fmt: $(STAMPS)/develop ## Format the code
 FUZZ_SECONDS ?= 60
 FUZZ := cargo run --quiet --release --locked --manifest-path rust/fuzz/Cargo.toml --target-dir target/fuzz --bin loop --
 
-fuzz: ## Give every reader, learner and engine odd input, FUZZ_SECONDS each (found: rust/fuzz/found)
+# Damaged files for the readers of Python.
+FUZZ_FILES ?= 1000000
+
+fuzz: $(STAMPS)/develop ## Give every reader, learner and engine odd input (FUZZ_SECONDS each, FUZZ_FILES files)
 	$(FUZZ) $(FUZZ_SECONDS)
+	$(BIN)/python tests/fuzz_readers.py $(FUZZ_FILES)
 
 interrupts: $(STAMPS)/develop ## Measure what Ctrl-C does to long calls, 100 times each (an hour)
 	$(BIN)/python tests/interrupts.py --times 100

@@ -1,6 +1,6 @@
 """Better trees: what moving subtrees, completion and choice by held-out answers give.
 
-python benches/bench_trees.py [planted | select | data | satisfied | time] ... [--seeds 10]
+python benches/bench_trees.py [planted | select | data | satisfied | numberings | time] ... [--seeds 10]
 
 The planted model has 240 leaves, delta / sigma = 1.5, permuted. "complete" and "tste-al" need the package
 ordhc-embedding; "data" needs ORDHC_DATA.
@@ -175,11 +175,51 @@ def bench_satisfied(seeds):
     table(("method", "satisfied", "triplet distance from the truth", "seconds"), rows)
 
 
+def noisy_answers(n, m, seed, noise=1.5):
+    """Answers by noisy distances in a random tree, about some leaves more often than about others."""
+    rng = np.random.default_rng(seed)
+    truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("yule", n, seed), None)
+    often = rng.gamma(1.0, size=n) + 0.05
+    rows = np.array([rng.choice(n, 3, replace=False, p=often / often.sum()) for _ in range(m)])
+    far = [[np.log2(truth.lca_size(int(i), int(other))) for other in others] for i, *others in rows]
+    wrong = np.diff(np.array(far) + noise * rng.normal(size=(m, 2)), axis=1)[:, 0] < 0
+    rows[wrong, 1:] = rows[wrong, :0:-1]
+    return ordhc.Triplets(rows, n)
+
+
+def bench_numberings(seeds):
+    """Results for as many numberings of the leaves as there are seeds, rows in random order."""
+    rows = []
+    for name, t in (
+        ("400 leaves, 9,107 triplets", noisy_answers(400, 9107, 0)),
+        ("100 leaves, 3,000 triplets", noisy_answers(100, 3000, 0)),
+    ):
+        for method, metric in (
+            ("adds3-al", "satisfied"),
+            ("adds3-al+spr", "triplet_revenue"),
+            ("consistency", "satisfied"),
+        ):
+            values, seconds = [], []
+            for seed in range(seeds):
+                rng = np.random.default_rng(seed)
+                number = rng.permutation(t.n_leaves)
+                moved = ordhc.Triplets(number[t.rows[rng.permutation(len(t))]], t.n_leaves)
+                start = time.process_time()
+                tree = ordhc.cluster(moved, method=method)
+                seconds.append(time.process_time() - start)
+                values.append(float(ordhc.score(tree, moved, metric)))
+            spread = f"{min(values):.6g} to {max(values):.6g}"
+            rows.append((name, method, metric, spread, f"{np.median(seconds):.2f}"))
+    print(f"\n{seeds} numberings of the leaves\n")
+    table(("data", "method", "score", "from ... to", "CPU seconds"), rows)
+
+
 GROUPS = {
     "planted": bench_planted,
     "select": bench_select,
     "data": bench_data,
     "satisfied": bench_satisfied,
+    "numberings": bench_numberings,
     "time": bench_time,
 }
 

@@ -1,13 +1,15 @@
-"""What Ctrl-C does to long calls, each in a fresh process: `python tests/interrupts.py --times 100 [case ...]`.
+"""What Ctrl-C does to long calls, each in a fresh process.
 
-A case is prepared (sizes: "small" for the test suite, "full" for measuring), then called again and again until
-a signal ends it; the first call is the first in its process, with all that is imported or discovered then.
+`python tests/interrupts.py --times 100 [case ...]` measures it.
+
+A case is prepared (sizes: "small" for the test suite, "full" for measuring), then called again and
+again until a signal ends it; the first call is the first in its process, with all that is imported or
+discovered then.
 """
 
 import argparse
 import os
 import random
-import select
 import signal
 import statistics
 import subprocess
@@ -15,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from select import select as readable
 
 import numpy as np
 
@@ -230,7 +233,7 @@ def lines_of(process, seconds):
     """Lines until one says that it is over, or time is."""
     end, text = time.monotonic() + seconds, b""
     while (left := end - time.monotonic()) > 0:
-        if not select.select([process.stdout], [], [], left)[0]:
+        if not readable([process.stdout], [], [], left)[0]:
             break
         part = os.read(process.stdout.fileno(), 4096)
         text += part
@@ -253,13 +256,17 @@ def interrupt(name, size, folder, delay):
                 began = time.monotonic()
                 process.send_signal(signal.SIGINT)
                 lines = lines_of(process, LOST)
-                took = time.monotonic() - began if "interrupted" in lines else float("inf")
+                took = time.monotonic() - began
+                trouble = "" if "interrupted" in lines else f"lost: after {took:.1f} s wrote {lines}"
             else:
-                took = float("nan")
+                took, trouble = float("inf"), f"not ready: {ready!r}"
+            if trouble:
+                took = float("inf")
+                trouble += f", exit code {process.poll()}\n"
         finally:
             process.kill()
         errors.seek(0)
-        return took, errors.read().decode()
+        return took, trouble + errors.read().decode()
 
 
 def main():

@@ -196,6 +196,16 @@ def kendall(a, b, include_self):
     ]
 
 
+def kendall_by_labels(tree, labels):
+    """As the authors do: by a matrix of the labels that leaves share, with oneself as with the class."""
+    n = tree.n_leaves
+    shared = [
+        [next((at for at, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a)) for b in labels]
+        for a in labels
+    ]
+    return [tau_b(shared[leaf], closeness(tree, leaf, True)) for leaf in range(n)]
+
+
 def merge_distortion(a, b):
     x, y = heights(a), heights(b)
     return max((abs(x[pair] - y[pair]) for pair in x), default=0.0)

@@ -13,7 +13,7 @@ import pytest
 import ordhc
 from ordhc.cli import group, main
 
-COMMANDS = ["cluster", "compare", "score", "learn", "convert", "simulate", "plugins", "demo"]
+COMMANDS = ["cluster", "compare", "score", "learn", "session", "convert", "simulate", "plugins", "demo"]
 
 
 @pytest.fixture

@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import ordhc
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,3 +49,40 @@ def test_make_targets_named_in_documents_exist():
     for document in ("README.md", "CONTRIBUTING.md"):
         for target in re.findall(r"`?make ([a-z]+)", (ROOT / document).read_text()):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_what_contradictions_and_weights_do():
+    """The table of the guide, row by row."""
+    guide = (ROOT / "docs/guide.md").read_text()
+    rows = re.findall(
+        r"^\| (`.*?) \| (.*?) \| (another tree|the same tree|as good a tree).*\|$", guide, re.MULTILINE
+    )
+    said = {name: row[1:] for row in rows for name in re.findall(r"`([a-z0-9]+-?[a-z]*)`", row[0])}
+    methods = ["adds3-al", "adds4-al", "3-al", "4-al", "mulk4-al", "mulk3-al", "4k-al", "consistency"]
+    assert set(said) == {*methods, "build"}
+    n = 9
+    rng = np.random.default_rng(3)
+    some = np.array([rng.permutation(n)[:3] for _ in range(60)])
+    both = np.array([rng.permutation(n)[:3] for _ in range(40)])
+    rows = np.concatenate([some, both, both[:, [0, 2, 1]]])
+    for method in methods:
+        cancels, twice = said[method]
+        tree = ordhc.cluster(ordhc.Triplets(some, n), method=method)
+        contradicted = ordhc.cluster(ordhc.Triplets(rows, n), method=method)
+        assert (tree == contradicted) == (cancels == "cancel"), method
+        heavy = ordhc.Triplets(some, n, weights=np.full(len(some), 64.0))
+        heavy = ordhc.cluster(heavy, method=method)
+        if twice == "as good a tree":
+            shares = [
+                float(ordhc.score(found, ordhc.Triplets(some, n), "satisfied")) for found in (tree, heavy)
+            ]
+            assert shares[0] == shares[1]
+            continue
+        same = tree.to_newick(branch_lengths=False) == heavy.to_newick(branch_lengths=False)
+        assert same == (twice == "the same tree"), method
+    plain, contradicted = (
+        ordhc.similarity(ordhc.Triplets(answers, n), "mulk3", normalize=False) for answers in (some, rows)
+    )
+    assert np.array_equal(plain, contradicted)
+    with pytest.raises(ordhc.InputError, match="no tree satisfies"):
+        ordhc.cluster(ordhc.Triplets(rows, n), method="build")

@@ -1,14 +1,15 @@
 """Ctrl-C ends every long call, the first one in its process, too.
 
-ORDHC_INTERRUPTS says how often each function is interrupted (by default once, at a time drawn anew each time);
+ORDHC_INTERRUPTS says how often each function is interrupted: by default once, at a random time.
 `make interrupts` measures how long it takes.
 """
 
 import os
 import random
 
-import interrupts
 import pytest
+
+import interrupts
 
 TIMES = int(os.environ.get("ORDHC_INTERRUPTS", "1"))
 

@@ -270,7 +270,7 @@ def test_bad_arguments_are_explained():
     y = [1.0, 2.0, 3.0]
     for arguments, part in [
         ({"name": "averge"}, "did you mean average"),
-        ({"engine": "fast"}, "unknown engine `fast`; there are auto"),
+        ({"engine": "fast"}, "engine is 'fast', not one of auto"),
         ({"name": "centroid", "engine": "chain"}, "reducible"),
         ({"beta": 1}, "no parameter 'beta'"),
         ({"names": ["a"]}, "1 names for 3 leaves"),

@@ -315,6 +315,27 @@ def test_kendall_tau_b_beside_scipy(trees, include_self):
     assert_kendall(a, b, include_self, values, 1e-12)
 
 
+@QUICK
+@given(naive.two_trees(), st.integers(0, 2**32 - 1))
+def test_kendall_tau_b_that_ties_a_leaf_with_its_class(trees, seed):
+    tree, n = trees[0], trees[0].n_leaves
+    fine = np.random.default_rng(seed).integers(0, 4, n)
+    labels = np.column_stack([fine // 2, fine])
+    # Two leaves agree in all columns, else the finest class is another.
+    labels[n - 1] = labels[0]
+    expected = np.array(naive.kendall_by_labels(tree, labels.tolist()), dtype=float)
+    if np.isnan(expected).all():
+        return
+    found = metrics.kendall_tau_b(tree, labels, tie_self=True)
+    np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-14)
+    assert found.mean == pytest.approx(np.nanmean(expected), abs=1e-12)
+
+
+def test_kendall_tau_b_without_the_leaf_ties_nothing():
+    with pytest.raises(ordhc.InputError, match="tie_self=True needs include_self=True"):
+        metrics.kendall_tau_b(*naive.LARGE[0], False, tie_self=True)
+
+
 def test_kendall_tau_b_is_one_for_the_same_tree():
     for tree, _ in naive.LARGE:
         opposite = ordhc.Dendrogram(tree.merges, -tree.heights, kind="similarity")

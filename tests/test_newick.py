@@ -1,6 +1,7 @@
 """Newick text: what is kept, what others read, and what is refused."""
 
 import contextlib
+import io
 import json
 import math
 import pickle
@@ -304,6 +305,8 @@ def test_underscores():
     kept = Dendrogram.from_newick(text, preserve_underscores=True)
     assert kept.names == ("my_cat", "my_dog", "ant_")
     assert kept.to_newick() == "('my_cat','my_dog','ant_');"
+    assert ordhc.read_tree(io.StringIO(text)) == tree
+    assert ordhc.read_tree(io.StringIO(text), preserve_underscores=True) == kept
 
 
 def test_trees_that_are_not_ultrametric(tmp_path):
@@ -321,7 +324,7 @@ def test_trees_that_are_not_ultrametric(tmp_path):
     with pytest.warns(ordhc.OrdhcWarning, match="1 of 4 branches have no length: heights are ranks"):
         assert Dendrogram.from_newick("((a:1,b):1,c:2);").to_newick() == "((a:1,b):1,c:2);"
     with pytest.warns(ordhc.OrdhcWarning, match="one child are passed over with their labels `x y`"):
-        assert Dendrogram.from_newick("((a:1,b:1)'x y':1);").n_leaves == 2
+        assert Dendrogram.from_newick("((a:1,b:1):1)'x y';").n_leaves == 2
     # Numbers with few digits.
     rounded = Dendrogram.from_newick("((a:0.333333,b:0.333333):0.333333,c:0.666667);")
     assert rounded.heights.tolist() == pytest.approx([1 / 3, 2 / 3], rel=1e-5)

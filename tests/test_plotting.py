@@ -1,5 +1,8 @@
 """Pictures."""
 
+import io as bytes_io
+import itertools
+import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +12,16 @@ import ordhc
 from ordhc.plotting import plot_dendrogram, save_plot, svg
 
 pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(autouse=True)
+def no_figures_before_and_after(monkeypatch):
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("Agg")
+    pyplot.close("all")
+    yield
+    pyplot.close("all")
 
 
 def tree(n, kind="similarity", linkage="average"):
@@ -73,3 +86,81 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     with pytest.raises(ordhc.MissingExtraError, match=r'pip install "ordhc\[plot\]"'):
         tree(3).plot()
     assert tree(3)._repr_html_().startswith("<code>")
+
+
+def shown_labels(ax, orientation):
+    ax.figure.savefig(bytes_io.BytesIO())
+    axis = ax.yaxis if orientation in ("right", "left") else ax.xaxis
+    second = orientation in ("right", "top")
+    return [tick.label2 if second else tick.label1 for tick in axis.get_major_ticks()]
+
+
+@pytest.mark.parametrize("orientation", ["right", "left", "top", "bottom"])
+@pytest.mark.parametrize("n", [5, 20, 60])
+def test_labels_do_not_overlap(orientation, n):
+    ax = plot_dendrogram(tree(n), orientation=orientation, title="a tree")
+    texts = shown_labels(ax, orientation)
+    assert all(text.get_visible() for text in texts)
+    boxes = [text.get_window_extent() for text in texts]
+    assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
+    whole = ax.figure.bbox
+    assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 for box in boxes)
+    title = ax._left_title.get_window_extent()
+    assert title.y1 <= whole.y1
+    assert not any(box.overlaps(title) for box in boxes)
+
+
+def test_pyplot_shows_what_is_drawn(tmp_path):
+    from matplotlib import pyplot as plt
+
+    ax = tree(9).plot(orientation="top")
+    assert plt.gca() is ax
+    assert ax.figure.get_size_inches()[1] > 6
+    plt.savefig(tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 5000
+    # Not into the same axes.
+    assert tree(9).plot() is plt.gca() is not ax
+    assert len(plt.get_fignums()) == 2
+    # Into axes that are current and empty.
+    figure, axes = plt.subplots(1, 2)
+    plt.sca(axes[0])
+    assert tree(3).plot() is axes[0]
+    assert plt.gcf() is figure
+    other = plt.figure()
+    plt.sca(axes[1])
+    before = plt.get_fignums()
+    assert tree(3).plot(axes[0]) is axes[0]
+    assert (plt.get_fignums(), plt.gca()) == (before, axes[1])
+    assert not other.axes
+
+
+def test_given_axes_need_no_pyplot():
+    code = """
+import sys, ordhc
+from matplotlib.figure import Figure
+d = ordhc.linkage([3.0, 1.0, 2.0])
+d.plot(ax=Figure().add_subplot())
+d._repr_html_()
+assert "matplotlib.pyplot" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_a_screen(monkeypatch):
+    from matplotlib import pyplot
+
+    def refuse(*given, **options):
+        raise ImportError("Cannot load backend 'TkAgg'")
+
+    monkeypatch.setattr(pyplot, "figure", refuse)
+    ax = tree(3).plot()
+    assert len(ax.collections) == 1
+    assert not pyplot.get_fignums()
+
+
+def test_a_node_of_many_children_stands_between_its_outermost():
+    d = ordhc.Dendrogram.from_newick("((a:1,b:1,c:1,d:1):1,e:2);")
+    (lines,) = plot_dendrogram(d, orientation="right").collections
+    top = np.array(lines.get_segments())[-1]
+    # `e` stands first, then the four.
+    assert top[1:3, 1].tolist() == [0.0, 2.5]

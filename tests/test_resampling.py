@@ -244,7 +244,7 @@ def answers(tmp_path):
     for at, (i, j, k) in enumerate(PLANTED.rows[:400].tolist()):
         rows.append(f"leaf{i},leaf{j},leaf{k},person{at % 5}")
     path = tmp_path / "answers.csv"
-    path.write_text("# a comment\n" + "\n".join(rows) + "\n")
+    path.write_text("\n".join(rows) + "\n")
     return path
 
 
@@ -281,7 +281,7 @@ def test_cluster_from_initial_clusters(answers, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--group", "who"], "need --bootstrap"),
+        (["--unit", "group"], "need --bootstrap"),
         (["--bootstrap", "0"], "below 1"),
         (["--bootstrap", "5", "--group", "whom"], "no column 'whom'; there are anchor, near, far, who"),
         (["--method", "4-sl"], "not complete"),

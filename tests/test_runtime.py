@@ -1,12 +1,10 @@
 """Panics, threads and memory that cannot be had, forks: what happens at the border of the engine."""
 
 import pickle
-import resource
 import subprocess
 import sys
 import textwrap
 
-import numpy as np
 import pytest
 
 import ordhc

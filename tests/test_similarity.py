@@ -114,3 +114,21 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
         done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
         digests.add(done.stdout)
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("self_pairs", [False, True])
+def test_the_kernel_of_comparisonhc_is_4k_only_with_self_pairs(self_pairs):
+    n = 6
+    S = np.random.default_rng(0).integers(0, 50, (n, n))
+    S = S + S.T
+    np.fill_diagonal(S, 1000)
+    answers = np.sign(S[:, :, None, None] - S)
+    rows = np.argwhere(answers == 1)
+    rows = rows[(rows[:, 0] < rows[:, 1]) & (rows[:, 2] < rows[:, 3])]
+    if not self_pairs:
+        answers[np.arange(n), np.arange(n)] = 0
+    # OrdinalLinkageKernel sums over all reference pairs and all third leaves, i and j too.
+    kernel = sum(answers[:, :, k, m] @ answers[:, :, k, m].T for k in range(n) for m in range(k))
+    ours = ordhc.similarity(ordhc.Quadruplets(rows, n), "4k" if self_pairs else "mulk4")
+    apart = ~np.eye(n, dtype=bool)
+    np.testing.assert_array_equal(kernel[apart], ours[apart])

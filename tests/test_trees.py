@@ -37,7 +37,7 @@ SCORES = {
     "ari": ([LABELS, [f"class {label}" for label in LABELS]], [{}, {"n_clusters": 4}]),
     "aari": ([np.column_stack([LABELS > 0, LABELS]), OTHER], [{}, {"levels": [1, 1]}]),
     "dendrogram_purity": ([LABELS], [{}, {"join_ties": False}]),
-    "kendall_tau_b": ([OTHER], [{}, {"include_self": False}]),
+    "kendall_tau_b": ([OTHER], [{}, {"include_self": False}, {"tie_self": True}]),
     "merge_distortion": ([OTHER], [{}]),
     "triplet_distance": ([OTHER], [{}, {"normalize": False}, {"join_ties": False}]),
     "robinson_foulds": ([OTHER], [{}, {"normalize": False}, {"join_ties": False}]),
@@ -318,3 +318,71 @@ def test_names_of_as_dendrogram():
     assert tree.merges.tolist() == [[0, 1], [2, 3]]
     for form in (TREE, *forms_with_heights(TREE)[1:3], *forms_without_heights(TREE)):
         assert ordhc.as_dendrogram(form, names=NAMES).names == tuple(NAMES)
+
+
+# Names of data frames.
+
+
+class Frame:
+    """Looks like pandas.DataFrame."""
+
+    def __init__(self, values, index, columns):
+        self.values, self.index, self.columns = np.asarray(values), index, columns
+        self.shape = self.values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+
+@pytest.mark.parametrize(
+    ("index", "columns", "names"),
+    [
+        (NAMES, NAMES, NAMES),
+        (NAMES, range(N), NAMES),
+        (range(N), NAMES, NAMES),
+        (range(N), range(N), None),
+        (range(5, 5 + N), range(5, 5 + N), [str(5 + leaf) for leaf in range(N)]),
+    ],
+)
+def test_square_data_frames_name_leaves(index, columns, names):
+    frame = Frame(SQUARE, index, columns)
+    tree = ordhc.linkage(frame)
+    assert tree.names == (None if names is None else tuple(names))
+    assert tree.with_names(None) == ordhc.linkage(SQUARE)
+    own = [f"own {leaf}" for leaf in range(N)]
+    assert ordhc.linkage(frame, names=own).names == tuple(own)
+    assert ordhc.linkage(frame, "single", tie_seed=1).names == tree.names
+
+
+def test_rows_and_columns_of_other_names():
+    for columns, part in [(NAMES[::-1], "in another order"), ([*NAMES[:-1], "x"], "of other names")]:
+        with pytest.raises(ordhc.InputError, match=f"the data frame has columns {part} than rows: row"):
+            ordhc.linkage(Frame(SQUARE, NAMES, columns))
+    # A table that is not square has its own error.
+    with pytest.raises(ordhc.InputError, match=r"shape \(3, 2\)"):
+        ordhc.linkage(Frame(np.zeros((3, 2)), ["a", "b", "c"], ["x", "y"]))
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        (NAMES, NAMES),
+        (range(N), None),
+        (list(range(1, N + 1)), [str(leaf + 1) for leaf in range(N)]),
+        (np.arange(N) + 0.5, [f"{leaf}.5" for leaf in range(N)]),
+    ],
+)
+def test_data_frames_of_vectors_name_leaves(index, names):
+    X = np.random.default_rng(4).random((N, 3))
+    tree = ordhc.cluster(Frame(X, index, ["x", "y", "z"]), method="dot-al")
+    assert tree.names == (None if names is None else tuple(names))
+    if names is not None:
+        # Labels in another order are matched by the same index, numbers too.
+        order = np.random.default_rng(5).permutation(N)
+        moved = naive.Series(LABELS[order], [list(index)[leaf] for leaf in order])
+        assert metrics.ari(tree, moved, 3) == metrics.ari(tree.with_names(None), LABELS, 3)
+        # Other numbers number rows.
+        assert metrics.ari(tree, naive.Series(LABELS, range(70, 70 + N)), 3) == metrics.ari(tree, LABELS, 3)

@@ -191,7 +191,7 @@ def test_duplicates_and_zeros():
         (sp.csr_matrix([[0, 1.0], [0, np.inf]]), "row 1, column 1: inf is not finite"),
         (np.zeros((0, 3)), r"shape \(0, 3\)"),
         ([1.0, 2.0], r"shape \(2,\)"),
-        ([["a"]], "is no"),
+        ([["a"]], "must be numbers, not text"),
         ([[1e200], [1e200]], "the dot product of rows 0 and 0 overflows float64"),
         (np.full((2, 1), 1e30, dtype=np.float32), "overflows float32"),
     ],

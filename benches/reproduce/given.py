@@ -66,7 +66,7 @@ def load(name: str) -> tuple[Any, np.ndarray]:
 
 
 @contextmanager
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[csv.DictReader[str]]:
+def _rows(path: Path, columns: tuple[str, ...]) -> "Iterator[csv.DictReader[str]]":
     """The rows of a table that must have some columns."""
     file: TextIO
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:

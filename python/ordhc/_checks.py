@@ -73,8 +73,8 @@ def _cut(text: str, limit: int) -> str:
     return f"{text[:end]!r}..."
 
 
-def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
-    """A whole number of any type, as int.
+def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
+    """A whole number of any type, as int, that 64 bits hold.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int | None = None) -
         raise InputError(f"{what} = {quoted(value)} is not a whole number")
     if number < at_least:
         raise InputError(f"{what} = {quoted(number)} is below {at_least}")
-    if at_most is not None and number > at_most:
+    if number > at_most:
         raise InputError(f"{what} = {quoted(number)} is above {at_most}")
     return number
 
@@ -170,12 +170,16 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
 
 def words(what: str, given: Any) -> list[str]:
     """Different words, at least one."""
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable) or not (found := list(given)):
+    try:
+        found = [] if isinstance(given, str | bytes) else list(given)
+    except Exception:
+        found = []
+    if not found:
         raise InputError(f"{what} is {quoted(given)}; give a list of names")
     for at, word in enumerate(found):
         if not isinstance(word, str):
             raise InputError(f"{what}[{at}] is {quoted(word)}, not a name")
-        if word in found[:at]:
+        if any(isinstance(other, str) and word == other for other in found[:at]):
             raise InputError(f"{what}[{at}], {quoted(word)}, is given twice")
     return [str(word) for word in found]
 
@@ -351,6 +355,7 @@ def whole_numbers(
         raise InputError(f"{what} of type {table.dtype} are no whole numbers")
     wrong: int | None = None
     if kind == "f":
+        table = table.astype(np.float64) if table.dtype.itemsize < 8 else table
         fine = np.isfinite(table) & (table == np.floor(table)) & (np.abs(table) < 2.0**63)
         wrong = _first_false(fine)
     elif kind == "u" and table.dtype.itemsize == 8:

@@ -13,13 +13,23 @@ import numpy as np
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["ANSWERS", "GROUPS", "ROLES", "WEIGHTS", "Columns", "column_names", "columns_of"]
+__all__ = ["ANSWERS", "GROUPS", "PERSONS", "ROLES", "WEIGHTS", "Columns", "column_names", "columns_of"]
 
+#: Names of columns, whatever their case.
 WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
-ANSWERS = ("answer", "answers", "answer_id")
-_PEOPLE = ("person", "participant", "subject", "worker", "annotator", "user")
-GROUPS = ("group", "groups", *_PEOPLE, *(f"{who}_id" for who in _PEOPLE))
+ANSWERS = ("answer", "answers", "answer_id", "answer_number")
+PERSONS = (
+    "person", "person_id", "participant", "participant_id", "subject", "subject_id", "worker", "worker_id",
+    "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
+    "user_id", "puid", "prolific_pid", "who",
+)  # fmt: skip
+GROUPS = ("group", "groups", *PERSONS)
 RESPONSES = ("y", "response", "target")
+
+#: The two others of a question about three.
+PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
+ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
+CENTRAL = ("central", "most_central", "centre", "center")
 
 #: Names of the columns of leaves, by what the rows are.
 ROLES: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -30,8 +40,8 @@ ROLES: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("i", "j", "k"),
     ),
     "quadruplets": (("i", "j", "k", "l"), ("near_a", "near_b", "far_a", "far_b")),
-    "odd one out": (("odd", "a", "b"),),
-    "most central": (("central", "a", "b"),),
+    "odd one out": tuple((odd, *pair) for odd in ODD for pair in PAIRS),
+    "most central": tuple((central, *pair) for central in CENTRAL for pair in PAIRS),
     "responses": (("anchor", "a", "b"),),
 }
 _MAKERS = {
@@ -114,7 +124,8 @@ def _by_place(
             _further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS)
         )
         return Columns(_stacked([_column(data, names[at]) for at in keep]), weights, answers, groups)
-    telling = {name for sets in ROLES.values() for known in sets for name in known if len(name) > 1}
+    vague = {name for pair in PAIRS for name in pair}
+    telling = {name for sets in ROLES.values() for known in sets for name in known} - vague - {"k", "l"}
     found = [name for name in plain if name in telling]
     if found:
         raise InputError(

@@ -43,6 +43,7 @@ def as_ids(
             )
         return np.ascontiguousarray(table, dtype=np.int64), names
     if kind == "f":
+        table = table.astype(np.float64) if table.dtype.itemsize < 8 else table
         wrong = np.argwhere(~(np.isfinite(table) & (table == np.floor(table)) & (np.abs(table) < 2**53)))
         if len(wrong):
             row, column = wrong[0]
@@ -129,5 +130,5 @@ def _ragged(rows: Any, width: int) -> InputError:
 def _length(cells: Any) -> int:
     try:
         return 1 if isinstance(cells, str | bytes) else len(cells)
-    except TypeError:
+    except Exception:
         return 1

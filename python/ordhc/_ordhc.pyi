@@ -19,10 +19,12 @@ __all__ = [
     "InternalError",
     "panic",
     "planted",
+    "Desk",
     "Learner",
     "TreeOracle",
     "estimate_p",
     "random_tree",
+    "canonical_order",
     "refine_satisfied",
     "refine_similarity",
     "Linkage",
@@ -266,7 +268,7 @@ class Dendrogram:
         node_names: list[str | None] | None,
         support: NDArray[np.float64] | None,
         shares: bool,
-        by_leaves: bool,
+        standing: NDArray[np.int64] | None,
         branch_lengths: NDArray[np.float64] | None,
         leaf_heights: NDArray[np.float64] | None,
         *,
@@ -329,6 +331,7 @@ def refine_similarity(
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
+def canonical_order(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> NDArray[np.int64]: ...
 def refine_satisfied(
     tree: Dendrogram,
     rows: _Rows,
@@ -386,6 +389,7 @@ class Desk:
     @property
     def remaining_estimate(self) -> float: ...
 
+@final
 class Learner:
     def __new__(
         cls,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.comparisons import _checked_names
 from ordhc.errors import InputError
 
@@ -22,7 +22,7 @@ class Beside:
     """All of a dendrogram but merges and heights; see `Dendrogram`. None is what it hasn't.
 
     The last two tell how Newick text is written, as it was read: support as shares instead of percent,
-    children by their smallest leaves instead of their labels.
+    leaves in this order instead of children by their labels.
     """
 
     names: tuple[str, ...] | None = None
@@ -32,7 +32,7 @@ class Beside:
     branch_lengths: Floats | None = None
     leaf_heights: Floats | None = None
     shares: bool = False
-    by_leaves: bool = False
+    standing: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -46,7 +46,7 @@ class Beside:
         branch_lengths: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
         shares: bool = False,
-        by_leaves: bool = False,
+        standing: NDArray[np.int64] | None = None,
     ) -> "Beside":
         """Checked, for a tree."""
         n = tree.n_leaves
@@ -69,10 +69,12 @@ class Beside:
                 sure[marks] = np.nan
             if lengths is not None:
                 lengths[n:][marks] = np.nan
+        if sure is not None and np.isnan(sure).all():
+            sure = None
         for array in (marks, sure, lengths, own):
             if array is not None:
                 array.flags.writeable = False
-        return cls(known, marks, labels, sure, lengths, own, bool(shares), bool(by_leaves))
+        return cls(known, marks, labels, sure, lengths, own, bool(shares), standing)
 
     def relabelled(self, leaves: NDArray[np.int64]) -> "Beside":
         """With leaf i as leaf `leaves[i]`."""
@@ -85,17 +87,32 @@ class Beside:
         for array in (own, lengths):
             if array is not None:
                 array.flags.writeable = False
-        return replace(self, names=names, leaf_heights=own, branch_lengths=lengths, by_leaves=False)
+        standing = None if self.standing is None else leaves[self.standing]
+        return replace(self, names=names, leaf_heights=own, branch_lengths=lengths, standing=standing)
 
     def equals(self, other: "Beside") -> bool:
-        """Whether all is the same; how text is written does not matter."""
-        arrays = ("support", "branch_lengths", "leaf_heights")
+        """Whether all but branch lengths is the same; how text is written does not matter."""
+        arrays = ("support", "leaf_heights")
         return (
             self.names == other.names
             and self.node_names == other.node_names
-            and _same(self.joined, other.joined)
-            and all(_same(getattr(self, name), getattr(other, name)) for name in arrays)
+            and same(self.joined, other.joined)
+            and all(same(getattr(self, name), getattr(other, name)) for name in arrays)
         )
+
+    def lengths(self, tree: _ordhc.Dendrogram) -> Floats:
+        """The branch lengths, (2n - 1,): those that are kept, or else differences of heights."""
+        if self.branch_lengths is not None:
+            return self.branch_lengths
+        n, heights, merges = tree.n_leaves, tree.heights(), tree.merges()
+        own = self.leaf_heights
+        if own is None:
+            own = np.full(n, 0.0 if tree.dissimilarity else heights.max(initial=-np.inf))
+        lengths = np.full(2 * n - 1, np.nan)
+        lengths[merges] = heights[:, None] - np.concatenate([own, heights])[merges]
+        if self.joined is not None:
+            lengths[n:][self.joined] = np.nan
+        return lengths if tree.dissimilarity else -lengths
 
     def to_dict(self) -> dict[str, Any]:
         """What there is, but the names of leaves, as JSON can hold it."""
@@ -111,8 +128,10 @@ class Beside:
             values = getattr(self, name)
             if values is not None:
                 found[name] = [None if value != value else value for value in values.tolist()]
-        written = {"support_as_shares": self.shares, "children_by_leaves": self.by_leaves}
-        found |= {key: True for key, value in written.items() if value}
+        if self.shares:
+            found["support_as_shares"] = True
+        if self.standing is not None:
+            found["leaves_as_written"] = self.standing.tolist()
         return found
 
 
@@ -128,7 +147,7 @@ def from_dict(data: dict[str, Any]) -> dict[str, Any]:
 
 def parts_without_support(tree: _ordhc.Dendrogram, support: ArrayLike) -> NDArray[np.bool_] | None:
     """Merges that have no support and stand at the height of the merge above them."""
-    shares = np.asarray(support, dtype=np.float64)
+    shares = _checks.numbers_of("support", support)
     n, heights = tree.n_leaves, tree.heights()
     if shares.shape != heights.shape:
         return None
@@ -164,7 +183,7 @@ def _values(
 ) -> Floats | None:
     if given is None:
         return None
-    values = np.array(given, dtype=np.float64)
+    values = np.array(_checks.numbers_of(what, given))
     if values.shape != (length,):
         raise InputError(f"{what} has shape {values.shape}; ({length},) is needed for {n} leaves")
     wrong = np.flatnonzero((values < low) | (values > high) | np.isinf(values))
@@ -187,7 +206,8 @@ def _labels(names: Sequence[str | None] | None, n: int) -> tuple[str | None, ...
     return labels if any(label is not None for label in labels) else None
 
 
-def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+def same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    """Whether both are missing, or equal with NaN at the same places."""
     if a is None or b is None:
         return a is b
     return a is b or np.array_equal(a, b, equal_nan=a.dtype != np.bool_)

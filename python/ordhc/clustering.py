@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, registry, sparse, vectors, verbs
+from ordhc import _checks, _ordhc, registry, sparse, vectors, verbs
+from ordhc.canonical import canonical_order, in_order
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning, PluginError
@@ -23,8 +24,18 @@ Progress = Callable[[float], None]
 #: Ways to linkages of vectors.
 ENGINES = ("auto", "matrix", "matrix-free")
 
+#: The share of progress that is told before subtrees move.
+_REFINING = 0.2
+
 #: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
 _MANY, _FEW = 2000, 20
+
+
+def part(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """What tells the progress of a part of the work that goes from one share to another."""
+    if progress is None:
+        return None
+    return lambda done: progress(start + (end - start) * done)
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,15 @@ class Plan:
             refine = named.refine if refine is None else refine
         build = None if names[0] is None else registry.get("similarity", names[0])
         merge = registry.get("linkage", names[1])
-        given: list[dict[str, Any]] = [dict(similarity_parameters or {}), dict(linkage_parameters or {})]
+        given: list[dict[str, Any]] = []
+        by_part = [
+            ("similarity_parameters", similarity_parameters),
+            ("linkage_parameters", linkage_parameters),
+        ]
+        for argument, own in by_part:
+            if own is not None and not isinstance(own, Mapping):
+                raise InputError(f"{argument} is {_checks.quoted(own)}, not a dict")
+            given.append(dict(own or {}))
         known = [{} if build is None else build.parameters, merge.parameters]
         for name, value in {**defaults, **parameters}.items():
             takers = [at for at in (0, 1) if name in known[at]]
@@ -78,11 +97,13 @@ class Plan:
             given[takers[0]][name] = value
         what = (f"similarity {names[0]!r}", f"linkage {names[1]!r}")
         settings_of = [verbs._settings(known[at], given[at], what[at]) for at in (0, 1)]
+        refine = bool(refine) if isinstance(refine, np.bool_) else refine
         if refine is True:
             refine = "revenue" if build is None else "dasgupta"
-        objective = refine or None
-        if objective is not None and objective not in OBJECTIVES:
-            raise InputError(f"refine is {refine!r}, not True, False or one of {', '.join(OBJECTIVES)}")
+        objective = None if refine is None or refine is False else refine
+        if objective is not None and not (isinstance(objective, str) and objective in OBJECTIVES):
+            words = ", ".join(OBJECTIVES)
+            raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
         if objective == "dasgupta" and build is None:
             raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
         return cls(build, merge, settings_of[0], settings_of[1], objective)
@@ -101,12 +122,16 @@ class Plan:
         data = verbs._fitting(data, self.accepts, self.title)
         n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
         initial = verbs._labels(initial_clusters, n)
-        order = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
+        tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+        # Moves depend on ties of the tree they start from.
+        order = canonical_order(data) if self.refine else np.arange(n)
         if tie_seed is not None:
-            data = _renumbered(data, np.argsort(order), n)
+            order = order[np.random.default_rng(tie_seed).permutation(n)]
+        renumbered = bool(self.refine) or tie_seed is not None
+        if renumbered:
+            data = in_order(data, order)
             initial = None if initial is None else initial[order]
-        if engine not in ENGINES:
-            raise InputError(f"engine is {engine!r}, not one of {', '.join(ENGINES)}")
+        engine = _checks.choice("engine", engine, ENGINES)
         if self.refine in ("revenue", "satisfied") and not isinstance(data, Triplets | Quadruplets):
             raise InputError(f"refine={self.refine!r} needs comparisons; for vectors there is 'dasgupta'")
         if engine == "matrix-free" and self.refine:
@@ -122,7 +147,7 @@ class Plan:
             tree, unanswered = self._fit_comparisons(data, initial, progress)
         else:
             tree, unanswered = self._merge(data, initial, progress, engine), np.zeros(0, dtype=np.int64)
-        if tie_seed is not None:
+        if renumbered:
             tree = tree.relabel(order)
             unanswered = np.sort(order[unanswered])
         return tree.with_names(names), unanswered
@@ -167,6 +192,7 @@ class Plan:
         if self.refine is None or tree.n_leaves < 3:
             return tree
         less_is_closer = self.refine == "dasgupta" and tree.kind == "dissimilarity"
+        progress = part(progress, _REFINING, 1)
         return refined(
             tree, data, self.refine, dissimilarity=less_is_closer, initial=initial, progress=progress
         )
@@ -209,15 +235,16 @@ class Plan:
             merge = self.linkage.from_comparisons
             if merge is None:
                 raise InputError(f"linkage {self.linkage.name!r} needs a similarity")
-            tree = merge(data, initial_clusters=initial, progress=progress, **self.linkage_settings)
+            upto = _REFINING if self.refine else 1.0
+            progress_of = part(progress, 0, upto)
+            tree = merge(data, initial_clusters=initial, progress=progress_of, **self.linkage_settings)
             if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
                 raise PluginError(f"{self.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
-            return self._refined(tree, data, initial, None)
+            return self._refined(tree, data, initial, progress)
 
         def half(offset: float) -> Progress | None:
-            if progress is None:
-                return None
-            return lambda done: progress(offset + done / 2)
+            upto = _REFINING if self.refine else 1.0
+            return part(progress, upto * offset, upto * (offset + 0.5))
 
         if self._is_sparse(data):
             rule = _ordhc.Linkage.native(str(self.linkage.native))
@@ -253,7 +280,7 @@ class Plan:
                 dissimilarity=less_is_closer,
                 overwrite=fresh and pairs.dtype == np.float64 and self.refine != "dasgupta",
             )
-        tree = self._refined(tree, pairs if self.refine == "dasgupta" else data, initial, None)
+        tree = self._refined(tree, pairs if self.refine == "dasgupta" else data, initial, progress)
         return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
 
 
@@ -295,7 +322,8 @@ def cluster(
         at least as close as the closest merge after. Average linkage and its like merge the nearest
         pair within an initial cluster as long as there is one; "3-al" and "4-al" leaf by leaf.
     tie_seed
-        As in `linkage`.
+        As in `linkage`. Methods that refine break ties in an order that comes from the data, of which this
+        takes a random permutation.
     engine
         For vectors: "matrix" computes all pairs first, "matrix-free" none, in O(n p) memory. Without a
         matrix go average linkage of dot products and cosines (the average of two clusters is the dot
@@ -315,8 +343,10 @@ def cluster(
     Returns
     -------
     Dendrogram
-        With the data's names. Repeated answers count as often as they occur, weights multiply,
-        contradictions cancel.
+        With the data's names. Repeated answers count as often as they occur, weights multiply.
+        Contradictions cancel in "adds3-al", "adds4-al", "3-al", "4-al", "mulk4-al" and "4k-al"; for
+        "mulk3-al" their question counts as answered, for "consistency" each of them counts. Twice the
+        weight of all answers matters only to "4k-al", which adds products of weights to weights.
 
     Warns
     -----
@@ -385,14 +415,6 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
                 "comparisons, or give a method or similarity for vectors"
             )
     return similarity, linkage or "average"
-
-
-def _renumbered(data: Any, number: NDArray[np.int64], n: int) -> Any:
-    """The data with leaf i as leaf `number[i]`, with its name."""
-    if isinstance(data, Triplets | Quadruplets):
-        names = None if data.names is None else [data.names[leaf] for leaf in np.argsort(number)]
-        return data._changed(rows=number[data.rows], n_leaves=n, names=names)
-    return data[np.argsort(number)]
 
 
 def _completed(tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]) -> Dendrogram:

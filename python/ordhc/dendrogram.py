@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import newick
-from ordhc.beside import from_dict
+from ordhc import _checks, newick
+from ordhc.beside import from_dict, same
 from ordhc.comparisons import _whole
 from ordhc.errors import InputError
 from ordhc.merges import Merges, whole_labels
@@ -88,7 +88,7 @@ class Dendrogram(Merges):
         >>> Dendrogram.from_scipy([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
         <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
         """
-        table = np.asarray(Z, dtype=np.float64)
+        table = _checks.numbers_of("Z", Z)
         if table.size == 0:
             table = np.zeros((0, 4))
         if table.ndim != 2 or table.shape[1] != 4:
@@ -154,7 +154,7 @@ class Dendrogram(Merges):
             lengths added up.
 
             Heights come from comments of `to_newick`; else from branch lengths, if all leaves are equally
-            far from the root (but for 1e-6 of that): the longest way down to a leaf. Else they are ranks: a
+            far from the root (but for 1e-4 of that): the longest way down to a leaf. Else they are ranks: a
             node is one higher than its highest child. `branch_lengths` are kept where heights don't tell
             them.
 
@@ -198,8 +198,12 @@ class Dendrogram(Merges):
         except (KeyError, TypeError):
             raise InputError("a tree needs the keys merges, heights and kind") from None
         found = cls(merges, heights, kind=kind, names=data.get("names"), **from_dict(data))
-        shares, by_leaves = (bool(data.get(key)) for key in ("support_as_shares", "children_by_leaves"))
-        return found._with(shares=shares, by_leaves=by_leaves) if shares or by_leaves else found
+        shares, standing = data.get("support_as_shares"), data.get("leaves_as_written")
+        if standing is not None:
+            standing = np.array(standing, dtype=np.int64)
+            if not np.array_equal(np.sort(standing), np.arange(found.n_leaves)):
+                raise InputError(f"leaves_as_written is no order of {found.n_leaves} leaves")
+        return found._with(shares=bool(shares), standing=standing)
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
@@ -222,7 +226,7 @@ class Dendrogram(Merges):
             raise InputError("give either n_clusters or height")
         if n_clusters is not None:
             return self._tree.cut_clusters(_whole("n_clusters", n_clusters, at_least=1))
-        return self._tree.cut_height(float(height))  # type: ignore[arg-type]
+        return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
 
     @overload
     def lca_size(self, i: int, j: int) -> int: ...
@@ -237,7 +241,7 @@ class Dendrogram(Merges):
         >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
         (2, array([2, 3]))
         """
-        a, b = np.broadcast_arrays(whole_labels(np.asarray(i)), whole_labels(np.asarray(j)))
+        a, b = np.broadcast_arrays(whole_labels(i), whole_labels(j))
         sizes = self._tree.lca_sizes(
             np.ascontiguousarray(a.ravel(), dtype=np.int64),
             np.ascontiguousarray(b.ravel(), dtype=np.int64),
@@ -266,14 +270,20 @@ class Dendrogram(Merges):
             return NotImplemented
         if self is other:
             return True
-        if self.kind != other.kind or not self._beside.equals(other._beside):
+        if self.kind != other.kind or self.n_leaves != other.n_leaves:
+            return False
+        if not self._beside.equals(other._beside):
             return False
         trees = [self._tree, other._tree]
         if self.joined is not None:
             trees = [tree.in_order_of_children(self.joined) for tree in trees]
-        return np.array_equal(self.heights, other.heights) and np.array_equal(
-            trees[0].merges(), trees[1].merges()
-        )
+        if not np.array_equal(self.heights, other.heights):
+            return False
+        if not np.array_equal(trees[0].merges(), trees[1].merges()):
+            return False
+        if self.branch_lengths is None and other.branch_lengths is None:
+            return True
+        return same(self._beside.lengths(self._tree), other._beside.lengths(other._tree))
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ordhc._ordhc import Desk
 
-__all__ = ["ANSWER", "ASKED", "IMPORT", "LOST", "UNDO", "USE", "Broken", "Event", "Log", "checksums"]
+__all__ = ["ANSWER", "ASKED", "IMPORT", "LOST", "UNDO", "USE", "BrokenError", "Event", "Log", "checksums"]
 
-#: A question was asked: of the first ones that were wanted together, `ref` is how many were wanted. Its seq is its
-#: number. Without leaves the learner had nothing to ask.
+#: A question was asked: of the first of those that were wanted together, `ref` is how many were wanted. Its
+#: seq is its number. Without leaves the learner had nothing to ask.
 ASKED = 1
 #: The answer to question `ref`; or to none, which is then used wherever the learner asks that.
 ANSWER = 2
@@ -38,7 +38,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
-class Broken(ValueError):
+class BrokenError(ValueError):
     """An event that is not what was written; `seq` is its number."""
 
     def __init__(self, seq: int, why: str) -> None:
@@ -114,7 +114,7 @@ class Log:
 
         Raises
         ------
-        Broken
+        BrokenError
             A row that is missing, that its checksum is not of, or that says something impossible.
         """
         if not rows:
@@ -128,7 +128,7 @@ class Log:
             totals = np.frombuffer(array("q", sums), dtype=np.int64)
             near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
         except (TypeError, ValueError, OverflowError) as error:
-            raise Broken(first, f"or a later one is damaged ({error})") from None
+            raise BrokenError(first, f"or a later one is damaged ({error})") from None
         kinds, refs = rest >> (_REF + 3), (rest & ((1 << _REF) - 1)) - 1
         answers = ((rest >> _REF) & 7) + NO_ANSWER
         mask = (1 << _LEAF) - 1
@@ -141,7 +141,7 @@ class Log:
         ]
         wrong = np.flatnonzero(checksums(columns) != totals)
         if wrong.size:
-            raise Broken(first + int(wrong[0]), "is not what was written")
+            raise BrokenError(first + int(wrong[0]), "is not what was written")
         self._check(first, kinds, refs, table, answers)
 
         n, end = self.n, self.n + m
@@ -164,7 +164,7 @@ class Log:
         fine &= (kinds != ASKED) | (refs == _NONE) | (refs >= 1)
         wrong = np.flatnonzero(~fine)
         if wrong.size:
-            raise Broken(first + int(wrong[0]), "says what cannot be")
+            raise BrokenError(first + int(wrong[0]), "says what cannot be")
 
     def _check_refs(self, n: int, end: int) -> None:
         """Answers are of questions with the same leaves, and what is taken back is an answer."""
@@ -180,13 +180,14 @@ class Log:
             fine &= (kinds != ANSWER) | ~pointing | same
         wrong = np.flatnonzero(~fine)
         if wrong.size:
-            raise Broken(n + 1 + int(wrong[0]), "belongs to no other")
+            raise BrokenError(n + 1 + int(wrong[0]), "belongs to no other")
 
     # What it says.
 
     def replay(self, desk: Desk, start: int, stop: int, *, applied: int | None = None) -> None:
-        """Tell a desk the events of rows `start` to `stop`, but what was taken back, and without asking the learner
-        for what the event of seq `applied` wanted.
+        """Tell a desk the events of rows `start` to `stop`, but what was taken back.
+
+        The learner has been asked already for what the event of seq `applied` wanted.
         """
         refs = self._refs[start:stop]
         if applied is not None and start < applied <= stop and self._kinds[applied - 1] == ASKED:
@@ -270,20 +271,40 @@ def packed(width: int) -> str:
     return f"{leaf('a')} | ({leaf('b')} << {_LEAF}), {far}, {small}, who, at, sum"
 
 
-def as_rows(events: Iterable[Event], first: int, width: int, at: float) -> list[tuple[Any, ...]]:
-    """Events as rows of the table, with checksums and None where there is nothing."""
+def sums_of(seqs: Sequence[int], events: Sequence[Event], at: ArrayLike, width: int) -> NDArray[np.int64]:
+    """Checksums of events with these numbers, at these times."""
     blank = (_NONE,) * width
-    events = list(events)
     filled = [
         (kind, ref, *(leaves or blank), NO_ANSWER if answer is None else answer, checksum_of_text(who))
         for kind, ref, leaves, answer, who in events
     ]
     table = np.array(filled, dtype=np.int64).reshape(-1, width + 4)
-    moments = np.full(len(table), at, dtype=np.float64).view(np.int64)
-    seqs = np.arange(first, first + len(table))
-    sums = checksums([np.ascontiguousarray(column) for column in (seqs, *table.T, moments)]).tolist()
+    moments = np.broadcast_to(np.asarray(at, dtype=np.float64), (len(table),)).copy().view(np.int64)
+    numbers = np.array(seqs, dtype=np.int64)
+    return checksums([np.ascontiguousarray(column) for column in (numbers, *table.T, moments)])
+
+
+def as_rows(events: Iterable[Event], first: int, width: int, at: ArrayLike) -> list[tuple[Any, ...]]:
+    """Events as rows of the table, with checksums and None where there is nothing; `at`: one time or many."""
+    events = list(events)
+    seqs = range(first, first + len(events))
+    sums = sums_of(seqs, events, at, width).tolist()
+    moments = np.broadcast_to(np.asarray(at, dtype=np.float64), (len(events),)).tolist()
     empty = (None,) * width
     return [
-        (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, at, total)
-        for seq, (kind, ref, leaves, answer, who), total in zip(seqs.tolist(), events, sums, strict=True)
+        (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, moment, total)
+        for seq, (kind, ref, leaves, answer, who), moment, total in zip(
+            seqs, events, moments, sums, strict=True
+        )
     ]
+
+
+def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...]]:
+    """Events as `packed` rows, without a file."""
+    found = []
+    for _, kind, ref, *leaves, answer, who, at, total in as_rows(events, first, width, 0.0):
+        a, b, c, d = [0 if leaf is None else leaf + 1 for leaf in (*leaves, None)][:4]
+        small = 0 if ref is None else ref + 1
+        small |= (0 if answer is None else answer - NO_ANSWER) << _REF | kind << (_REF + 3)
+        found.append((a | b << _LEAF, c | d << _LEAF, small, who, at, total))
+    return found

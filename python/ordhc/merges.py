@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.beside import Beside, parts_without_support
 from ordhc.errors import InputError
 
@@ -30,13 +30,14 @@ class Merges:
         joined: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
     ) -> None:
-        if kind not in ("similarity", "dissimilarity"):
-            raise InputError(f"kind is {kind!r}, not 'similarity' or 'dissimilarity'")
-        pairs = np.asarray(merges)
+        kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
+        pairs = _checks.array("merges", merges)
         if pairs.size == 0:
             pairs = np.zeros((0, 2), dtype=np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise InputError(f"merges have shape {pairs.shape}; (n - 1, 2) is needed")
         whole = whole_labels(pairs)
-        values = np.ascontiguousarray(heights, dtype=np.float64)
+        values = _checks.numbers_of("heights", heights)
         if values.ndim != 1:
             raise InputError(f"heights have shape {values.shape}; one per merge is needed")
         tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
@@ -228,16 +229,10 @@ class Merges:
         >>> ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 2.0]).relabel([2, 1, 0]).merges.tolist()
         [[1, 2], [0, 3]]
         """
-        order = np.ascontiguousarray(leaves, dtype=np.int64)
+        order = _checks.whole_numbers("leaves", leaves, (self.n_leaves,))
         return type(self)._made(self._tree.relabel(order), self._beside.relabelled(order))
 
 
-def whole_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
+def whole_labels(labels: Any) -> NDArray[np.int64]:
     """Labels of leaves or clusters as whole numbers, or an error that names the first that is none."""
-    if labels.dtype.kind == "f":
-        wrong = np.flatnonzero(labels.ravel() != np.floor(labels.ravel()))
-        if wrong.size:
-            raise InputError(f"the label {labels.ravel()[wrong[0]]} is no whole number")
-    elif labels.dtype.kind not in "iu":
-        raise InputError(f"labels of type {labels.dtype} are no whole numbers")
-    return np.ascontiguousarray(labels, dtype=np.int64).reshape(labels.shape)
+    return _checks.whole_numbers("labels", labels)

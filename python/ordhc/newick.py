@@ -32,7 +32,7 @@ def read(
         branch_lengths=lengths,
         leaf_heights=own,
         shares=shares,
-        by_leaves=True,
+        standing=np.arange(len(found)),
     )
     order = numbers
     if names is not None:
@@ -72,7 +72,7 @@ def write(tree: _ordhc.Dendrogram, beside: Beside, *, lengths: bool, heights: bo
         None if beside.node_names is None else list(beside.node_names),
         beside.support,
         beside.shares,
-        beside.by_leaves,
+        beside.standing,
         beside.branch_lengths,
         beside.leaf_heights,
         lengths=lengths,

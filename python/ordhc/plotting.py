@@ -97,7 +97,7 @@ def plot_dendrogram(
         size = font_size or float(np.clip(640 / max(n, 1), 5.0, 10.0))
         names = tree.labels
         texts = [names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order]
-        across.set_ticks_position(orientation)
+        across.set_ticks_position(orientation)  # type: ignore[arg-type]
         across.set_ticks(range(n), labels=texts, fontsize=size)
         # Those of a side that is not shown by default are turned too.
         across.set_tick_params(labelrotation=0 if sideways else 90)
@@ -162,7 +162,7 @@ def _figure(tree: Dendrogram, sideways: bool, labels: bool) -> "Figure":
 
 
 def _size(tree: Dendrogram, sideways: bool, labels: bool) -> tuple[float, float]:
-    room = float(np.clip(0.16 * tree.n_leaves, 2.0, 60.0)) + 1.0
+    room = float(np.clip(0.18 * tree.n_leaves, 2.0, 60.0)) + 1.0
     longest = min(60, max(len(name) for name in tree.labels)) if labels else 0
     depth = 6.0 + 0.065 * longest
     return (depth, room) if sideways else (room, depth)
@@ -187,8 +187,13 @@ def _brackets(
     place[tree.leaf_order()] = np.arange(n)
     height = np.concatenate([np.full(n, leaf_height), heights])
     segments = np.empty((n - 1, 4, 2))
+    # The outermost children of each merge's node: a node of many stands between these.
+    ends = np.empty((n - 1, 2))
+    joined = np.zeros(n - 1, dtype=bool) if tree.joined is None else tree.joined
     for merge, (a, b) in enumerate(merges):
-        place[n + merge] = (place[a] + place[b]) / 2
+        below = [ends[part - n] if part >= n and joined[part - n] else place[[part]] for part in (a, b)]
+        ends[merge] = min(below[0].min(), below[1].min()), max(below[0].max(), below[1].max())
+        place[n + merge] = ends[merge].mean()
         h = heights[merge]
         segments[merge] = [
             (height[a], place[a]),

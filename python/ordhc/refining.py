@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc, verbs
+from ordhc import _checks, _ordhc, verbs
+from ordhc.canonical import canonical_order, in_order
 from ordhc.comparisons import Quadruplets, Triplets, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
@@ -33,8 +34,9 @@ def refine(
     """Move subtrees of a dendrogram as long as that improves an objective.
 
     A subtree is cut off and put where the objective is best (subtree prune and regraft, SPR), one after
-    the other, until no single move helps. Then the tree is shaken and improved again. The result is never
-    worse than the tree it starts from.
+    the other, until no single move helps. Then the tree is annealed (subtrees go to places by chance, the
+    likelier the better these are, and ever less to worse ones) and improved again. The result is never worse
+    than the tree it starts from.
 
     Parameters
     ----------
@@ -57,9 +59,10 @@ def refine(
     max_moves
         The most moves to make.
     restarts
-        How often the best tree is shaken by random moves, and improved again; kept if it got better.
+        How often the best tree is annealed, and improved again; kept if it got better. Each looks at
+        every subtree forty times on average, and four times where leaves or answers are many.
     seed
-        Of the random moves. The same seed gives the same tree.
+        Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
     progress
         Called now and then with the share that is done, from 0 to 1.
 
@@ -83,6 +86,10 @@ def refine(
     Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4. With few answers (less than about n^2) the
     tree of the best revenue fits chance, too: `ordhc.select` says whether it is the better one.
 
+    The search takes place in an order of the leaves that comes from the data (and, where these don't tell
+    leaves apart, from the tree); only leaves that neither tells apart go by their numbers. Merges of equal
+    height stand in that order, too.
+
     Examples
     --------
     >>> import ordhc
@@ -97,8 +104,7 @@ def refine(
     comparisons = isinstance(data, Triplets | Quadruplets)
     if objective is None:
         objective = "revenue" if comparisons else "dasgupta"
-    if objective not in OBJECTIVES:
-        raise InputError(f"objective is {objective!r}, not one of {', '.join(OBJECTIVES)}")
+    objective = _checks.choice("objective", objective, OBJECTIVES)
     kinds = {"dasgupta": ("similarity",), "satisfied": ("triplets",), "revenue": ("triplets", "quadruplets")}
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
     if dissimilarity is None:
@@ -131,10 +137,9 @@ def refined(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
-    if heights not in ("sizes", "average"):
-        raise InputError(f"heights is {heights!r}, not 'sizes' or 'average'")
+    heights = _checks.choice("heights", heights, ("sizes", "average"))
     limit = None if max_moves is None else _whole("max_moves", max_moves, at_least=0)
-    how = (limit, _whole("restarts", restarts, at_least=0), _whole("seed", seed, at_least=0), initial)
+    how = (limit, _whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
     if objective == "satisfied":
         if heights == "average":
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
@@ -142,11 +147,21 @@ def refined(
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
         better, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
     else:
+        order, start = None, tree
         if isinstance(data, Triplets | Quadruplets):
+            if data.weights is not None:
+                # Rounding goes by the order of rows.
+                order = canonical_order(data)
+                data = in_order(data, order)
+                start = tree.relabel(np.argsort(order))
+                limit, again, number, clusters = how
+                how = (limit, again, number, None if clusters is None else clusters[order])
             name = "adds3" if isinstance(data, Triplets) else "adds4"
             S: NDArray[Any] = verbs.similarity(data, name, layout="square")
         else:
             S = data
         average = heights == "average"
-        better, *_ = _ordhc.refine_similarity(tree._tree, S, dissimilarity, average, how, progress)
+        better, *_ = _ordhc.refine_similarity(start._tree, S, dissimilarity, average, how, progress)
+        if order is not None:
+            return Dendrogram._of(better, None).relabel(order).with_names(tree.names)
     return Dendrogram._of(better, tree.names)

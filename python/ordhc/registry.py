@@ -15,6 +15,7 @@ from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from ordhc import _checks
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def get(kind: str, name: str) -> "Spec":
         An unknown name (with the nearest ones), or one that several plugins claim.
     """
     if not isinstance(name, str):
-        raise InputError(f"a {kind} is given by name, not by {name!r}")
+        raise InputError(f"a {kind} is given by name, not by {_checks.quoted(name)}")
     registry = _load()
     if ":" in name:
         plugin, _, bare = name.partition(":")
@@ -266,9 +267,9 @@ def names(kind: str) -> list[str]:
 
 def _unknown(kind: str, name: str) -> str:
     known = names(kind)
-    near = difflib.get_close_matches(name.rpartition(":")[2].lower(), known, n=3)
+    near = difflib.get_close_matches(name[:200].rpartition(":")[2].lower(), known, n=3)
     hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-    return f"unknown {kind} {name!r}{hint}; there are {', '.join(known)}"
+    return f"unknown {kind} {_checks.quoted(name)}{hint}; there are {', '.join(known)}"
 
 
 def list_plugins() -> list[Registered]:

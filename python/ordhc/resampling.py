@@ -285,7 +285,7 @@ class _Work:
             try:
                 pending.append(pool.submit(self.resample, index, stopped))
             except RuntimeError:
-                # No thread can be started. Those that run finish what was submitted; without any, nobody does.
+                # No thread can be started. Those that run finish what they have begun.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):

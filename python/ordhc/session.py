@@ -1,42 +1,37 @@
 """Sessions: learning that survives everything, in one SQLite file.
 
 A session is its settings and an append-only log of events: questions were asked, an answer was given, an
-answer was taken back, answers were imported. What is in memory is what the log says, and never ahead of the disk;
+answer was taken back, answers were imported. What is in memory is what the log says, never ahead of the disk;
 leases of questions, which expire, are the only other thing stored.
 """
 
 import os
-import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeVar
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
 from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
-from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, Broken, Event, Log, are_questions
-from ordhc.learning import Learner, Questions, comparisons_of
+from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
+from ordhc.learning import Questions, comparisons_of
+from ordhc.mirror import Mirror, new_desk
 from ordhc.store import FORMAT, Store, create, damaged, width_of
 
 __all__ = ["Session"]
 
 Row = tuple[int, ...]
-T = TypeVar("T")
-
-#: A copy of the learner is kept every so many events, so that the last answers are taken back at once.
-_STEP = 1000
-_N_SNAPSHOTS = 4
 
 
-class Session:
+class Session(Mirror):
     """A learner whose answers are kept in a file.
 
     Answers are on the disk when `tell` returns: killing the process at any moment loses no acknowledged
-    answer, and what raises an exception (Ctrl-C and a full disk included) leaves the session as the file has it.
+    answer, and what raises an exception (Ctrl-C, a full disk) leaves the session as the file has it.
     Several processes may work on one session, and several threads on one object.
 
     Parameters
@@ -83,14 +78,13 @@ class Session:
     ) -> None:
         self._path = os.fspath(path)
         self._now = time.time
-        self._lock = threading.RLock()
         given = {} if method is None else {"method": method}
         given.update(settings)
         given = {
             key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
         }
         checked = _checked_names(names)
-        if not os.path.exists(self._path) or not os.path.getsize(self._path):
+        if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
         self._store = Store(self._path)
         try:
@@ -108,8 +102,8 @@ class Session:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names) if names is not None else _whole("n_leaves", n_leaves, at_least=1)
         new_desk(names, n, given)
-        folder = os.path.dirname(os.path.abspath(self._path))
-        if not os.path.isdir(folder):
+        folder = Path(self._path).absolute().parent
+        if not Path(folder).is_dir():
             raise InputError(f"{self._path}: unable to open database file: there is no folder {folder}")
         kept = {
             "format": FORMAT,
@@ -137,70 +131,7 @@ class Session:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
             raise damaged(self._path, error) from None
-        self._log = Log(self._n_leaves, self._width)
-        # Learners at some events: (how many events they know, how many of these were taken back, learner).
-        self._snapshots = [(0, 0, desk)]
-        self._is_stale = True
-        self._refresh()
-
-    # What is in memory is what the log says; the log is what the file says. Whatever interrupts the work on
-    # either leaves it marked as stale, and it is made anew.
-
-    def _refresh(self, *, applied: int | None = None) -> None:
-        """Take in what is new in the file. With `applied` the learner has been asked already for what the event of
-        this seq wanted, and is else as it should be.
-        """
-        try:
-            is_fine = not self._is_stale or applied is not None
-            for rows in self._store.events(self._log.n):
-                self._is_stale = True
-                self._log.extend(rows)
-        except Broken as error:
-            raise damaged(self._path, error) from None
-        log = self._log
-        if is_fine and self._at == log.n:
-            self._is_stale = False
-            return
-        if not is_fine or log.n_undone(self._at) != self._n_undone:
-            self._snapshots = [found for found in self._snapshots if log.n_undone(found[0]) == found[1]]
-            self._at, self._n_undone, desk = self._snapshots[-1]
-            self._desk, applied = desk.copy(), None
-        while self._at < log.n:
-            ahead = log.n - self._at
-            stop = log.n if ahead < 2 * _STEP else log.n - _STEP
-            log.replay(self._desk, self._at, stop, applied=applied)
-            self._at, self._n_undone = stop, log.n_undone(stop)
-            if stop - self._snapshots[-1][0] >= _STEP:
-                found = (stop, self._n_undone, self._desk.copy())
-                self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
-        self._is_stale = False
-
-    def _reading(self, work: Callable[[], T]) -> T:
-        with self._lock:
-            self._store.rollback()
-            self._refresh()
-            return work()
-
-    def _writing(self, work: Callable[[], T]) -> T:
-        """Do work on the file that happens whole or not at all."""
-        with self._lock:
-            self._store.rollback()
-            try:
-                self._store.begin()
-                self._refresh()
-                # Work may ask the learner; until the file says so too, what the learner knows is not to be trusted.
-                first, self._is_stale = self._log.n + 1, True
-                result = work()
-                self._store.commit()
-                self._refresh(applied=first)
-            except BaseException:
-                self._is_stale = True
-                self._store.rollback()
-                raise
-            return result
-
-    def _append(self, events: Sequence[Event]) -> None:
-        self._store.append(events, self._log.n, self._now())
+        self._begin(desk, self._n_leaves)
 
     # --- asking and telling ------------------------------------------------------------------
 
@@ -208,8 +139,8 @@ class Session:
         """Questions to answer now, open ones first.
 
         With `who` they are leased for `lease` seconds: nobody else gets them, until the lease expires
-        because the worker left. The same worker gets them again. Questions stay open, and keep their numbers, when
-        others take answers back or import some.
+        because the worker left. The same worker gets them again. Questions stay open, and keep their numbers,
+        when others take answers back or import some.
         """
         most = 2**31 if limit is None else _whole("limit", limit, at_least=1)
         if not lease >= 0:
@@ -242,9 +173,9 @@ class Session:
     def tell(self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
         """Answer some questions; when this returns the answers are on the disk.
 
-        A question that somebody else has answered meanwhile, or that is not needed any more because an answer was
-        taken back, may still be answered: the answer is kept with the others, and the learner uses it should it ask
-        that again. The same answer by the same person is kept once.
+        A question that somebody else has answered meanwhile, or that is not needed any more because an
+        answer was taken back, may still be answered: the answer is kept with the others, and the learner
+        uses it should it ask that again. The same answer by the same person is kept once.
 
         Raises
         ------
@@ -286,8 +217,8 @@ class Session:
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
 
-        The other answers stay, and so do the questions that others have open. What was asked because of it may be
-        asked anew.
+        The other answers stay, and so do the questions that others have open. What was asked because of it
+        may be asked anew.
         """
         _checked_who(who)
 
@@ -413,15 +344,6 @@ class Session:
     def __repr__(self) -> str:
         placed = f"{self.n_placed:,} of {self._n_leaves:,} leaves"
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
-
-
-def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any]) -> _ordhc.Desk:
-    """A learner at work that nothing was asked yet."""
-    # What a leaf takes at least, in the learner and the copies that are kept of it.
-    _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
-    learner = Learner(n_leaves if names is None else names, **settings)
-    bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
-    return _ordhc.Desk(learner._learner, learner._repeat, *bounds)
 
 
 def _checked_who(who: object) -> None:

@@ -1,7 +1,7 @@
 """The file of a session: an SQLite database that is checked as it is read.
 
-Nothing in it is ever changed but leases: settings are written once, events are appended. Every row has a checksum,
-events are numbered without gaps, and how many there are is kept apart from them.
+Nothing in it is ever changed but leases: settings are written once, events are appended. Every row has a
+checksum, events are numbered without gaps, and how many there are is kept apart from them.
 """
 
 import json
@@ -13,8 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from ordhc.errors import InputError
-from ordhc.events import Broken, Event, as_rows, packed
+from ordhc.events import BrokenError, Event, as_rows, packed
 
 __all__ = ["FORMAT", "Store", "create", "damaged"]
 
@@ -65,9 +67,9 @@ def _sum(*values: object) -> int:
 
 
 def create(
-    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: float = 0.0
+    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: ArrayLike = 0.0
 ) -> None:
-    """Make the file of a new session, whole or not at all. Should somebody else make it meanwhile, theirs stays.
+    """Make the file of a new session, whole or not at all; one that somebody else makes meanwhile stays.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def create(
     new = f"{path}.new-{os.getpid()}"
     try:
         with suppress(FileNotFoundError):
-            os.unlink(new)
+            Path(new).unlink()
         db = sqlite3.connect(new, isolation_level=None)
         try:
             db.execute("PRAGMA synchronous=FULL")
@@ -86,8 +88,8 @@ def create(
             db.execute("COMMIT")
         finally:
             db.close()
-        if os.path.exists(path) and not os.path.getsize(path):
-            os.replace(new, path)
+        if Path(path).exists() and not Path(path).stat().st_size:
+            Path(new).replace(path)
         else:
             with suppress(FileExistsError):
                 _place(new, path)
@@ -96,24 +98,24 @@ def create(
     finally:
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
-                os.unlink(new + end)
+                Path(new + end).unlink()
     _synchronise_folder(path)
 
 
 def _place(new: str, path: str) -> None:
     try:
-        os.link(new, path)
+        Path(path).hardlink_to(new)
     except FileExistsError:
         raise
     except OSError:
         # File systems without links.
-        if not os.path.exists(path):
-            os.replace(new, path)
+        if not Path(path).exists():
+            Path(new).replace(path)
 
 
 def _synchronise_folder(path: str) -> None:
     with suppress(OSError):
-        folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+        folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
@@ -148,7 +150,7 @@ class Store:
         self.path = path
         self.width = 3
         with self._errors():
-            uri = f"{Path(os.path.abspath(path)).as_uri()}?mode=rw"
+            uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(
                 uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
             )
@@ -168,11 +170,13 @@ class Store:
             text = str(error)
             if "closed database" in text:
                 raise InputError(f"{self.path}: the session is closed") from None
-            if "unable to open" in text and not os.path.isfile(self.path):
+            if "unable to open" in text and not Path(self.path).is_file():
                 raise InputError(f"{self.path}: {error}") from None
             if "not a database" in text:
-                told = f"{self.path}: is no session ({error}); if it was one, `ordhc session salvage {self.path} -o NEW`"
-                raise InputError(f"{told} keeps what it can") from None
+                raise InputError(f"{self.path}: is no session ({error}); {self._hint()}") from None
+            is_writable = all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).parent))
+            if "readonly" in text and is_writable:
+                raise damaged(self.path, error) from None
             outside = ("unable to open", "locked", "full", "disk I/O", "readonly", "busy")
             if isinstance(error, sqlite3.OperationalError) and any(word in text for word in outside):
                 raise OSError(f"{self.path}: {error}; nothing of this call is kept") from None
@@ -182,19 +186,19 @@ class Store:
                 raise
             raise damaged(self.path, error) from None
 
+    def _hint(self) -> str:
+        return f"if it was one, `ordhc session salvage {self.path} -o NEW` keeps what it can"
+
     def _open(self) -> None:
         # Every commit is on the disk; readers and a writer don't block each other.
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            what = (
-                "is an SQLite file, but no session" if tables else "is an empty SQLite file, but no session"
-            )
-            raise InputError(f"{self.path}: {what}")
+            raise InputError(f"{self.path}: is an SQLite file, but no session; {self._hint()}")
         if self._format() == 1:
             from ordhc.upgrade import upgrade
 
-            upgrade(self._db, self.path)
+            upgrade(self._db)
         self._db.execute("PRAGMA journal_mode=WAL")
         (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if told != "ok":
@@ -215,15 +219,15 @@ class Store:
         found = self._db.execute("SELECT * FROM settings WHERE key = 'format'").fetchone()
         if found is None:
             raise ValueError("it has no format")
-        format = json.loads(found[1])
-        if not isinstance(format, int) or format < 1 or (format == 1) != ("sum" not in columns):
-            raise ValueError(f"its format is {format!r}")
-        if format > FORMAT:
-            text = f"{self.path}: has format {format}, newer than format {FORMAT}, the latest that this version reads"
+        number = json.loads(found[1])
+        if not isinstance(number, int) or number < 1 or (number == 1) != ("sum" not in columns):
+            raise ValueError(f"its format is {number!r}")
+        if number > FORMAT:
             if found[2:] != (_sum("format", found[1]),):
-                raise damaged(self.path, f"or newer: its format is {format}, this version reads {FORMAT}")
-            raise InputError(f"{text}: take a newer version of ordhc")
-        return format
+                raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
+            text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
+            raise InputError(f"{self.path}: {text}; take a newer version of ordhc")
+        return number
 
     def _read_settings(self) -> None:
         rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
@@ -260,7 +264,8 @@ class Store:
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
         """Rows of events from seq `after` + 1 on, as `Log.extend` takes them, some at a time."""
         with self._errors():
-            query = "SELECT (SELECT max(seq) FROM events), (SELECT seq FROM sqlite_sequence WHERE name = 'events')"
+            told = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+            query = f"SELECT (SELECT max(seq) FROM events), ({told})"
             last, told = self._db.execute(query).fetchone()
             count = 0 if last is None else last
             if last != told or not isinstance(count, int) or count < after:
@@ -274,7 +279,7 @@ class Store:
                 after += len(rows)
                 yield rows
             if after < count:
-                raise Broken(after + 1, "or a later one is missing")
+                raise BrokenError(after + 1, "or a later one is missing")
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
         """Append events, of which the first gets the seq `after` + 1."""

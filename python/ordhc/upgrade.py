@@ -20,7 +20,7 @@ Old = tuple[Any, ...]
 Row = tuple[int, ...]
 
 
-def upgrade(db: sqlite3.Connection, path: str) -> None:
+def upgrade(db: sqlite3.Connection) -> None:
     """Bring a file of format 1 up to date, in one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -69,16 +69,18 @@ def is_fine(rows: Sequence[Old], n_leaves: int, width: int) -> NDArray[np.bool_]
 def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Event]:
     """The events of format 1 as those of today.
 
-    Format 1 kept how many questions were asked for, and not which: a learner is asked again. Answers find their
-    questions by their leaves, so what was answered twice or in another order is no trouble. Leases are gone.
+    Format 1 kept how many questions were asked for, and not which: a learner is asked again. Answers find
+    their questions by their leaves, so what was answered twice or in another order is no trouble. Leases
+    are gone.
     """
-    from ordhc.session import new_desk
+    from ordhc.mirror import new_desk
 
     desk = new_desk(kept["names"], kept["n_leaves"], kept["learner"])
     undone = {row[2] for row in rows if row[1] == "undo"}
     events: list[Event] = []
     # Events from here on the learner doesn't know; of them those that are taken back later.
-    known, skipped = 0, set()
+    known = 0
+    skipped: set[int] = set()
     is_open: dict[Row, list[int]] = {}
     seqs: dict[int, int] = {}
     for at, (seq, kind, question, answer, who, *leaves) in enumerate(rows):

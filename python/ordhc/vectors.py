@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 
@@ -39,6 +39,8 @@ def as_vectors(data: Any) -> Any:
         Other shapes, what is no number, NaN and infinity with row and column.
     """
     if hasattr(data, "tocsr"):
+        if data.dtype.kind not in "biuf":
+            raise InputError(f"a sparse matrix of {data.dtype} holds no vectors of real numbers")
         rows = data.tocsr()
         if rows.dtype not in (np.float32, np.float64):
             rows = rows.astype(np.float64)
@@ -51,12 +53,11 @@ def as_vectors(data: Any) -> Any:
             column, value = rows.indices[lost[0]], rows.data[lost[0]]
             raise InputError(f"row {row}, column {column}: {value} is not finite")
     else:
-        try:
-            rows = np.asarray(data)
-            if rows.dtype not in (np.float32, np.float64):
-                rows = rows.astype(np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{type(data).__name__} is no (n, p) array of numbers") from None
+        if isinstance(data, str | bytes):
+            raise InputError(f"{type(data).__name__} is no (n, p) array of numbers")
+        rows = _checks.array("the vectors", data)
+        if rows.dtype not in (np.float32, np.float64):
+            rows = _checks.numbers_of("the vectors", rows)
     if rows.ndim != 2 or not rows.shape[0]:
         raise InputError(f"vectors have shape {rows.shape}; (n, p) with at least one row is needed")
     if isinstance(rows, np.ndarray):
@@ -315,6 +316,12 @@ def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtyp
     """Condensed values in the layout and the type that is asked for."""
     if layout == "square":
         pairs = _ordhc.square(pairs.astype(np.float64, copy=False), diagonal)
+    if np.dtype(dtype).kind == "i" and pairs.dtype.kind == "f" and pairs.size:
+        # Whole numbers in double precision are exact up to 2^53.
+        limit = min(np.iinfo(dtype).max, 2**53)
+        largest = max(pairs.max(), -pairs.min())
+        if not largest <= limit:
+            raise InputError(f"the largest value is {largest:.0f}, above {limit} of {dtype}: ask for float64")
     return pairs.astype(dtype, copy=False)
 
 
@@ -411,6 +418,7 @@ def select_dimension(
     if n < 2:
         # There are no halves to compare.
         return 1, {}
+    seed = None if seed is None else _checks.seed(seed)
     order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
     first, second = rows[order[: -(-n // 2)]], rows[order[-(-n // 2) :]]
     limit = min(first.shape)
@@ -439,9 +447,7 @@ def select_dimension(
 
 
 def _whole_in(what: str, value: Any, limit: int | None) -> int:
-    from ordhc.comparisons import _whole
-
-    number = _whole(what, value, at_least=1)
+    number = _checks.whole(what, value, at_least=1)
     if limit is not None and number > limit:
         raise InputError(f"{what} = {number} is above {limit}, the smaller one of rows and columns")
     return number

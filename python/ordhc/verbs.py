@@ -19,6 +19,8 @@ __all__ = ["linkage", "score", "similarity", "simulate_planted"]
 
 Progress = Callable[[float], None]
 
+#: How the nearest pair is found.
+ENGINES = ("auto", "chain", "nearest-pair", "naive")
 _DTYPES = ("float64", "float32", "int64", "int32")
 
 
@@ -84,14 +86,13 @@ def similarity(
            [-1., -1.,  0.]])
     """
     spec = registry.get("similarity", name)
-    if layout not in ("square", "condensed", "sparse"):
-        raise InputError(f"layout is {layout!r}, not 'square', 'condensed' or 'sparse'")
+    layout = _checks.choice("layout", layout, ("square", "condensed", "sparse"))
     try:
         type_name = np.dtype(dtype).name
-    except TypeError:
-        type_name = str(dtype)
-    if type_name not in _DTYPES:
-        raise InputError(f"dtype is {dtype!r}, not one of {', '.join(_DTYPES)}")
+    except Exception:
+        type_name = ""
+    if type_name not in _DTYPES or dtype is None:
+        raise InputError(f"dtype is {_checks.quoted(dtype)}, not one of {', '.join(_DTYPES)}")
     fitting = _fitting(data, spec.data, f"similarity {name!r}")
     settings = _settings(spec.parameters, parameters, f"similarity {name!r}")
     if layout == "sparse":
@@ -208,6 +209,11 @@ def linkage(
 
     spec = registry.get("linkage", name)
     settings = _settings(spec.parameters, parameters, f"linkage {name!r}")
+    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
+    overwrite = _checks.flag("overwrite", overwrite)
+    engine = _checks.choice("engine", engine, ENGINES)
+    missing = _checks.choice("missing", missing, ("zero", "ignore"))
+    tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     if names is None:
         names = square_names(S)
     if callable(S):
@@ -364,7 +370,12 @@ def simulate_planted(
     leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
     n = leaves_per_cluster * 2 ** min(levels, 40)
     m = n * n if n_comparisons is None else _checks.whole("n_comparisons", n_comparisons, at_least=0)
-    seed = _checks.whole("seed", seed, at_least=0)
+    seed = _checks.seed(seed)
+    mu, delta, sigma = (
+        _checks.number(what, value) for what, value in (("mu", mu), ("delta", delta), ("sigma", sigma))
+    )
+    flip = _checks.number("flip", flip, at_least=0, at_most=1)
+    quadruplets, permute = _checks.flag("quadruplets", quadruplets), _checks.flag("permute", permute)
     if levels > 20 or n > 100_000:
         raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
     rows, labels = _ordhc.planted(
@@ -443,28 +454,11 @@ def _merged(
 
 def _labels(labels: ArrayLike | None, n: int) -> NDArray[np.int64] | None:
     """Initial clusters as (n,) whole numbers."""
-    if labels is None:
-        return None
-    given = np.asarray(labels)
-    if given.shape != (n,):
-        raise InputError(
-            f"initial_clusters has shape {given.shape}; a label for each of {n} leaves is needed"
-        )
-    if given.dtype.kind == "f":
-        wrong = np.flatnonzero(given != np.floor(given))
-        if wrong.size:
-            raise InputError(f"initial_clusters[{wrong[0]}] is {given[wrong[0]]}, no whole number")
-    elif given.dtype.kind not in "iu":
-        raise InputError(f"initial_clusters of type {given.dtype} are no whole numbers")
-    return np.ascontiguousarray(given, dtype=np.int64)
+    return _checks.labels("initial_clusters", labels, n)
 
 
 def _settings(defaults: Mapping[str, Any], given: Mapping[str, Any], what: str) -> dict[str, Any]:
-    unknown = [name for name in given if name not in defaults]
-    if unknown:
-        known = ", ".join(defaults) or "none"
-        raise InputError(f"{what} has no parameter {unknown[0]!r}; its parameters: {known}")
-    return {**defaults, **given}
+    return _checks.settings(what, given, defaults)
 
 
 def _fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
@@ -484,7 +478,7 @@ def _fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
 
 def _matrix(S: ArrayLike) -> NDArray[Any]:
     """A C-contiguous array of a type that the engine reads, with a shape that it can be."""
-    values = np.asarray(S)
+    values = _checks.array("the matrix", S)
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
         raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
     if values.ndim not in (1, 2):
@@ -496,13 +490,10 @@ def _matrix(S: ArrayLike) -> NDArray[Any]:
         values = values.astype(np.int32 if small else np.int64, copy=False)
     elif values.dtype.kind == "b":
         values = values.astype(np.int32)
-    elif values.dtype != np.float32:
-        try:
-            values = values.astype(np.float64, copy=False)
-        except (TypeError, ValueError):
-            raise InputError(f"a matrix of {values.dtype} holds no similarities") from None
-    if not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
+    elif values.dtype.kind in "UT":
+        raise InputError(f"a matrix of text, {values.dtype}, holds no similarities")
+    elif values.dtype not in (np.float32, np.float64):
+        values = _checks.numbers_of("the matrix", values)
     return np.ascontiguousarray(values)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc, clustering
+from ordhc.canonical import canonical_order, in_order
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
@@ -66,21 +67,38 @@ def build(
         raise InputError(
             "linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them"
         )
+    order = canonical_order(data)
+    tree = _build(in_order(data, order), clustering.part(progress, 0, 0.5))
+    if tree is not None:
+        return tree.relabel(order).with_names(data.names)
     with _names_in_errors(data.names):
-        tree = _ordhc.build(data.rows, data.weights, data.n_leaves, progress)
-    return Dendrogram._of(tree, data.names)
+        # The answers that contradict each other, as they are numbered.
+        found = _ordhc.build(data.rows, data.weights, data.n_leaves, clustering.part(progress, 0.5, 1))
+    return Dendrogram._of(found, data.names)
+
+
+def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
+    """The tree of BUILD, if there is one."""
+    with suppress(InputError):
+        return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress), None)
+    return None
 
 
 def consistency(
     data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
 ) -> Dendrogram:
     """The tree of BUILD if there is one, else one that satisfies many triplets."""
+    order = canonical_order(data)
+    fitting = in_order(data, order)
     if initial_clusters is None:
-        with suppress(InputError):
-            return build(data, progress=progress)
+        tree = _build(fitting, clustering.part(progress, 0, 0.1))
+        if tree is not None:
+            return tree.relabel(order).with_names(data.names)
+    initial = None if initial_clusters is None else initial_clusters[order]
     start = clustering.Plan.of(data, method="adds3-al+spr")
-    tree, _ = start.fit(data, initial_clusters=initial_clusters)
-    return refined(tree, data, "satisfied", initial=initial_clusters, progress=progress)
+    tree, _ = start.fit(fitting, initial_clusters=initial, progress=clustering.part(progress, 0.1, 0.4))
+    tree = refined(tree, fitting, "satisfied", initial=initial, progress=clustering.part(progress, 0.4, 1))
+    return tree.relabel(order).with_names(data.names)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
 from ordhc.cli.score import score
+from ordhc.cli.session import session
 from ordhc.cli.simulate import simulate
 
 __all__ = ["main"]
@@ -33,7 +34,7 @@ def group() -> None:
     """
 
 
-for command in (cluster, compare, score, learn, convert, simulate, plugins, demo):
+for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo):
     group.add_command(command)
 
 

@@ -53,6 +53,11 @@ if TYPE_CHECKING:
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
+@click.option(
+    "--unit",
+    type=click.Choice(["answer", "group"]),
+    help="What is kept together; by default people if known.",
+)
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
 @click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -72,6 +77,7 @@ def cluster(
     labels: str | None,
     initial: str | None,
     bootstrap: int | None,
+    unit: str | None,
     consensus: str | None,
     seed: int | None,
     as_json: bool,
@@ -95,8 +101,8 @@ def cluster(
 
     inputs = (file, initial, reading["names"])
     check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json, inputs=inputs)
-    if bootstrap is None and consensus is not None:
-        raise click.UsageError("--consensus needs --bootstrap")
+    if bootstrap is None and (unit is not None or consensus is not None):
+        raise click.UsageError("--unit and --consensus need --bootstrap")
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
     data = read_comparisons(file, **reading)
@@ -123,7 +129,7 @@ def cluster(
                 data,
                 n_resamples=bootstrap,
                 seed=seed or 0,
-                group=data.groups,
+                unit=unit,
                 initial_clusters=start,
                 tree=tree,
                 progress=progress,

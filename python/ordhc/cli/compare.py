@@ -16,6 +16,11 @@ from ordhc.cli.common import emit_json, progress_bar, read_comparisons, reading_
 @click.option(
     "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
 )
+@click.option(
+    "--unit",
+    type=click.Choice(["answer", "group"]),
+    help="What is kept together; by default people if known.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @reading_options
@@ -25,6 +30,7 @@ def compare(
     folds: int,
     seed: int,
     by: str,
+    unit: str | None,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -44,7 +50,7 @@ def compare(
     data = read_comparisons(file, **reading)
     with progress_bar("comparing", quiet=quiet) as progress:
         found = select(
-            data, list(methods) or None, folds=folds, seed=seed, by=by, group=data.groups, progress=progress
+            data, list(methods) or None, folds=folds, seed=seed, by=by, unit=unit, progress=progress
         )
     if as_json:
         emit_json(found.to_dict())

@@ -7,7 +7,12 @@ import click
 from ordhc.cli.common import emit_json, progress_bar
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ordhc.session import Session
+
+#: Seconds between two looks at the file for others' answers.
+_POLL = 0.5
 
 
 @click.command(no_args_is_help=True)
@@ -90,7 +95,10 @@ def learn(
         assert session is not None
         with _opened(session, items, oracle, given) as kept:
             if oracle is None:
-                _interview(kept, who)
+                try:
+                    _interview(kept, who)
+                except KeyboardInterrupt:
+                    click.echo(f"\n{_LEFT}", err=True)
             else:
                 _answer_all(kept, oracle, noise, given.get("seed", 0), quiet)
             if export is not None:
@@ -189,6 +197,19 @@ def _answer_all(session: "Session", path: str, noise: float | None, seed: int, q
                 progress(session.n_placed / session.n_leaves)
 
 
+#: What somebody who leaves is told.
+_LEFT = "Everything is kept. The same command goes on."
+
+
+def _wait(session: "Session", who: str | None, console: "Console") -> None:
+    """Until there is a question for this person, or nothing left to ask."""
+    import time
+
+    console.print("\nAll questions are with others at the moment: waiting for their answers (Ctrl-C leaves).")
+    while not session.done and not len(session.ask(1, who=who)):
+        time.sleep(_POLL)
+
+
 def _interview(session: "Session", who: str | None) -> None:
     """Ask the person at the terminal, until all is known or they quit."""
     from rich.console import Console
@@ -209,8 +230,7 @@ def _interview(session: "Session", who: str | None) -> None:
         questions = [pair for pair in session.ask(len(skipped) + 1, who=who) if pair[0] not in skipped]
         if not questions:
             if not skipped:
-                console.print("All questions are with others at the moment; come back later.")
-                return
+                _wait(session, who, console)
             skipped.clear()
             continue
         number, row = questions[0]
@@ -230,7 +250,7 @@ def _interview(session: "Session", who: str | None) -> None:
             given = "q"
         if given == "q":
             session.release([number for number, _ in questions])
-            console.print("\nEverything is kept. The same command goes on.")
+            console.print(f"\n{_LEFT}")
             return
         if given == "u":
             row_back = session.undo(who)

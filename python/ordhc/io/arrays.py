@@ -25,11 +25,14 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
     if not data.startswith(b"\x93NUMPY"):
         raise _no(source, ".npy", data)
     stream = bytes_io.BytesIO(data)
-    major, _ = np.lib.format.read_magic(stream)
-    if major not in (1, 2, 3):
-        raise InputError(f"{source}: npy of version {major} is unknown")
-    read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
+    try:
+        major, _ = np.lib.format.read_magic(stream)
+        if major not in (1, 2, 3):
+            raise ValueError(f"version {major} is unknown")
+        read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(stream)
+    except Exception as error:
+        raise InputError(f"{source}: the file is cut or damaged: {quoted(str(error))}") from error
     if dtype.hasobject:
         raise InputError(f"{source}: holds Python objects, which are not read; write numbers or text")
     size = dtype.itemsize
@@ -287,13 +290,10 @@ def _add_further(
     answer: str | None,
     group: str | None,
 ) -> None:
-    def column_of(given: str | None, known: Sequence[str], what: str) -> str | None:
+    def column_of(given: str | None, known: Sequence[str]) -> str | None:
         found = table.find([given] if given else list(known))
         if given and found is None:
-            raise InputError(
-                f"{parsed.source}: there is no column {quoted(given)} of {what}; "
-                f"there are {listed(table.there)}"
-            )
+            raise unknown_column(parsed.source, given, table.there)
         return None if found in wanted else found
 
     weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
@@ -301,15 +301,15 @@ def _add_further(
         raise InputError(
             f"{parsed.source}: both `{weighted[0]}` and `{weighted[1]}` may be the weights; say which"
         )
-    if (column := column_of(weights, WEIGHTS, "weights")) is not None:
+    if (column := column_of(weights, WEIGHTS)) is not None:
         values, absent = table.values(column)
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
             raise InputError(f"{parsed.source}: row {row}: there is no weight in column {quoted(column)}")
         parsed.weights = values[kept]
-    if (column := column_of(answer, ANSWERS, "answers")) is not None:
+    if (column := column_of(answer, ANSWERS)) is not None:
         parsed.answers = _told(table, column)[kept]
-    if (column := column_of(group, PERSONS, "persons")) is not None:
+    if (column := column_of(group, PERSONS)) is not None:
         values = _told(table, column)[kept]
         if values.dtype == object:
             texts = list(dict.fromkeys(values.tolist()))

@@ -7,6 +7,7 @@ import numpy as np
 
 from ordhc import _ordhc
 from ordhc._checks import choice, quoted
+from ordhc._frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.arrays import from_arrays, from_parquet
@@ -14,25 +15,17 @@ from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
 from ordhc.io.parsed import ANSWERS, MISSING, PERSONS, WEIGHTS, Parsed, assemble, persons_of
-from ordhc.io.sheet import located
+from ordhc.io.sheet import located, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
-    Triplets: [
-        ["anchor", "near", "far"],
-        ["head", "winner", "loser"],
-        ["anchor", "positive", "negative"],
-        ["i", "j", "k"],
-    ],
-    Quadruplets: [["i", "j", "k", "l"], ["near_a", "near_b", "far_a", "far_b"]],
+    Triplets: [list(known) for known in ROLES["triplets"]],
+    Quadruplets: [list(known) for known in ROLES["quadruplets"]],
 }
-_PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
-_ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
-_CENTRAL = ("central", "most_central", "centre", "center")
 #: Questions whose answers become several triplets, and the columns of their answers.
 QUESTIONS: dict[str, list[list[str]]] = {
-    "odd-one-out": [[odd, *pair] for pair in _PAIRS for odd in _ODD],
-    "most-central": [[central, *pair] for pair in _PAIRS for central in _CENTRAL],
+    "odd-one-out": [[odd, *pair] for pair in PAIRS for odd in ODD],
+    "most-central": [[central, *pair] for pair in PAIRS for central in CENTRAL],
     "ranking": [],
 }
 
@@ -326,13 +319,15 @@ def _from_text(
         )
     except InputError as error:
         raise located(error, source) from None
-    for given, values, what in (
-        (weights, found["weights"], "weights"),
-        (answer, found["labels"][0], "answers"),
-        (group, found["labels"][1], "persons"),
+    for given, values in (
+        (weights, found["weights"]),
+        (answer, found["labels"][0]),
+        (group, found["labels"][1]),
     ):
         if given is not None and values is None:
-            raise InputError(f"{source}: there is no column {quoted(given)} of {what}")
+            first = data.removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()[0].decode(errors="replace")
+            there = _ordhc.split_table(first, delimiter, None)[0][0]
+            raise unknown_column(f"{source}:1", given, there)
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:

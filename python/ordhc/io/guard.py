@@ -68,9 +68,13 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
         return "a Newick tree", _TWO_TREES
     if head[:20].lower().startswith(b"cluster_a,cluster_b"):
         return "a tree (SciPy's Z)", _TWO_TREES
+    if data[257:262] == b"ustar":
+        return "a tar archive", "unpack it first"
     if b"\0" in head[:1024]:
-        wide = head[1:64:2].count(0) > 16 or head[0:64:2].count(0) > 16
-        return ("UTF-16 text", "save it as UTF-8") if wide else ("no text", "is it whole?")
+        if (head[1:64:2].count(0) > 16) != (head[0:64:2].count(0) > 16):
+            return "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
+        if head.count(0) > len(head) // 8:
+            return "no text", "is it whole, and of the format that its name says?"
     return None
 
 

@@ -3,23 +3,20 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
+from ordhc._frames import ANSWERS as ANSWERS
+from ordhc._frames import PERSONS as PERSONS
+from ordhc._frames import WEIGHTS as WEIGHTS
+from ordhc._ids import check_reach
 from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io.guard import brief
 
-#: Names of columns, whatever their case; the first that is there is taken.
-WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
-ANSWERS = ("answer", "answer_id", "answer_number")
-PERSONS = (
-    "person", "person_id", "participant", "participant_id", "subject", "subject_id", "worker", "worker_id",
-    "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
-    "user_id", "puid", "prolific_pid", "who",
-)  # fmt: skip
 #: What stands for a missing leaf besides blanks.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 #: Ending of columns that hold names to the letter.
@@ -152,9 +149,14 @@ def _wrong_rows(
         same = (pairs[:, 0] == pairs[:, 1]).all(axis=1)
         twice = (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
     else:
-        ordered = np.sort(rows, axis=1)
-        twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
         same = np.zeros(len(rows), dtype=bool)
+        if rows.shape[1] <= 4:
+            twice = same.copy()
+            for one, other in combinations(range(rows.shape[1]), 2):
+                twice |= rows[:, one] == rows[:, other]
+        else:
+            ordered = np.sort(rows, axis=1)
+            twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     found: list[tuple[int, str]] = []
     for row in np.flatnonzero(strange | twice | same).tolist():
         leaves = rows[row].tolist()
@@ -229,6 +231,8 @@ def _made(
         if getattr(parsed, name) is not None
     }
     try:
+        if n_leaves is None and names is None and len(parsed.rows):
+            check_reach(parsed.rows, int(parsed.rows.max()) + 1)
         return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
     except InputError as error:
         text = str(error)
@@ -236,17 +240,13 @@ def _made(
             number, _, rest = text[4:].partition(": ")
             if number.isdigit() and int(number) < len(parsed.rows):
                 raise InputError(f"{parsed.place(int(number))}: {rest}") from None
-        if n_leaves is None and names is None and len(parsed.rows) and "n_leaves" in text:
-            # A slip in one id asks for that many leaves.
-            row = int(parsed.rows.max(axis=1).argmax())
-            raise InputError(f"{parsed.place(row)}: leaf {parsed.rows[row].max()}: {text}") from None
         raise InputError(f"{parsed.source}: {text}") from None
 
 
 def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:
     """Groups and their names: numbers stay numbers where all are whole, from 0."""
     whole = not literal and all(
-        text.isascii() and text.isdigit() and len(text) < 10 and (text == "0" or text[0] != "0")
+        text.isascii() and text.isdigit() and text == str(int(text[:12])) and int(text) < 2**31
         for text in texts
     )
     if whole and texts:

@@ -35,10 +35,11 @@ def tree_format(path: Source, default: str | None = None) -> str:
     return default
 
 
-def read_tree(path: Source, format: str | None = None) -> Dendrogram:
+def read_tree(path: Source, format: str | None = None, *, preserve_underscores: bool = False) -> Dendrogram:
     """Read a tree: Newick (.nwk), JSON, SciPy's Z as csv or npy; "-" is standard input.
 
-    Standard input and unknown endings are taken as JSON if they begin with a brace, else Newick.
+    Standard input and unknown endings are taken as JSON if they begin with a brace, else Newick, which is
+    read as `Dendrogram.from_newick` does.
 
     Examples
     --------
@@ -56,7 +57,8 @@ def read_tree(path: Source, format: str | None = None) -> Dendrogram:
         _refuse_comparisons(data, name, kind)
         try:
             if kind == "newick":
-                return Dendrogram.from_newick(text_of(data, name))
+                text = text_of(data, name)
+                return Dendrogram.from_newick(text, preserve_underscores=preserve_underscores)
             if kind == "json":
                 return _from_json(text_of(data, name), name)
             if kind == "npy":

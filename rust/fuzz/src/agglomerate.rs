@@ -27,9 +27,7 @@ pub fn agglomerate(data: &[u8]) {
     let values = if square { in_square(&pairs, n) } else { pairs };
     let layout = if square { Layout::Square } else { Layout::Condensed };
     let Ok(matrix) = Matrix::new(Values::F64(&values), layout, dissimilarity) else { return };
-    let run = |engine| {
-        ordhc::agglomerate::agglomerate_from(&matrix, &rule, engine, Some(&initial), &Monitor::new())
-    };
+    let run = |engine| ordhc::agglomerate::agglomerate_from(&matrix, &rule, engine, Some(&initial), &Monitor::new());
     let [naive, nearest, auto] = [Engine::Naive, Engine::NearestPair, Engine::Auto].map(run);
     for tree in [&naive, &nearest, &auto].into_iter().flatten() {
         assert_eq!(tree.n_leaves(), n);
@@ -48,7 +46,8 @@ pub fn agglomerate(data: &[u8]) {
     }
     let mut own = values.clone();
     let in_place = (&mut own[..], layout, dissimilarity);
-    let overwritten = ordhc::agglomerate::agglomerate_in_place(in_place, &rule, Engine::Auto, Some(&initial), &Monitor::new());
+    let overwritten =
+        ordhc::agglomerate::agglomerate_in_place(in_place, &rule, Engine::Auto, Some(&initial), &Monitor::new());
     assert_eq!(auto.map(|tree| bits(&tree)), overwritten.map(|tree| bits(&tree)), "{rule:?}, in place");
 }
 
@@ -68,7 +67,8 @@ fn rule(bytes: &mut Bytes<'_>) -> Option<Rule> {
     if bytes.byte() % 2 == 0 {
         return Rule::from_name(Rule::NAMES[bytes.below(Rule::NAMES.len())]).ok();
     }
-    let terms = ["n_i", "n_j", "n_k", "b", "1", "0.5", "n_i / (n_i + n_j)", "2", "-0.25", "(n_i + n_k) / (n_i + n_j + n_k)"];
+    let terms =
+        ["n_i", "n_j", "n_k", "b", "1", "0.5", "n_i / (n_i + n_j)", "2", "-0.25", "(n_i + n_k) / (n_i + n_j + n_k)"];
     let mut formula = || {
         let mut text = terms[bytes.below(terms.len())].to_string();
         for _ in 0..bytes.below(3) {

@@ -16,7 +16,8 @@ impl Bytes<'_> {
 
     /// One of `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        let number = if n > 256 { usize::from(self.byte()) << 8 | usize::from(self.byte()) } else { usize::from(self.byte()) };
+        let number =
+            if n > 256 { usize::from(self.byte()) << 8 | usize::from(self.byte()) } else { usize::from(self.byte()) };
         number % n.max(1)
     }
 

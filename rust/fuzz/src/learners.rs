@@ -61,8 +61,8 @@ fn replay_into<const K: usize>(learner: &mut dyn Learner<K>, mut bytes: Bytes<'_
             break;
         }
         match bytes.byte() {
-            0 => _ = learner.ask(usize::MAX),
-            few @ 1..=60 => _ = learner.ask(usize::from(few) % 8),
+            0 => _ = learner.ask(usize::MAX).expect("there is memory"),
+            few @ 1..=60 => _ = learner.ask(usize::from(few) % 8).expect("there is memory"),
             other => {
                 // Most ids are near those that were asked; answers may be none.
                 let id = if other == 255 { u64::MAX } else { bytes.below(300) as u64 };

@@ -15,10 +15,5 @@ pub use text::{newick, triplets};
 pub type Target = fn(&[u8]);
 
 /// All targets by name; the corpus has a folder for each.
-pub const TARGETS: [(&str, Target); 5] = [
-    ("triplets", triplets),
-    ("newick", newick),
-    ("replay", replay),
-    ("orders", orders),
-    ("agglomerate", agglomerate),
-];
+pub const TARGETS: [(&str, Target); 5] =
+    [("triplets", triplets), ("newick", newick), ("replay", replay), ("orders", orders), ("agglomerate", agglomerate)];

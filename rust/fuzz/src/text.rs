@@ -1,8 +1,9 @@
 //! Text that somebody else has written.
 
-use ordhc::comparison::{Columns, TableOptions, parse_table};
-use ordhc::preference::{build, preference_linkage};
+use ordhc::comparison::{Columns, Delimiter, TableOptions, parse_table};
+use ordhc::preference::preference_linkage;
 use ordhc::similarity::{condensed_len, sparse_adds};
+use ordhc::tree::build;
 use ordhc::{Dendrogram, Monitor, Triplets};
 
 use crate::bytes::Bytes;
@@ -13,13 +14,25 @@ pub fn triplets(data: &[u8]) {
     let names = |names: [&str; 3]| names.map(String::from).to_vec();
     let choice = bytes.byte();
     let columns = match choice % 3 {
-        0 => Columns::Known(vec![names(["anchor", "near", "far"]), names(["i", "j", "k"])]),
+        0 => Columns::Known,
         1 => Columns::Named(names(["anchor", "near", "far"])),
         _ => Columns::Positions(vec![0, 1, 2]),
     };
-    let delimiter = [None, Some(b','), Some(b'\t'), Some(b' '), Some(b'"'), Some(b'\n')][usize::from(choice / 3) % 6];
+    let byte = |byte| Some(Delimiter::Byte(byte));
+    let delimiter = [None, byte(b','), byte(b'\t'), Some(Delimiter::Blanks), byte(b'"'), byte(b'\n')];
+    let delimiter = delimiter[usize::from(choice / 3) % 6];
     let header = [None, Some(true), Some(false)][usize::from(choice / 18) % 3];
-    let options = TableOptions { columns, weight_columns: vec!["weight".into()], delimiter, header };
+    let options = TableOptions {
+        columns,
+        known: vec![names(["anchor", "near", "far"]), names(["i", "j", "k"])],
+        weight_columns: vec!["weight".into()],
+        labels: vec![vec!["worker".into()]],
+        delimiter,
+        comment: (choice >= 216).then_some(b'#'),
+        header,
+        missing: vec!["NA".into()],
+        skip_bad: choice >= 162,
+    };
     let monitor = Monitor::new();
     let Ok(table) = parse_table(bytes.0, &options, &monitor) else { return };
     assert_eq!(table.ids.len(), 3 * table.lines.len(), "three leaves a row");
@@ -37,7 +50,7 @@ pub fn triplets(data: &[u8]) {
         let Ok(weighted) = answers.with_weights(weights) else { return };
         answers = weighted;
     }
-    for tree in [preference_linkage(&answers, None, &monitor), build(&answers, &monitor).map(|built| built.0)] {
+    for tree in [preference_linkage(&answers, None, &monitor), build(&answers, &monitor)] {
         assert!(tree.is_err() || tree.is_ok_and(|tree| tree.n_leaves() == 40), "a tree of all leaves");
     }
     let mut sums = vec![0.0; condensed_len(40)];

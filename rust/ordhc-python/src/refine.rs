@@ -1,6 +1,6 @@
 //! Moving subtrees.
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use ordhc::Monitor;
 use ordhc::agglomerate::Matrix;
 use ordhc::refine::{Heights, Refined, Search};
@@ -17,8 +17,12 @@ type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
 /// The tree, by how much it is better, how many moves it took, and whether none more would help.
 type Found = (Dendrogram, f64, u64, bool);
 
-/// Above so many leaves it takes a while.
+/// Above so many leaves, times restarts, it takes a while.
 const LONG: usize = 200;
+
+fn is_long(n_leaves: usize, search: &Search) -> bool {
+    n_leaves.saturating_mul(1 + search.restarts as usize) > LONG
+}
 
 fn search(how: How<'_>) -> PyResult<Search> {
     let (max_moves, restarts, seed, kept) = how;
@@ -49,7 +53,7 @@ pub(crate) fn refine_similarity<'py>(
         let matrix = Matrix::new(values, layout, dissimilarity)?;
         ordhc::refine::refine(tree, &matrix, heights, &search, monitor)
     };
-    callbacks::run(py, tree.n_leaves() > LONG, progress.as_ref(), work).map(to_py)
+    callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
 
 #[pyfunction]
@@ -66,7 +70,22 @@ pub(crate) fn refine_satisfied<'py>(
     let n = tree.n_leaves();
     let refined = with_comparisons!(rows, weights.as_ref(), n, 3, triplets => {
         let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, monitor);
-        callbacks::run(py, n > LONG || triplets.len() > 1 << 14, progress.as_ref(), work)?
+        callbacks::run(py, is_long(n, &search) || triplets.len() > 1 << 14, progress.as_ref(), work)?
     });
     Ok(to_py(refined))
+}
+
+/// The leaves in an order that doesn't depend on their numbers.
+#[pyfunction]
+pub(crate) fn canonical_order<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let order = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
+        let work = |_: &Monitor| Ok(ordhc::refine::canonical_order(&answers));
+        callbacks::run(py, false, None, work)?
+    });
+    Ok(PyArray1::from_iter(py, order.into_iter().map(i64::from)))
 }

@@ -89,11 +89,11 @@ fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: us
         let out = out.as_slice_mut()?;
         callbacks::run(py, long, progress, |monitor| add(out, monitor))?;
     }
-    Ok(if size_of::<T>() == size_of::<C>() && T::get_dtype(py).is_equiv_to(&C::get_dtype(py)) {
-        result.into_any()
-    } else {
-        result.call_method1("astype", (T::get_dtype(py),))?
-    })
+    if size_of::<T>() == size_of::<C>() && T::get_dtype(py).is_equiv_to(&C::get_dtype(py)) {
+        return Ok(result.into_any());
+    }
+    memory::check("the similarities", (pairs as u64).saturating_mul(size_of::<T>() as u64)).map_err(to_py)?;
+    result.call_method1("astype", (T::get_dtype(py),))
 }
 
 type Pairs<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);

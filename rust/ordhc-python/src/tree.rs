@@ -103,7 +103,7 @@ impl Dendrogram {
         ))
     }
 
-    #[pyo3(signature = (names, joined, node_names, support, shares, by_leaves, branch_lengths, leaf_heights, *, lengths, heights))]
+    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights))]
     #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
@@ -113,7 +113,7 @@ impl Dendrogram {
         node_names: Option<Vec<Option<String>>>,
         support: Option<PyReadonlyArray1<'_, f64>>,
         shares: bool,
-        by_leaves: bool,
+        standing: Option<PyReadonlyArray1<'_, i64>>,
         branch_lengths: Option<PyReadonlyArray1<'_, f64>>,
         leaf_heights: Option<PyReadonlyArray1<'_, f64>>,
         lengths: bool,
@@ -127,7 +127,9 @@ impl Dendrogram {
             node_names,
             support: values(support).transpose()?,
             shares,
-            by_leaves,
+            standing: standing
+                .map(|leaves| Ok::<_, PyErr>(leaves.as_slice()?.iter().map(|&id| label(id)).collect()))
+                .transpose()?,
             branch_lengths: values(branch_lengths).transpose()?,
             leaf_heights: values(leaf_heights).transpose()?,
         };

@@ -103,7 +103,7 @@ pub(crate) fn key_of_sum((hi, lo): (f64, f64)) -> f64 {
 /// Whether two ranges of keys have one in common, and aren't both that one.
 pub(crate) fn overlap([low_a, high_a]: [f64; 2], [low_b, high_b]: [f64; 2]) -> bool {
     let apart = high_a < low_b || high_b < low_a;
-    !apart && !(low_a == high_a && low_b == high_b)
+    !(apart || low_a == high_a && low_b == high_b)
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ id!(u8, u16, i32);
 /// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
 ///
 /// Use it by its two names, [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they
-/// occur, weights multiply, contradictions cancel.
+/// occur, weights multiply; what contradictions do is up to the method.
 ///
 /// Ids are of a type `I`: `u8` and `u16` save memory where there are few leaves and many rows.
 #[derive(Debug, Clone, PartialEq)]

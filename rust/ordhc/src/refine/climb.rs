@@ -1,9 +1,10 @@
 //! Moving subtrees as long as that helps.
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::Search;
+use super::anneal::{anneal, sweeps};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -23,12 +24,20 @@ pub(super) trait Objective {
     /// What a tree is worth.
     fn total(&self, shape: &Shape) -> f64;
 
-    /// Something about a leaf that doesn't depend on its number.
-    fn weight(&self, leaf: usize) -> f64;
+    /// About how many operations it takes to score every subtree once.
+    fn effort(&self, shape: &Shape) -> u64 {
+        (shape.n_leaves() as u64).pow(2)
+    }
+
+    /// Temperatures, in units of worth, between which chance moves help; 0 if none do.
+    fn temperatures(&mut self, shape: &Shape, restart: u32) -> [f64; 2];
 }
 
+/// The share of a climb that is told as done is steps / (steps + this many turns of all subtrees).
+const CLIMB: u64 = 4;
+
 /// Subtrees are tried in turn, each put where it is worth most, until none is worth more elsewhere. Then
-/// the tree is shaken and improved again, and kept if it got better. Gives the number of moves, and whether
+/// the tree is annealed and improved again, and kept if it got better. Gives the number of moves, and whether
 /// none more would help.
 pub(super) fn climb(
     shape: &mut Shape,
@@ -37,18 +46,20 @@ pub(super) fn climb(
     search: &Search,
     monitor: &Monitor,
 ) -> Result<(u64, bool)> {
-    let turn = turn(shape, objective, movable);
+    let turn = turn(shape, movable);
     let mut climber = Climber { turn: &turn, movable, left: search.max_moves.unwrap_or(u64::MAX), moves: 0 };
-    monitor.start(turn.len() as u64 * (1 + u64::from(search.restarts)));
+    let one = turn.len() as u64;
+    monitor.start(one * (CLIMB + u64::from(search.restarts) * (CLIMB + sweeps(objective.effort(shape)))));
     let mut at_top = climber.climb_up(shape, objective, monitor)?;
     let mut random = ChaCha8Rng::seed_from_u64(search.seed);
     let mut best = objective.total(shape);
-    for _ in 0..search.restarts {
-        if climber.left == 0 || turn.len() < 2 {
+    for restart in 0..search.restarts {
+        let temperatures = objective.temperatures(shape, restart);
+        if climber.left == 0 || turn.len() < 2 || temperatures[1] <= 0.0 {
             break;
         }
         let kept = shape.clone();
-        climber.shake(shape, objective, &mut random);
+        anneal(&mut climber, shape, objective, temperatures, &mut random, monitor)?;
         let top = climber.climb_up(shape, objective, monitor)?;
         let total = objective.total(shape);
         if total > best {
@@ -61,24 +72,18 @@ pub(super) fn climb(
     Ok((climber.moves, at_top))
 }
 
-/// The nodes that may be cut off, in an order that doesn't depend on how leaves are numbered: by the merge
-/// that takes them in, then by their own, leaves by their weight.
-fn turn(shape: &Shape, objective: &impl Objective, movable: &[bool]) -> Vec<usize> {
+/// The nodes that may be cut off: by the node above, then by their own numbers.
+fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     let mut nodes: Vec<usize> =
         (0..shape.n_nodes()).filter(|&node| movable[node] && shape.parent(node).is_some()).collect();
-    let weights: Vec<f64> = (0..shape.n_leaves()).map(|leaf| objective.weight(leaf)).collect();
-    let leaf_weight = |node: usize| if shape.is_leaf(node) { weights[node] } else { f64::INFINITY };
-    nodes.sort_by(|&a, &b| {
-        let merges = shape.parent(a).cmp(&shape.parent(b));
-        merges.then(leaf_weight(a).total_cmp(&leaf_weight(b))).then(a.cmp(&b))
-    });
+    nodes.sort_by_key(|&node| (shape.parent(node), node));
     nodes
 }
 
-struct Climber<'a> {
-    turn: &'a [usize],
+pub(super) struct Climber<'a> {
+    pub(super) turn: &'a [usize],
     movable: &'a [bool],
-    left: u64,
+    pub(super) left: u64,
     moves: u64,
 }
 
@@ -86,20 +91,21 @@ impl Climber<'_> {
     /// Whether no move helps any more; otherwise there are no moves left.
     fn climb_up(&mut self, shape: &mut Shape, objective: &mut impl Objective, monitor: &Monitor) -> Result<bool> {
         let mut scores = vec![0.0; shape.n_nodes()];
-        let mut farthest = 0;
+        let all = CLIMB * self.turn.len() as u64;
+        let (mut steps, mut told) = (0, 0);
         let mut since_last = 0;
-        while since_last < self.turn.len() {
+        let mut at_top = true;
+        'turns: while since_last < self.turn.len() {
             for &subtree in self.turn {
                 if self.left == 0 {
-                    return Ok(false);
+                    at_top = false;
+                    break 'turns;
                 }
+                steps += 1;
                 since_last += 1;
-                if since_last > farthest {
-                    farthest = since_last;
-                    monitor.advance(1)?;
-                } else {
-                    monitor.advance(0)?;
-                }
+                let done = (all as f64 * steps as f64 / (steps + all) as f64) as u64;
+                monitor.advance(done - told)?;
+                told = done;
                 if let Some(target) = self.better_place(shape, objective, subtree, &mut scores) {
                     self.make(shape, objective, subtree, target);
                     since_last = 0;
@@ -108,7 +114,8 @@ impl Climber<'_> {
                 }
             }
         }
-        Ok(true)
+        monitor.advance(all - told)?;
+        Ok(at_top)
     }
 
     /// The node above which a subtree is worth most, if that is more than where it is.
@@ -119,35 +126,30 @@ impl Climber<'_> {
         subtree: usize,
         scores: &mut [f64],
     ) -> Option<usize> {
-        let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
+        let sibling = shape.sibling(subtree)?;
         let rounding = objective.score(shape, subtree, scores);
         let mut best = scores[shape.place(sibling)] + rounding;
         let mut target = None;
-        let (span, parent) = (shape.span(subtree), shape.place(parent));
-        for place in (0..*span.start()).chain(*span.end() + 1..scores.len()) {
-            if scores[place] > best && place != parent && self.movable[shape.node_at(place)] {
+        for place in self.other_places(shape, subtree) {
+            if scores[place] > best {
                 (best, target) = (scores[place], Some(place));
             }
         }
         target.map(|place| shape.node_at(place))
     }
 
-    fn make(&mut self, shape: &mut Shape, objective: &mut impl Objective, subtree: usize, target: usize) {
+    /// The places where a subtree may go, its own among them (that of its sibling).
+    pub(super) fn other_places(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
+        let (span, parent) = (shape.span(subtree), shape.parent(subtree).map(|parent| shape.place(parent)));
+        let places = (0..*span.start()).chain(*span.end() + 1..shape.n_nodes());
+        places.filter(move |&place| Some(place) != parent && self.movable[shape.node_at(place)])
+    }
+
+    pub(super) fn make(&mut self, shape: &mut Shape, objective: &mut impl Objective, subtree: usize, target: usize) {
         if let Some(changed) = shape.regraft(subtree, target) {
             objective.follow(shape, &changed);
             self.left -= 1;
             self.moves += 1;
-        }
-    }
-
-    /// Puts a twentieth of the nodes, but 2 to 25, somewhere.
-    fn shake(&mut self, shape: &mut Shape, objective: &mut impl Objective, random: &mut ChaCha8Rng) {
-        for _ in 0..(self.turn.len() / 20).clamp(2, 25) {
-            let subtree = self.turn[random.random_range(0..self.turn.len())];
-            let target = self.turn[random.random_range(0..self.turn.len())];
-            if self.left > 0 {
-                self.make(shape, objective, subtree, target);
-            }
         }
     }
 }

@@ -22,20 +22,26 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape) -> Result<Self> {
+    /// Leaf i of the matrix is leaf `number[i]` of the tree.
+    pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32]) -> Result<Self> {
         let n = shape.n_leaves();
+        let cell = |i: usize, j: usize| number[i] as usize * n + number[j] as usize;
         let mut rows = Buffer::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
         let sign = if matrix.is_dissimilarity() { -1.0 } else { 1.0 };
         for i in 0..n {
             let [before, after] = matrix.row(i);
             if matrix.is_symmetric() {
                 put(after, |at, value| {
-                    rows[i * n + i + 1 + at] = sign * value;
-                    rows[(i + 1 + at) * n + i] = sign * value;
+                    rows[cell(i, i + 1 + at)] = sign * value;
+                    rows[cell(i + 1 + at, i)] = sign * value;
                 });
             } else {
-                put(before, |at, value| add_half(&mut rows, n, i, at, sign * value));
-                put(after, |at, value| add_half(&mut rows, n, i, i + 1 + at, sign * value));
+                let mut add_half = |j: usize, value: f64| {
+                    rows[cell(i, j)] += 0.5 * sign * value;
+                    rows[cell(j, i)] += 0.5 * sign * value;
+                };
+                put(before, &mut add_half);
+                put(after, |at, value| add_half(i + 1 + at, value));
             }
         }
         // The largest sum is of n^2 similarities, each times n.
@@ -75,12 +81,7 @@ impl Cost {
     }
 }
 
-fn add_half(rows: &mut [f64], n: usize, i: usize, j: usize, value: f64) {
-    rows[i * n + j] += 0.5 * value;
-    rows[j * n + i] += 0.5 * value;
-}
-
-fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
+pub(super) fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     match values {
         Values::F64(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, value)),
         Values::F32(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, f64::from(value))),
@@ -162,7 +163,22 @@ impl Objective for Cost {
         -shape.inner_in_order().map(|node| shape.size(node) as f64 * self.cross[node - self.n]).sum::<f64>()
     }
 
-    fn weight(&self, leaf: usize) -> f64 {
-        self.row(leaf).iter().sum()
+    /// In units of how much the worth of a leaf's places varies, for most leaves.
+    fn temperatures(&mut self, shape: &Shape, restart: u32) -> [f64; 2] {
+        let mut scores = vec![0.0; shape.n_nodes()];
+        let mut deviations: Vec<f64> = (0..self.n)
+            .map(|leaf| {
+                self.score(shape, leaf, &mut scores);
+                scores[shape.place(leaf)] = 0.0;
+                let (sum, squares) = scores.iter().fold((0.0, 0.0), |(sum, squares), &x| (sum + x, squares + x * x));
+                let places = (scores.len() - 1) as f64;
+                ((squares - sum * sum / places) / places).max(0.0).sqrt()
+            })
+            .collect();
+        deviations.sort_unstable_by(f64::total_cmp);
+        let unit = deviations[self.n / 2];
+        // At first whole clusters change sides, later on few leaves do.
+        let hot = 2.0 * unit * 0.5f64.powi((restart % 3) as i32);
+        [hot, 0.015 * hot]
     }
 }

@@ -5,10 +5,15 @@
 //! can be put on any other edge, and all of these places are scored together, in O(n) for objectives
 //! that are sums over pairs of leaves.
 //!
+//! Where the tree is at a local optimum, it is annealed, and the best one kept. The search takes place in an
+//! order of the leaves that comes from the data, so that trees don't depend on how leaves are numbered.
+//!
 //! * [`refine`]: for a matrix of similarities, Dasgupta's cost; with AddS similarities that is the revenue
 //!   of comparisons.
 //! * [`refine_satisfied`]: the number of triplets that the tree agrees with.
 
+mod anneal;
+mod canonical;
 mod climb;
 mod cost;
 mod satisfied;
@@ -20,6 +25,8 @@ use crate::error::{Error, Result};
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge};
+pub use canonical::canonical_order;
+use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
 use cost::Cost;
 use satisfied::SatisfiedTriplets;
@@ -30,7 +37,7 @@ use shape::Shape;
 pub struct Search {
     /// The most moves that are made; as many as help, if there is no limit.
     pub max_moves: Option<u64>,
-    /// How often the best tree is shaken by random moves, and improved again.
+    /// How often the best tree is annealed (heated, so that moves are random, and cooled) and improved again.
     pub restarts: u32,
     /// For the random moves.
     pub seed: u64,
@@ -92,13 +99,16 @@ pub fn refine(
     monitor: &Monitor,
 ) -> Result<Refined> {
     same_leaves(["the tree has", "the matrix has"], [start.n_leaves(), matrix.n_leaves()])?;
-    let mut objective = Cost::new(matrix, &Shape::of(start))?;
-    let found = best_tree(start, &mut objective, search, monitor)?;
+    let leaves = order_of_matrix(matrix, start);
+    let number = numbers(&leaves);
+    let shape = Shape::of(renumbered(start, &number));
+    let mut objective = Cost::new(matrix, &shape, &number)?;
+    let found = best_tree(shape, &number, &mut objective, search, monitor)?;
     let height = |shape: &Shape, node: usize| match heights {
         Heights::Sizes => size_height(shape, node, matrix.is_dissimilarity()),
         Heights::Average => objective.mean(shape, node),
     };
-    found.refined(height, matrix.is_dissimilarity())
+    found.refined(&leaves, height, matrix.is_dissimilarity())
 }
 
 /// Raises the number (the weight) of triplets that a tree agrees with, by moving subtrees.
@@ -126,10 +136,13 @@ pub fn refine_satisfied<I: Id>(
     monitor: &Monitor,
 ) -> Result<Refined> {
     same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), triplets.n_leaves()])?;
-    let mut objective = SatisfiedTriplets::new(triplets, &Shape::of(start))?;
+    let leaves = order_with_tree(triplets, start);
+    let number = numbers(&leaves);
+    let shape = Shape::of(renumbered(start, &number));
+    let mut objective = SatisfiedTriplets::new(triplets, &shape, &number)?;
     let dissimilarity = start.is_dissimilarity();
-    let found = best_tree(start, &mut objective, search, monitor)?;
-    found.refined(|shape, node| size_height(shape, node, dissimilarity), dissimilarity)
+    let found = best_tree(shape, &number, &mut objective, search, monitor)?;
+    found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
 /// As a similarity.
@@ -145,28 +158,34 @@ struct Found {
     is_local_optimum: bool,
 }
 
-fn best_tree(start: &Dendrogram, objective: &mut impl Objective, search: &Search, monitor: &Monitor) -> Result<Found> {
-    let mut shape = Shape::of(start);
-    let movable = movable(&shape, search.kept.as_ref())?;
+fn best_tree(
+    start: Shape,
+    number: &[u32],
+    objective: &mut impl Objective,
+    search: &Search,
+    monitor: &Monitor,
+) -> Result<Found> {
+    let movable = movable(&start, number, search.kept.as_ref())?;
+    let mut shape = start.clone();
     let before = objective.total(&shape);
     let (moves, is_local_optimum) = climb(&mut shape, objective, &movable, search, monitor)?;
     let gain = objective.total(&shape) - before;
     if gain < 0.0 {
         // Only where gains are below rounding.
-        shape = Shape::of(start);
-        objective.prepare(&shape);
-        return Ok(Found { shape, gain: 0.0, moves: 0, is_local_optimum });
+        objective.prepare(&start);
+        return Ok(Found { shape: start, gain: 0.0, moves: 0, is_local_optimum });
     }
     Ok(Found { shape, gain, moves, is_local_optimum })
 }
 
 /// Which nodes may be cut off, and which edges above nodes may be put on.
-fn movable(shape: &Shape, kept: Option<&Partition>) -> Result<Vec<bool>> {
+fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Vec<bool>> {
     let mut movable = vec![true; shape.n_nodes()];
     let Some(kept) = kept else { return Ok(movable) };
     same_leaves(["the tree has", "the clusters to keep have"], [shape.n_leaves(), kept.n_leaves()])?;
     for cluster in kept.clusters() {
-        let top = shape.smallest_holding(cluster);
+        let numbers: Vec<usize> = cluster.iter().map(|&leaf| number[leaf] as usize).collect();
+        let top = shape.smallest_holding(&numbers);
         if shape.size(top) != cluster.len() {
             return Err(Error::Argument(format!(
                 "leaves {} and {} are to stay in one cluster of {}, but the tree joins them in one of {}",
@@ -182,7 +201,8 @@ fn movable(shape: &Shape, kept: Option<&Partition>) -> Result<Vec<bool>> {
 }
 
 impl Found {
-    fn refined(self, height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
+    /// With the leaf at each place of an order as its number.
+    fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
         let mut merges = Vec::with_capacity(n - 1);
@@ -193,7 +213,8 @@ impl Found {
         }
         // A whole is no closer than its parts.
         let merges = RawMerge::sort(n, merges, Tolerance::EXACT, &Monitor::new());
-        let tree = Dendrogram::in_order(n, merges)?.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });
+        let tree = Dendrogram::in_order(n, merges)?.relabel(leaves)?;
+        let tree = tree.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });
         Ok(Refined { tree, gain: self.gain, moves: self.moves, is_local_optimum: self.is_local_optimum })
     }
 }

@@ -1,5 +1,7 @@
 //! Satisfied triplets of all places of a subtree.
 
+use std::cmp::Ordering;
+
 use super::climb::Objective;
 use super::shape::Shape;
 use crate::comparison::{Id, Triplets};
@@ -16,6 +18,13 @@ struct Wish {
     apart: bool,
 }
 
+impl Wish {
+    fn by_content(&self, other: &Self) -> Ordering {
+        let content = |wish: &Self| (wish.others, wish.apart);
+        content(self).cmp(&content(other)).then(self.weight.total_cmp(&other.weight))
+    }
+}
+
 /// Triplets by leaf.
 pub(super) struct SatisfiedTriplets {
     starts: Vec<usize>,
@@ -25,15 +34,18 @@ pub(super) struct SatisfiedTriplets {
     /// Between two neighbouring leaves the place of the node that joins them.
     joins: RangeMax,
     exact: bool,
+    /// The mean weight of a triplet.
+    mean: f64,
 }
 
 impl SatisfiedTriplets {
-    pub(super) fn new<I: Id>(triplets: &Triplets<'_, I>, shape: &Shape) -> Result<Self> {
+    /// Leaf i of the triplets is leaf `number[i]` of the tree.
+    pub(super) fn new<I: Id>(triplets: &Triplets<'_, I>, shape: &Shape, number: &[u32]) -> Result<Self> {
         let bytes = 3 * triplets.len() * size_of::<Wish>();
         memory::check("triplets by leaf", bytes as u64)?;
         let mut starts = vec![0; shape.n_leaves() + 1];
         for row in triplets.rows() {
-            row.iter().for_each(|leaf| starts[leaf.index() + 1] += 1);
+            row.iter().for_each(|leaf| starts[number[leaf.index()] as usize + 1] += 1);
         }
         for leaf in 0..shape.n_leaves() {
             starts[leaf + 1] += starts[leaf];
@@ -47,7 +59,7 @@ impl SatisfiedTriplets {
             let weight = triplets.weights().map_or(1.0, |weights| weights[at]);
             all_whole &= weight.fract() == 0.0;
             total += weight;
-            let [anchor, near, far] = row.map(|leaf| leaf.index() as u32);
+            let [anchor, near, far] = row.map(|leaf| number[leaf.index()]);
             for (leaf, others, apart) in
                 [(anchor, [near, far], false), (near, [anchor, far], false), (far, [anchor, near], true)]
             {
@@ -55,9 +67,14 @@ impl SatisfiedTriplets {
                 next[leaf as usize] += 1;
             }
         }
+        // Sums must not depend on the order of rows.
+        for leaf in 0..shape.n_leaves() {
+            wishes[starts[leaf]..starts[leaf + 1]].sort_unstable_by(Wish::by_content);
+        }
+        let mean = total / triplets.len().max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
-        let mut satisfied = Self { starts, wishes, ranks, joins, exact };
+        let mut satisfied = Self { starts, wishes, ranks, joins, exact, mean };
         satisfied.prepare(shape);
         Ok(satisfied)
     }
@@ -147,7 +164,11 @@ impl Objective for SatisfiedTriplets {
         (0..shape.n_leaves()).map(agreed).sum()
     }
 
-    fn weight(&self, leaf: usize) -> f64 {
-        self.of(leaf).iter().map(|wish| wish.weight).sum()
+    fn effort(&self, shape: &Shape) -> u64 {
+        (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64
+    }
+
+    fn temperatures(&mut self, _shape: &Shape, _restart: u32) -> [f64; 2] {
+        [self.mean, self.mean / 10.0]
     }
 }

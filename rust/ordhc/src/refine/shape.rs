@@ -2,8 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::tree::Dendrogram;
-
 const NONE: u32 = u32::MAX;
 
 /// Nodes keep their numbers: leaves first, then inner nodes, of which one moves with every subtree.
@@ -24,18 +22,19 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(tree: &Dendrogram) -> Self {
-        let n = tree.n_leaves();
+    /// From merges, as a dendrogram has them.
+    pub(super) fn of(merges: Vec<[u32; 2]>) -> Self {
+        let n = merges.len() + 1;
         let n_nodes = 2 * n - 1;
         let mut parents = vec![NONE; n_nodes];
-        for (merge, parts) in tree.merges().iter().enumerate() {
+        for (merge, parts) in merges.iter().enumerate() {
             parts.iter().for_each(|&part| parents[part as usize] = (n + merge) as u32);
         }
         let mut shape = Self {
             n,
             root: n_nodes - 1,
             parents,
-            children: tree.merges().to_vec(),
+            children: merges,
             places: vec![0; n_nodes],
             order: vec![0; n_nodes],
             sizes: vec![1; n_nodes],
@@ -64,6 +63,14 @@ impl Shape {
                 right + self.sizes[place - 2 * right as usize]
             };
         }
+    }
+
+    /// The same tree with all places told anew.
+    #[cfg(test)]
+    pub(super) fn numbered(&self) -> Self {
+        let mut shape = self.clone();
+        shape.number();
+        shape
     }
 
     pub(super) fn n_leaves(&self) -> usize {
@@ -166,13 +173,41 @@ impl Shape {
         self.parents[target] = parent as u32;
         let left: Vec<usize> = from.map_or_else(Vec::new, |from| self.up_from(from).collect());
         let entered: Vec<usize> = self.up_from(parent).collect();
-        self.number();
+        let moved = self.size(subtree) as u32;
+        self.put_behind(subtree, parent, target);
+        let (place, size) = (self.place(parent), self.size(target) as u32 + moved);
+        self.sizes[place] = size;
+        for &node in &left {
+            self.sizes[self.places[node] as usize] -= moved;
+        }
+        for &node in &entered[1..] {
+            self.sizes[self.places[node] as usize] += moved;
+        }
         let common = left.iter().rev().zip(entered.iter().rev()).take_while(|(a, b)| a == b).count();
         // The lowest node above both ends, too.
         let mut changed = left[..left.len() - common].to_vec();
         changed.extend(entered.iter().take(entered.len() - common + 1));
         changed.sort_unstable_by_key(|&node| self.places[node]);
         Some(changed)
+    }
+
+    /// Puts the places of a subtree and its parent behind that of `target`; all between move up or down.
+    fn put_behind(&mut self, subtree: usize, parent: usize, target: usize) {
+        let (subtree, parent, target) = (self.span(subtree), self.place(parent), self.place(target));
+        let (first, last) = (*subtree.start(), *subtree.end());
+        let n_moved = last + 2 - first;
+        for values in [&mut self.order, &mut self.sizes] {
+            // The parent comes right behind its subtree, what was between moves up by one.
+            values[last + 1..=parent].rotate_right(1);
+            if target < first {
+                values[target + 1..=last + 1].rotate_right(n_moved);
+            } else {
+                values[first..=target + usize::from(target < parent)].rotate_left(n_moved);
+            }
+        }
+        for place in first.min(target)..=parent.max(target) {
+            self.places[self.order[place] as usize] = place as u32;
+        }
     }
 
     /// Puts `new` where `old` is, under `above`.

@@ -42,6 +42,14 @@ fn answers(n: usize, m: usize, weighted: bool, seed: u64) -> Triplets<'static> {
     if weighted { triplets.with_weights(weights).unwrap() } else { triplets }
 }
 
+fn shape_of(tree: &Dendrogram) -> Shape {
+    Shape::of(tree.merges().to_vec())
+}
+
+fn as_they_are(n: usize) -> Vec<u32> {
+    (0..n as u32).collect()
+}
+
 fn cost_of(tree: &Dendrogram, matrix: &Matrix<'_>) -> f64 {
     dasgupta_cost(tree, matrix, &Monitor::new()).unwrap().to_f64()
 }
@@ -101,6 +109,7 @@ fn assert_scores_are_true(objective: &mut impl Objective, naive: &mut impl Objec
             for target in 0..shape.n_nodes() {
                 let mut moved = shape.clone();
                 if moved.regraft(subtree, target).is_some() {
+                    assert_eq!(moved, moved.numbered());
                     let gain = scores[shape.place(target)] - scores[shape.place(sibling)];
                     assert_eq!(worth(&moved) - here, gain);
                 }
@@ -121,10 +130,10 @@ proptest! {
     #[test]
     fn scores_of_places_are_true(n in 1..12usize, seed: u64, largest in prop::sample::select(vec![0, 1, 1000])) {
         let start = tree(n, seed);
-        let mut shape = Shape::of(&start);
+        let mut shape = shape_of(&start);
         let pairs = pairs(n, largest, seed);
         let matrix = matrix(n, &pairs, seed % 2 == 0);
-        let [mut cost, mut naive] = [(); 2].map(|()| Cost::new(&matrix, &shape).unwrap());
+        let [mut cost, mut naive] = [(); 2].map(|()| Cost::new(&matrix, &shape, &as_they_are(n)).unwrap());
         let sign = if seed % 2 == 0 { -1.0 } else { 1.0 };
         prop_assert_eq!(-cost.total(&shape), sign * cost_of(&start, &matrix));
         assert_scores_are_true(&mut cost, &mut naive, &mut shape, seed);
@@ -133,9 +142,9 @@ proptest! {
     #[test]
     fn scores_of_satisfied_triplets_are_true(n in 3..12usize, seed: u64, m in 0..60usize, weighted: bool) {
         let start = tree(n, seed);
-        let mut shape = Shape::of(&start);
+        let mut shape = shape_of(&start);
         let answers = answers(n, m, weighted, seed);
-        let [mut objective, mut naive] = [(); 2].map(|()| SatisfiedTriplets::new(&answers, &shape).unwrap());
+        let [mut objective, mut naive] = [(); 2].map(|()| SatisfiedTriplets::new(&answers, &shape, &as_they_are(n)).unwrap());
         prop_assert_eq!(objective.total(&shape), satisfied(&start, &answers).unwrap().agreed);
         assert_scores_are_true(&mut objective, &mut naive, &mut shape, seed);
     }
@@ -178,7 +187,7 @@ proptest! {
         let kept = Partition::new(&labels).unwrap();
         let search = Search { kept: Some(kept.clone()), ..Search::default() };
         let better = refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, &Monitor::new()).unwrap();
-        let (before, after) = (Shape::of(&start), Shape::of(&better.tree));
+        let (before, after) = (shape_of(&start), shape_of(&better.tree));
         for cluster in kept.clusters() {
             let tops = [&before, &after].map(|shape| shape.smallest_holding(cluster));
             prop_assert_eq!(after.size(tops[1]), cluster.len());
@@ -199,23 +208,69 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_leaves_do_not_matter(n in 2..25usize, seed: u64) {
+    fn numbers_of_leaves_do_not_matter(n in 2..25usize, seed: u64, heights: bool, whole: bool) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let values: Vec<f64> = (0..condensed_len(n)).map(|_| rng.random_range(-1.0..1.0)).collect();
+        // Whole numbers tie, and are all that tells leaves apart.
+        let draw = |_| if whole { f64::from(rng.random_range(-9..9)) } else { rng.random_range(-1.0..1.0) };
+        let values: Vec<f64> = (0..condensed_len(n)).map(draw).collect();
         let at = |i: usize, j: usize| if i == j { 0.0 } else { values[crate::similarity::pair_index(n, i.min(j), i.max(j))] };
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.shuffle(&mut rng);
         let square = |of: &dyn Fn(usize) -> usize| -> Vec<f64> {
             (0..n * n).map(|cell| at(of(cell / n), of(cell % n))).collect()
         };
-        let refined = |values: &[f64]| {
-            let matrix = Matrix::new(Values::F64(values), Layout::Square, false).unwrap();
-            let start = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
-            refine(&start, &matrix, Heights::Average, &Search::default(), &Monitor::new()).unwrap().tree
+        let [plain, shuffled] = [square(&|i| i), square(&|i| order[i] as usize)];
+        let [plain, shuffled] = [&plain, &shuffled].map(|values| Matrix::new(Values::F64(values), Layout::Square, false).unwrap());
+        let start = tree(n, seed);
+        let number = numbers(&order);
+        let moved = start.relabel(&number).unwrap();
+        // Where leaves can be exchanged for each other their numbers decide.
+        let place = |order: Vec<u32>| numbers(&order);
+        let (places, others) = (place(order_of_matrix(&plain, &start)), place(order_of_matrix(&shuffled, &moved)));
+        prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
+        let heights = if heights { Heights::Average } else { Heights::Sizes };
+        let search = Search { restarts: 2, seed, ..Search::default() };
+        let plain = refine(&start, &plain, heights, &search, &Monitor::new()).unwrap();
+        let shuffled = refine(&moved, &shuffled, heights, &search, &Monitor::new()).unwrap();
+        prop_assert_eq!(plain.tree, shuffled.tree.relabel(&order).unwrap());
+        prop_assert_eq!(plain.gain, shuffled.gain);
+    }
+
+    #[test]
+    fn neither_numbers_nor_rows_matter_for_satisfied_triplets(n in 3..20usize, seed: u64, m in 0..120usize, weighted: bool) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let start = tree(n, seed);
+        let plain = answers(n, m, weighted, seed);
+        let mut number: Vec<u32> = (0..n as u32).collect();
+        number.shuffle(&mut rng);
+        let mut of_row: Vec<usize> = (0..m).collect();
+        of_row.shuffle(&mut rng);
+        let rows: Vec<[i32; 3]> = of_row.iter().map(|&at| plain.rows()[at].map(|leaf| number[leaf as usize] as i32)).collect();
+        let mut shuffled = Triplets::new(rows, Some(n)).unwrap();
+        if let Some(weights) = plain.weights() {
+            shuffled = shuffled.with_weights(of_row.iter().map(|&at| weights[at] / 3.0).collect::<Vec<f64>>()).unwrap();
+        }
+        let thirds = plain.weights().map(|weights| weights.iter().map(|weight| weight / 3.0).collect::<Vec<f64>>());
+        let plain = match thirds {
+            Some(weights) => plain.clone().with_weights(weights).unwrap(),
+            None => plain,
         };
-        let plain = refined(&square(&|i| i));
-        let shuffled = refined(&square(&|i| order[i] as usize));
-        prop_assert_eq!(plain.to_newick_topology(), shuffled.relabel(&order).unwrap().to_newick_topology());
+        let moved = start.relabel(&number).unwrap();
+        let (places, others) = (numbers(&order_with_tree(&plain, &start)), numbers(&order_with_tree(&shuffled, &moved)));
+        prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
+        let search = Search { restarts: 2, seed, ..Search::default() };
+        let plain = refine_satisfied(&start, &plain, &search, &Monitor::new()).unwrap();
+        let shuffled = refine_satisfied(&moved, &shuffled, &search, &Monitor::new()).unwrap();
+        prop_assert_eq!(plain.tree.relabel(&number).unwrap(), shuffled.tree);
+    }
+
+    #[test]
+    fn orders_of_repeats_are_those_of_weights(n in 3..12usize, seed: u64, m in 0..40usize) {
+        let once = answers(n, m, true, seed);
+        let times = |at: usize| once.weights().map_or(1, |weights| weights[at] as usize);
+        let repeated: Vec<[i32; 3]> =
+            once.rows().iter().enumerate().flat_map(|(at, &row)| vec![row; times(at)]).collect();
+        prop_assert_eq!(canonical_order(&once), canonical_order(&Triplets::new(repeated, Some(n)).unwrap()));
     }
 
     #[test]
@@ -223,8 +278,8 @@ proptest! {
         let pairs = pairs(n, 1000, seed);
         let matrix = matrix(n, &pairs, false);
         let start = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
-        let shape = Shape::of(&start);
-        let mut objective = Cost::new(&matrix, &shape).unwrap();
+        let shape = shape_of(&start);
+        let mut objective = Cost::new(&matrix, &shape, &as_they_are(n)).unwrap();
         let best = objective.total(&shape);
         for subtree in 0..shape.n_nodes() {
             // A niece goes where its aunt is.
@@ -296,4 +351,57 @@ fn what_does_not_fit() {
     stopped.cancel();
     let found = refine(&start, &matrix(3, &[1, 5, 2], false), Heights::Sizes, &Search::default(), &stopped);
     assert_eq!(found.unwrap_err(), Error::Interrupted);
+}
+
+#[test]
+fn leaves_are_told_apart() {
+    // Only 0 and 1 can be exchanged for each other, and keep their order.
+    let order = canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2], [3, 2, 0], [3, 2, 1]], None).unwrap());
+    let mut apart = order.clone();
+    apart.sort_unstable();
+    assert_eq!(apart, [0, 1, 2, 3]);
+    let place = |leaf| order.iter().position(|&other| other == leaf).unwrap();
+    assert_eq!(place(1), place(0) + 1);
+    // The two pairs of a quadruplet are no triplet's, their leaves are alike.
+    let order = canonical_order(&crate::Quadruplets::new(vec![[3, 1, 0, 2]], None).unwrap());
+    assert!(order == [1, 3, 0, 2] || order == [0, 2, 1, 3], "{order:?}");
+    let tree = tree(6, 1);
+    assert_eq!(order_of_matrix(&matrix(6, &[0; 15], false), &tree).len(), 6);
+}
+
+#[test]
+fn progress_is_told_while_the_tree_climbs() {
+    let pairs = pairs(60, 1000, 3);
+    let matrix = matrix(60, &pairs, false);
+    let monitor = Monitor::new();
+    let search = Search { restarts: 2, ..Search::default() };
+    let shares = std::thread::scope(|scope| {
+        let work = scope.spawn(|| refine(&tree(60, 4), &matrix, Heights::Sizes, &search, &monitor).unwrap());
+        let mut shares = vec![];
+        while !work.is_finished() {
+            let share = monitor.fraction();
+            if shares.last() != Some(&share) {
+                shares.push(share);
+            }
+        }
+        shares
+    });
+    assert_eq!(monitor.fraction(), 1.0);
+    assert!(shares.is_sorted());
+    let between = shares.iter().filter(|&&share| 0.0 < share && share < 1.0).count();
+    assert!(between > 0, "{shares:?}");
+}
+
+#[test]
+fn annealing_finds_what_climbing_does_not() {
+    let better = (0..10).filter(|&seed| {
+        let answers = answers(40, 1000, false, seed);
+        let start = tree(40, seed);
+        let gain = |restarts| {
+            let search = Search { restarts, ..Search::default() };
+            refine_satisfied(&start, &answers, &search, &Monitor::new()).unwrap().gain
+        };
+        gain(1) > gain(0)
+    });
+    assert!(better.count() >= 8);
 }

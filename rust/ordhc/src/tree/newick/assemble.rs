@@ -11,7 +11,7 @@ use crate::tree::Dendrogram;
 use crate::tree::joined::join;
 
 /// How much the ways from the root to the leaves may differ, as a share of the largest height.
-const TOLERANCE: f64 = 1e-6;
+const TOLERANCE: f64 = 1e-4;
 const NONE: u32 = u32::MAX;
 
 pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
@@ -22,7 +22,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     let numbers = shape.merge_numbers(&found, &heights, dissimilarity)?;
     monitor.advance(0)?;
     let tree = shape.tree(&numbers, &heights, dissimilarity, !found.merges.is_empty())?;
-    let mut annotations = Annotations { by_leaves: true, ..Annotations::default() };
+    let mut annotations = Annotations { standing: Some((0..shape.n as u32).collect()), ..Annotations::default() };
     shape.label(&found, &numbers, &mut annotations, &mut notes);
     if numbers.iter().any(|numbers| numbers.len() > 1) {
         let mut joined = vec![false; tree.merges().len()];

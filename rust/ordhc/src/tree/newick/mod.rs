@@ -28,9 +28,9 @@ pub struct Annotations {
     pub support: Option<Vec<f64>>,
     /// Whether support is written as a share, not in percent.
     pub shares: bool,
-    /// Whether children are written by their smallest leaves, as a tree that was read has them; else by
-    /// their labels, single leaves first.
-    pub by_leaves: bool,
+    /// The leaves in the order in which they stand in the text, as it was read: each node's children are
+    /// written by their first leaves. Without, children are written by their labels, single leaves first.
+    pub standing: Option<Vec<u32>>,
     /// By cluster (leaves first): the length of the branch above; NaN where there is none. Without,
     /// lengths are differences of heights.
     pub branch_lengths: Option<Vec<f64>>,
@@ -52,6 +52,7 @@ impl Annotations {
     fn check(&self, tree: &Dendrogram) -> Result<()> {
         let (n, m) = (tree.n_leaves(), tree.merges().len());
         for (what, found, expected) in [
+            ("leaves in order", self.standing.as_ref().map(Vec::len), n),
             ("names", self.names.as_ref().map(Vec::len), n),
             ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), n),
             ("marks of joined merges", self.joined.as_ref().map(Vec::len), m),
@@ -61,6 +62,12 @@ impl Annotations {
         ] {
             if let Some(found) = found.filter(|&found| found != expected) {
                 return Err(Error::Shape(format!("{found} {what} for {n} leaves")));
+            }
+        }
+        let mut seen = vec![false; n];
+        for &leaf in self.standing.iter().flatten() {
+            if seen.get_mut(leaf as usize).is_none_or(|seen| std::mem::replace(seen, true)) {
+                return Err(Error::Argument(format!("the order of leaves has {leaf} twice, or above {}", n - 1)));
             }
         }
         self.joined.as_ref().map_or(Ok(()), |joined| tree.check_joined(joined))

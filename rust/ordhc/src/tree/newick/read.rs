@@ -17,7 +17,7 @@ use crate::tree::Dendrogram;
 ///   names. Support is in percent, unless no number of the tree is above 1. `95/0.98` is a name.
 /// * **Branch lengths** are kept as they are, unless the heights tell them.
 /// * **Heights** come from comments as [`Dendrogram::to_newick`] writes them; else from branch lengths, if
-///   all leaves are as far from the root (but for 1e-6 of the height): a node's height is the longest way
+///   all leaves are as far from the root (but for 1e-4 of the height): a node's height is the longest way
 ///   down to a leaf. Else heights are ranks, a node is one higher than its highest child, and `note` says so.
 /// * **Nodes of more than two children** become merges of equal height, in the order written, all but the last
 ///   of which are joined. A node with one child is passed over, and its branch added to the child's.

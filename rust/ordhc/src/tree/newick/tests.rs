@@ -104,3 +104,54 @@ fn clusters(tree: &Dendrogram) -> Vec<(Vec<u32>, u64)> {
     }
     clusters
 }
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        let _ = Dendrogram::from_newick(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn what_is_read_is_written_and_read_again(text in "\\(?\\(a(:[0-9.]{1,3})?,b_?(:1)?\\)('?[x0-9]{1,2}'?)?(:[12])?(,'c ''d'){0,1}(,\\(e,f,g\\)8?){0,1}\\)?(:3)?;") {
+        if let Ok(read) = NewickTree::read(&text, false, &Monitor::new()) {
+            for heights in [false, true] {
+                let style = NewickStyle { branch_lengths: true, heights };
+                let written = read.tree.write_newick(&read.annotations, style, &Monitor::new()).unwrap();
+                let again = NewickTree::read(&written, false, &Monitor::new()).unwrap();
+                prop_assert_eq!(&again.tree, &read.tree, "{} {}", text, written);
+                let debug = |tree: &NewickTree| format!("{:?}", tree.annotations);
+                prop_assert_eq!(debug(&again), debug(&read), "{} {}", text, written);
+            }
+        }
+    }
+}
+
+#[test]
+fn work_can_be_stopped() {
+    let n = 20_000u32;
+    let merges: Vec<[u32; 2]> = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
+    let tree = Dendrogram::new(merges, vec![1.0; n as usize - 1], true).unwrap();
+    let text = tree.to_newick_topology();
+    let monitor = Monitor::new();
+    monitor.cancel();
+    assert_eq!(NewickTree::read(&text, false, &monitor), Err(crate::Error::Interrupted));
+    let written = tree.write_newick(&Annotations::default(), NewickStyle::default(), &monitor);
+    assert_eq!(written, Err(crate::Error::Interrupted));
+}
+
+#[test]
+fn comments_that_do_not_fit_are_errors() {
+    for (text, part) in [
+        ("(a,b)[&merge=1];", "comments number merges: 1 is above 0 or occurs twice"),
+        ("((a,b)[&merge=1],c)[&merge=0];", "comments number merges: merge 0: cluster 4 is not made yet"),
+        ("(a,b,c)[&merge=0];", "a node of 3 children has 1 of them"),
+        ("(a,b,c)[&merge=1/0];", "[1, 0] do not grow"),
+        ("(a,b)[&merge=x];", "`merge=x` is no merge"),
+        ("(a,b)[&support=101];", "`support=101` is no support"),
+        ("(a,b)[&similarity=x];", "`similarity=x` is no height"),
+        ("((a,b)[&similarity=1],c)[&dissimilarity=1];", "similarities here and dissimilarities there"),
+    ] {
+        let message = Dendrogram::from_newick(text).unwrap_err().to_string();
+        assert!(message.contains(part), "{text}: {message}");
+    }
+}

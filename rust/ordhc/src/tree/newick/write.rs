@@ -75,8 +75,8 @@ struct Writer<'a> {
     shares: bool,
     /// Whether names that are numbers could be taken for the leaves' numbers.
     numbers: bool,
-    /// By merge its smallest leaf, if children are written by these.
-    smallest: Option<Vec<u32>>,
+    /// By cluster the place of its first leaf, if children are written by these.
+    first: Option<Vec<u32>>,
     /// Whether the leaves' numbers must be told.
     leaf_numbers: bool,
     /// By merge, of the last one of each node: all merges of the node, if they must be told.
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
             leaf_base: tree.leaf_base(),
             shares: annotations.shares || largest <= 0.01,
             numbers,
-            smallest: annotations.by_leaves.then(|| smallest_leaves(tree)),
+            first: annotations.standing.as_ref().map(|standing| first_places(tree, standing)),
             leaf_numbers: false,
             merge_numbers: None,
         };
@@ -130,8 +130,8 @@ impl<'a> Writer<'a> {
                 _ => children.push(part),
             }
         }
-        if let Some(smallest) = &self.smallest {
-            children.sort_unstable_by_key(|&part| (part as usize).checked_sub(self.n).map_or(part, |at| smallest[at]));
+        if let Some(first) = &self.first {
+            children.sort_unstable_by_key(|&part| first[part as usize]);
         }
         children
     }
@@ -276,15 +276,13 @@ pub(super) fn plain_number(name: &str) -> Option<usize> {
     if plain { name.parse().ok() } else { None }
 }
 
-/// By merge: its smallest leaf.
-fn smallest_leaves(tree: &Dendrogram) -> Vec<u32> {
-    let n = tree.n_leaves();
-    let mut smallest: Vec<u32> = Vec::with_capacity(tree.merges().len());
-    for pair in tree.merges() {
-        let [a, b] = pair.map(|part| (part as usize).checked_sub(n).map_or(part, |merge| smallest[merge]));
-        smallest.push(a.min(b));
+/// By cluster: the place of its first leaf.
+fn first_places(tree: &Dendrogram, standing: &[u32]) -> Vec<u32> {
+    let mut first = Dendrogram::places(standing);
+    for &[a, b] in tree.merges() {
+        first.push(first[a as usize].min(first[b as usize]));
     }
-    smallest
+    first
 }
 
 /// The merges of each node, at its last one, unless they are those that a reader would number; `closing` are

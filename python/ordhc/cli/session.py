@@ -1,0 +1,84 @@
+"""`ordhc session`: what is in a session file, and what can be saved of a damaged one."""
+
+import click
+
+from ordhc.cli.common import emit_json
+
+
+@click.group()
+def session() -> None:
+    """Look after session files, which `ordhc learn` makes.
+
+    \b
+    Example:
+      ordhc session info animals.ordhc
+    """
+
+
+@session.command(no_args_is_help=True)
+@click.argument("file")
+@click.option("-o", "--output", required=True, metavar="NEW", help="The session that is made.")
+def salvage(file: str, output: str) -> None:
+    """Make a new session of all that can still be read of a damaged one.
+
+    FILE is not touched. Every answer has a checksum, so what is kept is what was given.
+
+    \b
+    Example:
+      ordhc session salvage animals.ordhc -o saved.ordhc
+    """
+    from ordhc.salvage import salvage as verb
+
+    done = verb(file, output)
+    click.echo(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
+    if done.lost:
+        numbers = ", ".join(map(str, done.lost[:20])) + (", ..." if len(done.lost) > 20 else "")
+        click.echo(f"{len(done.lost):,} events could not be read: {numbers}.")
+    else:
+        click.echo("No event is known to be missing.")
+    for note in done.notes:
+        click.echo(note)
+    click.echo(f"wrote    {output}")
+
+
+@session.command(no_args_is_help=True)
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def info(file: str, as_json: bool) -> None:
+    """Say what is in a session, after checking all of it.
+
+    \b
+    Example:
+      ordhc session info animals.ordhc
+    """
+    from pathlib import Path
+
+    from ordhc.errors import InputError
+    from ordhc.session import Session
+
+    if not Path(file).exists():
+        raise InputError(f"{file}: there is no such session")
+    with Session(file) as kept:
+        people: dict[str | None, int] = {}
+        for who in kept.answers()[2]:
+            people[who] = people.get(who, 0) + 1
+        found = {
+            "n_leaves": kept.n_leaves,
+            "n_placed": kept.n_placed,
+            "n_answers": kept.n_answered,
+            "done": kept.done,
+            "remaining_estimate": kept.remaining_estimate,
+            "settings": kept.settings,
+            "people": [{"who": who, "n_answers": count} for who, count in people.items()],
+        }
+    if as_json:
+        emit_json(found)
+        return
+    state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
+    click.echo(
+        f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}"
+    )
+    for who, count in people.items():
+        click.echo(f"  {'nobody in particular' if who is None else who}: {count:,}")
+    for key, value in kept.settings.items():
+        click.echo(f"  {key} = {value}")

@@ -1,0 +1,138 @@
+"""Rows of tables in the bytes of an SQLite file, whatever has become of the rest of it."""
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["records"]
+
+#: The first byte of a page that has rows of a table.
+_LEAF = 0x0D
+_SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+
+Record = tuple[int | None, tuple[Any, ...]]
+
+
+def records(data: bytes) -> Iterator[Record]:
+    """Everything that looks like a row: its rowid and its values. What it is worth the caller must check.
+
+    Rows are looked for in the pages that say that they have some; where a page doesn't say so properly, at
+    every byte of it. Of rows that go on in other pages, these are found by the numbers of the pages.
+    """
+    size = _page_size(data)
+    for start in range(0, len(data), size):
+        page = data[start : start + size]
+        head = 100 if start == 0 else 0
+        cells = _cells(page, head)
+        found = [_record(data, page, at, size) for at in cells]
+        if cells and all(found):
+            yield from (record for record in found if record is not None)
+            continue
+        if not any(page):
+            continue
+        for at in range(len(page) - 3):
+            record = _record(data, page, at, size)
+            if record is not None:
+                yield record
+
+
+def _page_size(data: bytes) -> int:
+    size = int.from_bytes(data[16:18], "big")
+    size = 65536 if size == 1 else size
+    # Every page of a session is as SQLite makes it, should the header not say so.
+    return size if size >= 512 and size & (size - 1) == 0 and len(data) % size == 0 else 4096
+
+
+def _cells(page: bytes, head: int) -> list[int]:
+    if len(page) < head + 8 or page[head] != _LEAF:
+        return []
+    count = int.from_bytes(page[head + 3 : head + 5], "big")
+    end = head + 8 + 2 * count
+    return (
+        [int.from_bytes(page[at : at + 2], "big") for at in range(head + 8, end, 2)]
+        if end <= len(page)
+        else []
+    )
+
+
+def _varint(page: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for k in range(9):
+        byte = page[at + k]
+        if k == 8:
+            return (value << 8) | byte, at + 9
+        value = (value << 7) | (byte & 0x7F)
+        if byte < 0x80:
+            return value, at + k + 1
+    raise IndexError
+
+
+def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
+    try:
+        length, at = _varint(page, at)
+        rowid, at = _varint(page, at)
+        if not 3 <= length <= len(data) or rowid >= 1 << 48:
+            return None
+        payload = _payload(data, page, at, length, size)
+        end, place = _varint(payload, 0)
+        if not 2 <= end <= min(length, 64):
+            return None
+        kinds = []
+        while place < end:
+            kind, place = _varint(payload, place)
+            kinds.append(kind)
+        if not 2 <= len(kinds) <= 12:
+            return None
+        values: list[Any] = []
+        for kind in kinds:
+            value, place = _value(payload, kind, place)
+            values.append(value)
+        # The rowid stands for the primary key, which is stored as nothing.
+        return (rowid, tuple(values)) if place == length else None
+    except (IndexError, ValueError, UnicodeDecodeError, struct.error):
+        return None
+
+
+def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes:
+    most, least = size - 35, (size - 12) * 32 // 255 - 23
+    if length <= most:
+        if at + length > len(page):
+            raise IndexError
+        return page[at : at + length]
+    local = least + (length - least) % (size - 4)
+    local = local if local <= most else least
+    parts = [page[at : at + local]]
+    following = int.from_bytes(page[at + local : at + local + 4], "big")
+    left = length - local
+    while left > 0:
+        start = (following - 1) * size
+        if following < 1 or start >= len(data):
+            raise IndexError
+        part = data[start + 4 : start + 4 + min(left, size - 4)]
+        following = int.from_bytes(data[start : start + 4], "big")
+        parts.append(part)
+        if not part:
+            raise IndexError
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _value(payload: bytes, kind: int, at: int) -> tuple[Any, int]:
+    if kind == 0:
+        return None, at
+    if kind in (8, 9):
+        return kind - 8, at
+    if kind in _SIZES:
+        end = at + _SIZES[kind]
+        value: Any = int.from_bytes(payload[at:end], "big", signed=True)
+    elif kind == 7:
+        end = at + 8
+        (value,) = struct.unpack(">d", payload[at:end])
+    elif kind >= 13 and kind % 2:
+        end = at + (kind - 13) // 2
+        value = payload[at:end].decode()
+    else:
+        raise ValueError(kind)
+    if end > len(payload):
+        raise IndexError
+    return value, end

@@ -1,0 +1,183 @@
+//! An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered.
+//!
+//! A leaf's key sums up what the data say about it, with the keys of the other leaves (colour refinement).
+//! Sums are of whole numbers that wrap around, so that their order doesn't matter.
+
+use crate::agglomerate::Matrix;
+use crate::comparison::{Comparisons, Id};
+use crate::tree::Dendrogram;
+
+use super::cost::put;
+
+/// The leaves in an order that is the same for every numbering of them and every order of the rows.
+///
+/// Leaves that the comparisons can't tell apart stand in the order of their numbers. Repeats and whole weights are
+/// the same.
+///
+/// ```
+/// use ordhc::Triplets;
+/// use ordhc::refine::canonical_order;
+///
+/// let order = canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?);
+/// let renumbered = canonical_order(&Triplets::new(vec![[1, 2, 0], [2, 1, 0]], None)?);
+/// // Leaf 2, the odd one out, is leaf 0 then.
+/// let place = |order: &[u32], leaf| order.iter().position(|&other| other == leaf);
+/// assert_eq!(place(&order, 2), place(&renumbered, 0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn canonical_order<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Vec<u32> {
+    order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), None)
+}
+
+/// As [`canonical_order`]; the tree tells apart what the comparisons don't.
+pub(super) fn order_with_tree<const K: usize, I: Id>(
+    comparisons: &Comparisons<'_, K, I>,
+    tree: &Dendrogram,
+) -> Vec<u32> {
+    order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), Some(tree))
+}
+
+/// As [`order_with_tree`]. Adding a number to all values changes nothing.
+pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Dendrogram) -> Vec<u32> {
+    let mut smallest = f64::INFINITY;
+    for i in 0..matrix.n_leaves() {
+        for values in matrix.row(i) {
+            put(values, |_, value| smallest = smallest.min(value));
+        }
+    }
+    let about = |keys: &[u64], sums: &mut [u64]| {
+        let mut tell = |i: usize, j: usize, value: f64| {
+            let value = (value - smallest + 0.0).to_bits();
+            sums[i] = sums[i].wrapping_add(join(value, keys[j]));
+            sums[j] = sums[j].wrapping_add(join(value, keys[i]));
+        };
+        for i in 0..matrix.n_leaves() {
+            let [before, after] = matrix.row(i);
+            put(after, |at, value| tell(i, i + 1 + at, value));
+            if !matrix.is_symmetric() {
+                put(before, |at, value| tell(i, at, value));
+            }
+        }
+    };
+    order(matrix.n_leaves(), about, Some(tree))
+}
+
+/// The tree with the leaf at each place of an order numbered by its place, merges by size and smallest leaf.
+pub(super) fn renumbered(tree: &Dendrogram, number: &[u32]) -> Vec<[u32; 2]> {
+    let n = tree.n_leaves();
+    let mut smallest = number.to_vec();
+    for &[a, b] in tree.merges() {
+        smallest.push(smallest[a as usize].min(smallest[b as usize]));
+    }
+    let mut merges: Vec<usize> = (0..tree.merges().len()).collect();
+    merges.sort_unstable_by_key(|&merge| (tree.sizes()[merge], smallest[n + merge]));
+    let mut label = number.to_vec();
+    label.resize(2 * n - 1, 0);
+    for (at, &merge) in merges.iter().enumerate() {
+        label[n + merge] = (n + at) as u32;
+    }
+    let parts = |&merge: &usize| {
+        let [a, b] = tree.merges()[merge];
+        let (first, second) = if smallest[a as usize] < smallest[b as usize] { (a, b) } else { (b, a) };
+        [label[first as usize], label[second as usize]]
+    };
+    merges.iter().map(parts).collect()
+}
+
+/// The number of each leaf.
+pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
+    let mut numbers = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&leaf, number)| numbers[leaf as usize] = number);
+    numbers
+}
+
+/// `about` adds for every leaf what the data say about it, given all keys.
+fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Dendrogram>) -> Vec<u32> {
+    let mut first = vec![0; n];
+    let all_apart = tell_apart(&mut first, &about);
+    let mut keys = first.clone();
+    if let (false, Some(tree)) = (all_apart, tree) {
+        keys = keys_in_tree(tree, &first);
+        tell_apart(&mut keys, &about);
+    }
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    order.sort_unstable_by_key(|&leaf| (first[leaf as usize], keys[leaf as usize], leaf));
+    order
+}
+
+/// Refines keys as long as that tells more leaves apart; whether it is all of them.
+fn tell_apart(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
+    let mut different = count(keys);
+    while different < keys.len() {
+        let mut sums = vec![0; keys.len()];
+        about(keys, &mut sums);
+        let next: Vec<u64> = keys.iter().zip(sums).map(|(&key, sum)| join(key, sum)).collect();
+        let now = count(&next);
+        if now <= different {
+            return false;
+        }
+        (*keys, different) = (next, now);
+    }
+    true
+}
+
+fn count(keys: &[u64]) -> usize {
+    let mut sorted = keys.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.len()
+}
+
+/// Every leaf's key with those of the subtrees beside its path from the root.
+fn keys_in_tree(tree: &Dendrogram, leaves: &[u64]) -> Vec<u64> {
+    let n = leaves.len();
+    let mut under: Vec<u64> = leaves.iter().map(|&key| join(1, key)).collect();
+    for &[a, b] in tree.merges() {
+        under.push(join(2, under[a as usize].wrapping_add(under[b as usize])));
+    }
+    let mut above = vec![0; under.len()];
+    for (merge, &[a, b]) in tree.merges().iter().enumerate().rev() {
+        let path = above[n + merge];
+        above[a as usize] = join(path, under[b as usize]);
+        above[b as usize] = join(path, under[a as usize]);
+    }
+    (0..n).map(|leaf| join(leaves[leaf], above[leaf])).collect()
+}
+
+fn about_comparisons<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>, keys: &[u64], sums: &mut [u64]) {
+    // Two pairs of different leaves, or two of a triplet that share the anchor.
+    let pair = |[i, j]: [usize; 2]| mix(keys[i]).wrapping_add(mix(keys[j]));
+    for (at, row) in comparisons.rows().iter().enumerate() {
+        let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+        let (near, far) = Comparisons::<K, I>::pairs(row);
+        let whole = join(pair(near), pair(far));
+        // Parts that are whole add up as repeats do.
+        let (times, rest) = (weight.trunc() as u64, weight.fract());
+        let mut tell = |leaf: usize, role: u64, other: usize| {
+            let said = join(join(whole, role), keys[other]);
+            let mut sum = said.wrapping_mul(times);
+            if rest != 0.0 {
+                sum = sum.wrapping_add(join(said, rest.to_bits()));
+            }
+            sums[leaf] = sums[leaf].wrapping_add(sum);
+        };
+        tell(near[0], 1, near[1]);
+        tell(near[1], if K == 3 { 3 } else { 1 }, near[0]);
+        if K == 4 {
+            tell(far[0], 2, far[1]);
+        }
+        tell(far[1], 2, far[0]);
+    }
+}
+
+fn join(a: u64, b: u64) -> u64 {
+    mix(a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b))
+}
+
+/// SplitMix64.
+fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,293 @@
+"""Files of sessions: sharing them, earlier formats, what is refused, what is salvaged."""
+
+import os
+import shutil
+import sqlite3
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ordhc
+from ordhc import oracles
+from ordhc.cli import group
+from ordhc.salvage import salvage
+
+DATA = Path(__file__).parent / "data"
+NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
+TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")
+ORACLE = oracles.from_tree(TRUTH)
+
+
+def answer(session, limit=1, who=None):
+    questions = session.ask(limit, who=who)
+    session.tell(questions.ids, ORACLE(questions.rows), who=who)
+    return questions
+
+
+def finished(session):
+    while not session.done:
+        assert len(answer(session, 5))
+    return ordhc.metrics.robinson_foulds(session.tree(), TRUTH.with_names(NAMES)) == 0
+
+
+# --- several people --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kind", [{}, {"schedule": "rounds"}, {"parallel": 3}, {"p": 0.9}, {"repeat": 3}], ids=str
+)
+def test_open_questions_outlive_undo_and_import(tmp_path, kind):
+    with ordhc.Session(tmp_path / "a", NAMES, **kind) as ann, ordhc.Session(tmp_path / "a") as bob:
+        for _ in range(3):
+            answer(ann, who="ann")
+        theirs = bob.ask(2, who="bob")
+        assert len(theirs)
+        assert ann.undo("ann") is not None
+        ann.add_answers([[0, 3, 5]], ORACLE([[0, 3, 5]]), who="old")
+        mine = ann.ask(3, who="ann")
+        assert not set(mine.ids.tolist()) & set(theirs.ids.tolist())
+        before = bob.n_answered
+        bob.tell(theirs.ids, ORACLE(theirs.rows), who="bob")
+        assert bob.n_answered == before + len(theirs)
+        rows, _, who = bob.answers()
+        kept = [tuple(row) for row, name in zip(rows.tolist(), who, strict=True) if name == "bob"]
+        assert kept == [row for _, row in theirs]
+        ann.tell(mine.ids, ORACLE(mine.rows), who="ann")
+        assert finished(ann)
+        assert finished(bob)
+
+
+def test_late_and_repeated_answers_are_kept(tmp_path):
+    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as session:
+        questions = session.ask(2)
+        session.tell(questions.ids, ORACLE(questions.rows), who="ann")
+        tree = session.tree()
+        wrong = (ORACLE(questions.rows) + 1) % 3
+        session.tell(questions.ids, wrong, who="bob")
+        session.tell(questions.ids, wrong, who="bob")
+        assert session.n_answered == 4
+        assert len(session.comparisons()) == 8
+        # The learner goes by the first answer, as long as it stands.
+        assert session.tree() == tree
+        session.undo("ann")
+        session.undo("ann")
+        assert session.answers()[2] == ["bob", "bob"]
+        with ordhc.Session(tmp_path / "b", NAMES, schedule="rounds") as other:
+            same = other.ask(2)
+            other.tell(same.ids, wrong)
+            assert other.tree() == session.tree()
+        with pytest.raises(ordhc.InputError, match="never asked"):
+            session.tell([questions.ids[0], 99], [0, 0])
+        assert session.n_answered == 2
+
+
+def test_imports_are_used_when_they_are_asked_for(tmp_path):
+    """Also those that the learner asks for only later."""
+    with ordhc.Session(tmp_path / "full", NAMES) as full:
+        assert finished(full)
+        rows, answers, _ = full.answers()
+    with ordhc.Session(tmp_path / "a", NAMES) as session:
+        session.add_answers(rows[1:], answers[1:])
+        assert not session.done
+        answer(session)
+        session.ask()
+        assert session.done
+        assert session.n_answered == len(rows)
+
+
+def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys.modules["ordhc.cli.learn"], "_POLL", 0.02)
+    Path("items.txt").write_text("cat\ndog\ncar\n")
+    with ordhc.Session("a.ordhc", ["cat", "dog", "car"]) as session:
+        taken = session.ask(who="bob")
+        size = session._log.n
+
+        def reply():
+            time.sleep(0.5)
+            session.tell(taken.ids, [0], who="bob")
+
+        thread = threading.Thread(target=reply)
+        thread.start()
+        done = CliRunner().invoke(group, ["learn", "a.ordhc", "--who", "ann"], input="q\n")
+        thread.join()
+        assert "waiting for their answers" in done.output
+        assert "All is known" in done.output
+        # Waiting leaves no traces in the file.
+        assert session._log.n <= size + 3
+
+    def leave(_):
+        raise KeyboardInterrupt
+
+    with ordhc.Session("b.ordhc", ["cat", "dog", "car"]) as session:
+        session.ask(who="bob")
+        monkeypatch.setattr(time, "sleep", leave)
+        done = CliRunner().invoke(group, ["learn", "b.ordhc", "--who", "ann"], input="q\n")
+        assert done.exit_code == 0
+        assert "Everything is kept" in done.output
+
+
+# --- what is given ---------------------------------------------------------------------------
+
+
+def test_what_is_no_answer_is_refused(tmp_path):
+    with ordhc.Session(tmp_path / "a", NAMES) as session:
+        for rows, answers, text in [
+            ([[0, 1, 2], [0.5, 1, 2]], [0, 0], "row 1: leaf 0.5 is not a whole number"),
+            ([[np.nan, 1, 2]], [0], "row 0: leaf nan"),
+            ([[0, 1, 2]], [0.5], "row 0: the answer 0.5 is not"),
+            ([[0, 1, 1e300]], [0], "row 0: leaf 1e.300"),
+            ([["0", "1", "2"]], [0], "row 0: leaf 0 is not"),
+            ([[0, 1, 2**40]], [0], "row 0: .* are not three"),
+        ]:
+            with pytest.raises(ordhc.InputError, match=text):
+                session.add_answers(rows, answers)
+        session.add_answers(np.array([[0.0, 1.0, 2.0]]), [2])
+        session.add_answers([], [])
+        assert session.n_answered == 1
+        for call in (session.ask, session.undo, lambda who: session.tell([1], [0], who=who)):
+            for who, text in [(5, "who = 5 is no name"), ("\ud800", "cannot be written")]:
+                with pytest.raises(ordhc.InputError, match=text):
+                    call(who=who)
+    with pytest.raises(ordhc.InputError, match="the session is closed"):
+        session.ask()
+
+
+def test_settings_of_numpy(tmp_path):
+    given = {"seed": np.int64(3), "p": np.float64(0.9), "parallel": np.int32(2)}
+    with ordhc.Session(tmp_path / "a", np.array(NAMES), **given) as session:
+        assert session.settings == {"seed": 3, "p": 0.9, "parallel": 2}
+    ordhc.Session(tmp_path / "a", NAMES, **given).close()
+
+
+def test_nothing_is_left_of_a_session_that_cannot_be_made(tmp_path):
+    with pytest.raises((MemoryError, ordhc.InputError), match="2,147,483,647|2147483647"):
+        ordhc.Session(tmp_path / "huge", n_leaves=2**31 - 1)
+    for settings in ({"n_leaves": 2**40}, {"n_leaves": 5, "method": "x"}, {"n_leaves": 5, "seed": "x"}, {}):
+        with pytest.raises((MemoryError, ordhc.InputError)):
+            ordhc.Session(tmp_path / "b", **settings)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "empty").touch()
+    with ordhc.Session(tmp_path / "empty", n_leaves=3) as session:
+        assert not session.done
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def test_files_of_the_first_format(tmp_path):
+    shutil.copyfile(DATA / "session-1.ordhc", tmp_path / "a")
+    for _ in range(2):
+        with ordhc.Session(tmp_path / "a") as session:
+            rows, answers, who = session.answers()
+            assert rows.tolist() == [
+                [6, 4, 1], [6, 4, 0], [6, 4, 5], [6, 4, 3], [6, 4, 2], [0, 3, 5], [4, 3, 2], [4, 1, 0],
+            ]  # fmt: skip
+            assert answers.tolist() == [2, 2, 1, 0, 2, 0, 2, 0]
+            assert who == ["ann"] * 5 + ["old"] * 2 + ["ann"]
+            assert session.names == tuple(NAMES)
+            assert session.settings == {"schedule": "rounds", "seed": 4}
+            assert session.n_placed == 5
+    with ordhc.Session(tmp_path / "a") as session:
+        assert finished(session)
+
+
+def test_a_file_that_the_first_format_could_not_open(tmp_path):
+    shutil.copyfile(DATA / "session-1-stuck.ordhc", tmp_path / "a")
+    with ordhc.Session(tmp_path / "a") as session:
+        assert session.settings == {"repeat": 3}
+        assert session.n_answered == 5
+        assert finished(session)
+    shutil.copyfile(DATA / "session-1.ordhc", tmp_path / "old")
+    done = salvage(tmp_path / "old", tmp_path / "new")
+    assert done.n_answers == 8
+    with ordhc.Session(tmp_path / "new") as session:
+        assert finished(session)
+
+
+def test_files_that_are_refused(tmp_path):
+    path = tmp_path / "a"
+    with ordhc.Session(path, NAMES) as session:
+        answer(session)
+
+    def edited(*statements):
+        shutil.copyfile(path, tmp_path / "b")
+        with sqlite3.connect(tmp_path / "b") as file:
+            for statement in statements:
+                file.execute(statement)
+        file.close()
+        with pytest.raises(ordhc.InputError) as caught:
+            ordhc.Session(tmp_path / "b")
+        return str(caught.value)
+
+    from ordhc.store import setting_rows
+
+    kept = {"format": 3, "n_leaves": 7, "names": NAMES, "learner": {}}
+    total = setting_rows(kept)[0][2]
+    newer = edited(f"UPDATE settings SET value = '3', sum = {total} WHERE key = 'format'")
+    assert "has format 3, newer than format 2" in newer
+    for statement in (
+        "UPDATE settings SET value = '99' WHERE key = 'format'",
+        "UPDATE settings SET value = 'x' WHERE key = 'format'",
+        "DELETE FROM settings WHERE key = 'format'",
+        "UPDATE settings SET value = '{}' WHERE key = 'names'",
+        "DELETE FROM settings WHERE key = 'names'",
+        "UPDATE events SET answer = -1 WHERE kind = 2",
+        "UPDATE events SET a = b, b = a WHERE kind = 2",
+        "UPDATE events SET who = 'eve' WHERE kind = 2",
+        "UPDATE events SET at = at + 1 WHERE kind = 2",
+        "DELETE FROM events WHERE kind = 2",
+        "DELETE FROM events WHERE kind = 1",
+        "INSERT INTO events SELECT 3, kind, ref, a, b, c, answer, who, at, sum FROM events WHERE kind = 2",
+        "INSERT INTO leases VALUES (1, 'eve', 1e12, 5)",
+        "DROP TABLE leases",
+        "ALTER TABLE events ADD COLUMN x",
+    ):
+        assert "ordhc session salvage" in edited(statement), statement
+    with pytest.raises(sqlite3.IntegrityError):
+        edited("UPDATE events SET answer = 7 WHERE kind = 2")
+    with ordhc.Session(path) as session:
+        assert session.n_answered == 1
+
+
+def test_salvaging_from_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with ordhc.Session("a", NAMES, schedule="rounds") as session:
+        for _ in range(4):
+            answer(session, 2, who="ann")
+        n = session.n_answered
+    run = CliRunner()
+    done = run.invoke(group, ["session", "info", "a"])
+    assert f"{n} answers" in done.output
+    assert f"ann: {n}" in done.output
+    assert f'"n_answers": {n}' in run.invoke(group, ["session", "info", "a", "--json"]).output
+    data = bytearray(Path("a").read_bytes())
+    at = data.rindex(b"ann")
+    data[at] ^= 1
+    data[0] ^= 1
+    Path("b").write_bytes(data)
+    done = run.invoke(group, ["session", "salvage", "b", "-o", "c"], catch_exceptions=False)
+    assert f"{n - 1} answers are kept" in done.output
+    assert "1 events could not be read" in done.output
+    with ordhc.Session("c") as session:
+        assert session.n_answered == n - 1
+        assert finished(session)
+    for arguments, text in [
+        (["b", "-o", "c"], "there is a file already"),
+        (["nothing", "-o", "d"], "there is no such file"),
+    ]:
+        assert text in str(run.invoke(group, ["session", "salvage", *arguments]).exception)
+    Path("junk").write_bytes(os.urandom(20000))
+    assert "nothing of a session" in str(
+        run.invoke(group, ["session", "salvage", "junk", "-o", "d"]).exception
+    )
+    assert not Path("d").exists()
+    Path("d").write_bytes(Path("a").read_bytes().replace(b"format", b"FORMAT").replace(b"copy", b"COPY"))
+    done = run.invoke(group, ["session", "salvage", "d", "-o", "e"], catch_exceptions=False)
+    assert "The settings are lost" in done.output
+    assert f"{n} answers are kept" in done.output
