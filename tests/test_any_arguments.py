@@ -403,7 +403,8 @@ def folder(tmp_path_factory):
     ordhc.write_comparisons(Q, "quadruplets.csv")
     ordhc.write_tree(TREE, "tree.nwk")
     yield
-    _one_session().close()
+    if _one_session.cache_info().currsize:
+        _one_session().close()
     os.chdir(before)
 
 
