@@ -17,6 +17,7 @@ __all__ = [
     "expected_adds3",
     "InputError",
     "InternalError",
+    "OrdhcWarning",
     "panic",
     "planted",
     "Desk",
