@@ -12,8 +12,8 @@ import ordhc
 from ordhc import InputError, Quadruplets, Triplets
 from ordhc._ceiling import chance_of, satisfied_share
 from ordhc._units import shares_of
+from ordhc.canonical import in_order
 from ordhc.cli import main
-from ordhc.clustering import _renumbered
 from ordhc.selection import noise_ceiling
 
 
@@ -92,9 +92,11 @@ def test_answers_go_with_their_rows(t, seed, data):
         assert part.answers.tolist() == t.answers[index].tolist()
         assert persons(part) == np.array(persons(t), dtype=object)[index].tolist()
     order = np.random.default_rng(seed).permutation(t.n_leaves)
-    moved = _renumbered(t, order, t.n_leaves)
-    assert moved.answers.tolist() == t.answers.tolist()
-    assert persons(moved) == persons(t)
+    moved = in_order(t, order)
+    rows = order[moved.rows]
+    assert sorted(
+        zip(rows.tolist(), moved.answers.tolist(), map(str, persons(moved)), strict=True)
+    ) == sorted(zip(t.rows.tolist(), t.answers.tolist(), map(str, persons(t)), strict=True))
     whole = bags(t)
     for unit in ("answer", None):
         parts = t.split(0.5, seed=seed, unit=unit)
