@@ -379,13 +379,16 @@ def pca(
     >>> ordhc.pca(X, 2).shape, ordhc.pca(X, "rank").shape
     ((3, 2), (3, 3))
     """
+    progress = _checks.callback("progress", progress)
     rows = as_vectors(X)
     limit = min(rows.shape)
     if isinstance(n_components, str):
         if n_components == "rank":
             return _rank_scores(rows)
         if n_components != "wasserstein":
-            raise InputError(f"n_components is {n_components!r}: neither a number, 'rank' nor 'wasserstein'")
+            raise InputError(
+                f"n_components is {_checks.quoted(n_components)}: neither a number, 'rank' nor 'wasserstein'"
+            )
         r = select_dimension(
             rows, max_components=max_components, candidates=candidates, seed=seed, progress=progress
         )[0]
@@ -407,6 +410,7 @@ def select_dimension(
     The halves are the first ceil(n / 2) rows and the others. Distances are of order 1, with Euclidean
     costs. See `pca`.
     """
+    progress = _checks.callback("progress", progress)
     try:
         import ot
     except ImportError:
