@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ordhc import _checks
+from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 if TYPE_CHECKING:
@@ -152,11 +153,12 @@ def _load() -> _Registry:
     global _registry
     with _lock:
         if _registry is None:
-            registry = _Registry()
-            _add_builtins(registry)
-            _add_plugins(registry)
-            registry.finish()
-            _registry = registry
+            with interrupts_later():
+                registry = _Registry()
+                _add_builtins(registry)
+                _add_plugins(registry)
+                registry.finish()
+                _registry = registry
         return _registry
 
 
