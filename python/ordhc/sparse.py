@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._signals import interrupts_later
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 
@@ -88,7 +89,8 @@ def _places(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 def matrix(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:
     """SciPy's CSR of row pointers, columns and values."""
     try:
-        from scipy.sparse import csr_array
+        with interrupts_later():
+            from scipy.sparse import csr_array
     except ImportError:
         raise MissingExtraError.of(what, "scipy", "vectors") from None
     starts, columns, values = parts

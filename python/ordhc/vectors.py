@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._signals import interrupts_later
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 
@@ -412,7 +413,8 @@ def select_dimension(
     """
     progress = _checks.callback("progress", progress)
     try:
-        import ot
+        with interrupts_later():
+            import ot
     except ImportError:
         raise MissingExtraError(
             'n_components="wasserstein" needs POT: pip install "ordhc[vectors]"'
@@ -492,6 +494,7 @@ def _scipy(what: str, module: str) -> ModuleType:
     from importlib import import_module
 
     try:
-        return import_module(f"scipy.{module}")
+        with interrupts_later():
+            return import_module(f"scipy.{module}")
     except ImportError:
         raise MissingExtraError(f'{what} need SciPy: pip install "ordhc[vectors]"') from None
