@@ -219,6 +219,8 @@ def score(small, folder):
 
 def child(name, size, folder):
     """Prepare, say so, and work until interrupted."""
+    # What a shell runs in the background ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     work = CASES[name](size == "small", Path(folder))
     try:
         print("ready", flush=True)

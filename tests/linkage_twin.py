@@ -78,17 +78,19 @@ LINKAGES = {
 SQUARED = ("ward", "centroid", "median")
 
 
-def is_exact(name, values):
-    """Whether the engine compares similarities as they are."""
+def is_exact(name, values, n):
+    """Whether similarities are compared as they are: never rounded, or from exact sums."""
     whole = all(x.denominator == 1 for x in values)
-    return name in ("single", "complete") or (name == "average" and whole and max(map(abs, values)) < 2**40)
+    return name in ("single", "complete") or (
+        name == "average" and whole and max(map(abs, values)) * Fraction(n * n, 4) < 2**53
+    )
 
 
 def agglomerate(S, name, dissimilarity):
     """Merges as pairs of labels, and heights as fractions (squares for dissimilarities that are squared)."""
     n = len(S)
     S = [[Fraction(x) for x in row] for row in S]
-    exact = is_exact(name, [S[i][j] for i in range(n) for j in range(i)])
+    exact = is_exact(name, [S[i][j] for i in range(n) for j in range(i)], n)
     if dissimilarity:
         S = [[-x * x if name in SQUARED else -x for x in row] for row in S]
     value = LINKAGES[name]

@@ -109,7 +109,7 @@ def test_an_outlier_leaves_the_other_values_what_they_are():
 
 
 def test_what_cancels_too_far_is_a_warning():
-    # What remains of 1e300 + 1 + 1e-20 - 1e300 - 1 is less than two floats can tell, as much as leaf 6 has.
+    # What remains of 1e300 + 1 + 1e-20 - 1e300 - 1 is less than two floats can tell.
     S = np.full((7, 7), 9e300)
     S[5, :5] = S[:5, 5] = [1e300, 1, 1e-20, -1e300, -1]
     S[6] = S[:, 6] = 2e-21

@@ -2,10 +2,12 @@
 
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -427,3 +429,56 @@ def test_the_guide_has_a_plugin_that_works(install):
                 testing.check_similarity(row.name)
             elif row.kind == "metric":
                 testing.check_metric(row.name)
+
+
+INTERRUPTED = """
+import os, signal, time
+from ordhc import hooks, specs
+
+for _ in range({times}):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.001)
+    except BaseException as error:
+        swallowed = error
+
+@hooks.hookimpl
+def ordhc_linkages():
+    return [specs.LinkageSpec(name="late", summary="it", coefficients=specs.LanceWilliams(alpha="0.5"))]
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupt_while_plugins_load_is_not_lost(install):
+    install("late", INTERRUPTED.format(times=1))
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        ordhc.list_plugins()
+    assert signal.getsignal(signal.SIGINT) is handler is signal.default_int_handler
+    # What was loaded is there, and whole.
+    assert the_row("late").status == "ok"
+    # A plugin that takes forever is not waited for: the second one is raised at once.
+    module = install("later", INTERRUPTED.format(times=2))
+    with pytest.raises(KeyboardInterrupt):
+        ordhc.list_plugins()
+    assert isinstance(sys.modules[module].swallowed, KeyboardInterrupt)
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_handlers_of_others_stay_in_place(install):
+    seen = []
+    install("late", INTERRUPTED.format(times=2))
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(signal.getsignal(signal.SIGINT)))
+    try:
+        mine = signal.getsignal(signal.SIGINT)
+        assert the_row("late").status == "ok"
+        assert seen == [mine, mine]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_plugins_load_on_any_thread(install):
+    install("threaded", good("threaded"))
+    with ThreadPoolExecutor(1) as pool:
+        assert [row.status for row in pool.submit(rows_of, "threaded").result()] == ["ok"]

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import ordhc
@@ -41,6 +42,60 @@ def test_a_panic_is_an_ordinary_exception_that_says_how_to_report_it(capfd):
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is ordhc.InternalError
     assert str(again) == str(caught.value)
+
+
+FIRST_ARRAYS = """
+    import builtins
+
+    rows = np.array([[0, 1, 2]])
+    points = np.zeros((3, 2))
+    own = builtins.__import__
+
+    def refused(name, *others, **named):
+        if name.partition(".")[0] == "numpy":
+            raise KeyboardInterrupt
+        return own(name, *others, **named)
+
+    builtins.__import__ = refused
+    assert _ordhc.check_triplets(rows, 3)[1] == 3
+    _ordhc.vector_linkage(points, "single", "euclidean", 1.0, None)
+    print("fine")
+"""
+
+
+def test_numpy_is_looked_up_before_the_first_array_comes():
+    """Else Ctrl-C at the first array would be a panic, or lost."""
+    done = run(FIRST_ARRAYS)
+    assert done.stdout == "fine\n", done
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_an_array_that_somebody_overwrites_is_not_one_of_a_wrong_type(dtype):
+    square = np.random.default_rng(0).random((1500, 1500))
+    square += square.T
+    errors = []
+
+    def meanwhile(_):
+        try:
+            _ordhc.vector_linkage(square.view(dtype), "single", "euclidean", 1.0, None)
+        except Exception as error:
+            errors.append(error)
+
+    ordhc.linkage(square, overwrite=True, progress=meanwhile)
+    assert any(
+        isinstance(error, ordhc.InputError) and "in use by another call" in str(error) for error in errors
+    )
+
+
+def test_arrays_of_other_types_are_named():
+    with pytest.raises(
+        TypeError, match="int32 or int64 in 2 dimensions is needed, not 2-dimensional float64"
+    ):
+        _ordhc.check_triplets(np.zeros((3, 3)), 3)
+    with pytest.raises(TypeError, match="in 2 dimensions is needed, not 1-dimensional int32"):
+        _ordhc.adds(np.zeros(3, np.int32), None, 3, "condensed", "f8", None)
+    with pytest.raises(TypeError, match="float64 or float32 in 2 dimensions is needed, not <class 'list'>"):
+        _ordhc.vector_linkage([[0.0]], "single", "euclidean", 1.0, None)
 
 
 WITHOUT_THREADS = """

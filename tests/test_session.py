@@ -257,7 +257,7 @@ def test_bad_files_and_settings(tmp_path):
         ordhc.Session(tmp_path / "new")
     with pytest.raises(ordhc.InputError, match="unable to open"):
         ordhc.Session(tmp_path / "no" / "such" / "folder", n_leaves=3)
-    with pytest.raises(ordhc.InputError, match="unknown method"):
+    with pytest.raises(ordhc.InputError, match="method is 'x', not one of"):
         ordhc.Session(tmp_path / "b", n_leaves=3, method="x")
     with ordhc.Session(tmp_path / "c", NAMES, seed=1):
         pass

@@ -249,7 +249,7 @@ def test_single_linkage_of_a_function(n, seed, tied, dissimilarity, tie_seed):
 def test_what_a_function_may_not_give():
     for function, message in [
         (lambda i, others: np.zeros(1), r"gave shape \(1,\) for leaf 0 with 3 others"),
-        (lambda i, others: "none", "gave 'none' for leaf 0, no numbers"),
+        (lambda i, others: "none", "gave for leaf 0 must be numbers, not text such as 'none'"),
         (lambda i, others: np.where(others == 2, np.nan, 1.0), "gave nan for leaves 0 and 2"),
     ]:
         with pytest.raises(ordhc.InputError, match=message):

@@ -5,72 +5,42 @@ C-contiguous, nothing masked, nothing rounded. All else is an `InputError` that 
 and the value.
 """
 
-import difflib
 import math
 import numbers
 import operator
+import os
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._quoting import nearest, quoted, unknown_name
 from ordhc.errors import InputError
 
 __all__ = [
     "array",
     "as_int",
+    "callback",
     "choice",
     "flag",
     "labels",
+    "listed",
     "names",
     "nearest",
     "number",
     "numbers_of",
+    "path",
     "quoted",
     "seed",
     "settings",
     "unknown_name",
+    "text",
     "whole",
     "whole_numbers",
     "words",
 ]
-
-#: How much of what was given a message repeats.
-QUOTED = 80
-
-
-def quoted(value: Any, limit: int = QUOTED) -> str:
-    """A value as messages show it: at most `limit` characters, control characters escaped.
-
-    Examples
-    --------
-    >>> print(quoted("a" * 200, 20), quoted("\\x1b[2J"))
-    'aaaaaaaaaaaaaaa'... '\\x1b[2J'
-    """
-    if isinstance(value, np.generic) and not isinstance(value, np.void):
-        value = value.item()
-    if isinstance(value, str):
-        return repr(value) if len(repr(value[:limit])) <= limit >= len(value) else _cut(value, limit)
-    if isinstance(value, bytes | bytearray):
-        value = value[:limit]
-    if isinstance(value, int) and abs(value) >> 4 * limit:
-        return f"a number of {int(math.log10(2) * value.bit_length()) + 1} digits"
-    try:
-        text = repr(value)
-    except Exception:
-        return f"an object of type {type(value).__name__}"
-    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: limit + 1])
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
-
-
-def _cut(text: str, limit: int) -> str:
-    """The beginning of a text, in quotes, and three dots."""
-    end = min(len(text), limit)
-    while end and len(repr(text[:end])) > limit - 3:
-        end -= 1
-    return f"{text[:end]!r}..."
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
@@ -168,6 +138,65 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
     raise InputError(f"{what} is {quoted(value)}, not one of {', '.join(allowed)}")
 
 
+def callback(what: str, value: Any) -> Any:
+    """What can be called, or None."""
+    if value is not None and not callable(value):
+        raise InputError(f"{what} = {quoted(value)} cannot be called")
+    return value
+
+
+def path(value: Any, what: str = "path") -> str:
+    """A path of a file as text.
+
+    Raises
+    ------
+    InputError
+        What is no path, bytes, and text with a NUL.
+    """
+    try:
+        found = os.fspath(value)
+    except Exception:
+        found = None
+    if not isinstance(found, str):
+        raise InputError(f"{what} = {quoted(value)} is no path of a file")
+    try:
+        os.fsencode(found)
+    except UnicodeEncodeError:
+        found = ""
+    if "\0" in found or not found:
+        raise InputError(f"{what} = {quoted(value)} is no path of a file")
+    return found
+
+
+def text(what: str, value: Any) -> str:
+    """Text that UTF-8 can write."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {quoted(value)}, not a string")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what}, {quoted(value)}, is no Unicode text") from None
+    return str(value)
+
+
+def listed(what: str, given: Any) -> list[Any]:
+    """The items of a list, or of anything else that is gone through; text is none.
+
+    Raises
+    ------
+    InputError
+        One value, text, and what fails on the way.
+    """
+    try:
+        if not isinstance(given, str | bytes | bytearray):
+            return list(given)
+    except MemoryError:
+        raise
+    except Exception:
+        pass
+    raise InputError(f"{what} is {quoted(given)}; give a list")
+
+
 def words(what: str, given: Any) -> list[str]:
     """Different words, at least one."""
     try:
@@ -235,21 +264,11 @@ def _kind(value: Any) -> str:
     return "string" if isinstance(value, str) else type(value).__name__
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the nearest of some names, or nothing."""
-    near = difflib.get_close_matches(str(name)[:QUOTED], list(known), n=3)
-    return f"; nearest: {', '.join(quoted(found) for found in near)}" if near else ""
-
-
-def unknown_name(name: str, known: Sequence[str]) -> str:
-    """Say that a name is unknown, with the nearest ones."""
-    return f"the name {quoted(name)} is unknown{nearest(name, known)}"
-
-
-def array(what: str, values: Any) -> NDArray[Any]:
+def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
     """Values as an array of bools, whole numbers, floats, text or objects: native and aligned.
 
-    Subclasses of arrays become plain arrays; what is masked, complex or a date is refused.
+    Subclasses of arrays become plain arrays; what is masked, complex, bytes, records or dates is refused,
+    unless NumPy's letter of its kind is in `also`.
 
     Raises
     ------
@@ -271,13 +290,15 @@ def array(what: str, values: Any) -> NDArray[Any]:
         except Exception as error:
             raise InputError(f"{what} cannot be read as an array: {quoted(str(error))}") from None
     kind = table.dtype.kind
-    if kind == "c":
+    if kind in also:
+        pass
+    elif kind == "c":
         raise InputError(f"{what} holds complex numbers ({table.dtype}): Complex data not supported")
-    if kind in "Mm":
+    elif kind in "Mm":
         raise InputError(f"{what} holds dates or times ({table.dtype}), not numbers")
-    if kind == "V":
+    elif kind == "V":
         raise InputError(f"{what} holds records ({quoted(table.dtype)}), not numbers")
-    if kind == "S":
+    elif kind == "S":
         raise InputError(f"{what} holds bytes ({table.dtype}), neither numbers nor text: decode them")
     if not table.dtype.isnative:
         table = table.astype(table.dtype.newbyteorder("="))

@@ -92,7 +92,9 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
         return _by_place(data, names, plain, shown, what, width)
     for name in {*sets[0], *WEIGHTS, *ANSWERS, *GROUPS}:
         if plain.count(name) > 1:
-            raise InputError(f"there are {plain.count(name)} columns {name!r} among {_checks.quoted(shown)}")
+            raise InputError(
+                f"there are {plain.count(name)} columns {_checks.quoted(name)} among {_checks.quoted(shown)}"
+            )
     leaves = [_column(data, names[plain.index(name)]) for name in sets[0]]
     weights, answers, groups = (_further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS))
     told = _further(data, names, plain, RESPONSES) if what == "responses" else None

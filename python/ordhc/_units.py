@@ -9,7 +9,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 
 if TYPE_CHECKING:
-    from ordhc.comparisons import _Comparisons as Comparisons
+    from ordhc._rows import Rows as Comparisons
 
 UNITS = ("answer", "group")
 _LARGEST = np.iinfo(np.int32).max

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc.comparisons import _checked_names
 from ordhc.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -50,7 +49,7 @@ class Beside:
     ) -> "Beside":
         """Checked, for a tree."""
         n = tree.n_leaves
-        known = _checked_names(names)
+        known = _checks.names(names)
         if known is not None and len(known) != n:
             raise InputError(f"{len(known)} names for {n} leaves")
         marks = _marks(tree, joined)
@@ -169,7 +168,7 @@ def shown(name: Any) -> str:
 def _marks(tree: _ordhc.Dendrogram, joined: ArrayLike | None) -> NDArray[np.bool_] | None:
     if joined is None:
         return None
-    marks = np.array(joined)
+    marks = _checks.array("joined", joined).copy()
     if marks.size == 0:
         marks = marks.astype(bool)
     if marks.dtype != np.bool_ or marks.ndim != 1:
@@ -195,12 +194,13 @@ def _values(
 def _labels(names: Sequence[str | None] | None, n: int) -> tuple[str | None, ...] | None:
     if names is None:
         return None
-    if isinstance(names, str) or len(names) != n - 1:
+    names = _checks.listed("node_names", names)
+    if len(names) != n - 1:
         raise InputError(f"node_names are {len(names)}; one per merge, {n - 1}, is needed for {n} leaves")
     for at, name in enumerate(names):
         if name is not None and not isinstance(name, str):
             raise InputError(
-                f"node_names[{at}] is {shown(name)} of type {type(name).__name__}, not str or None"
+                f"node_names[{at}] is {_checks.quoted(name)} of type {type(name).__name__}, not str or None"
             )
     labels = tuple(None if name is None else str(name) for name in names)
     return labels if any(label is not None for label in labels) else None

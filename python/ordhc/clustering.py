@@ -88,7 +88,9 @@ class Plan:
             takers = [at for at in (0, 1) if name in known[at]]
             if not takers:
                 settings = ", ".join([*known[0], *known[1]]) or "none"
-                raise InputError(f"there is no parameter {name!r} of this method; there are: {settings}")
+                raise InputError(
+                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {settings}"
+                )
             if len(takers) == 2:
                 raise InputError(
                     f"the similarity and the linkage both have {name!r}: "
@@ -372,6 +374,7 @@ def cluster(
     >>> ordhc.cluster([[1, 0], [2, 0], [0, 1]], method="cosine-al").heights
     array([1., 0.])
     """
+    progress = _checks.callback("progress", progress)
     plan = Plan.of(
         data,
         method=method,

@@ -1,6 +1,6 @@
 """The dendrogram: what we believe the hierarchy to be."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, newick
 from ordhc.beside import from_dict, same
-from ordhc.comparisons import _whole
 from ordhc.errors import InputError
 from ordhc.merges import Merges, whole_labels
 
@@ -126,7 +125,8 @@ class Dendrogram(Merges):
         >>> Dendrogram.from_newick(d.to_newick(heights=True)) == d
         True
         """
-        return newick.write(self._tree, self._beside, lengths=bool(branch_lengths), heights=bool(heights))
+        lengths, exact = _checks.flag("branch_lengths", branch_lengths), _checks.flag("heights", heights)
+        return newick.write(self._tree, self._beside, lengths=lengths, heights=exact)
 
     @classmethod
     def from_newick(
@@ -193,17 +193,18 @@ class Dendrogram(Merges):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
         """From what `to_dict` gives."""
-        try:
-            merges, heights, kind = data["merges"], data["heights"], data["kind"]
-        except (KeyError, TypeError):
-            raise InputError("a tree needs the keys merges, heights and kind") from None
+        if not isinstance(data, Mapping) or not {"merges", "heights", "kind"} <= data.keys():
+            raise InputError("a tree is a dict that has the keys merges, heights and kind")
+        merges, heights, kind = data["merges"], data["heights"], data["kind"]
         found = cls(merges, heights, kind=kind, names=data.get("names"), **from_dict(data))
         shares, standing = data.get("support_as_shares"), data.get("leaves_as_written")
         if standing is not None:
-            standing = np.array(standing, dtype=np.int64)
+            standing = _checks.whole_numbers("leaves_as_written", standing, (found.n_leaves,))
             if not np.array_equal(np.sort(standing), np.arange(found.n_leaves)):
                 raise InputError(f"leaves_as_written is no order of {found.n_leaves} leaves")
-        return found._with(shares=bool(shares), standing=standing)
+        return found._with(
+            shares=shares is not None and _checks.flag("support_as_shares", shares), standing=standing
+        )
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
         """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
@@ -225,7 +226,7 @@ class Dendrogram(Merges):
         if (n_clusters is None) == (height is None):
             raise InputError("give either n_clusters or height")
         if n_clusters is not None:
-            return self._tree.cut_clusters(_whole("n_clusters", n_clusters, at_least=1))
+            return self._tree.cut_clusters(_checks.whole("n_clusters", n_clusters, at_least=1))
         return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
 
     @overload
@@ -241,7 +242,13 @@ class Dendrogram(Merges):
         >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
         (2, array([2, 3]))
         """
-        a, b = np.broadcast_arrays(whole_labels(i), whole_labels(j))
+        first, second = whole_labels(i), whole_labels(j)
+        try:
+            a, b = np.broadcast_arrays(first, second)
+        except ValueError:
+            raise InputError(
+                f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
+            ) from None
         sizes = self._tree.lca_sizes(
             np.ascontiguousarray(a.ravel(), dtype=np.int64),
             np.ascontiguousarray(b.ravel(), dtype=np.int64),

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc._frames import ROLES, column_names, columns_of
+from ordhc._rows import checked_weights
 from ordhc.clustering import cluster
-from ordhc.comparisons import Quadruplets, Triplets, _checked_weights
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError
 
@@ -242,7 +243,7 @@ def _comparisons(
         raise InputError(f"X is {kind} and holds the answers already; y must be None")
     if isinstance(X, Comparisons):
         data = X if n_leaves is None else type(X)(X, n_leaves)
-        return _weighted(data, _checked_weights(sample_weight, len(data)))
+        return _weighted(data, checked_weights(sample_weight, len(data)))
     if sample_weight is not None:
         raise InputError(f"X is {kind} and has no rows for sample_weight")
     return _from_tensor(table, n_leaves)
@@ -274,12 +275,12 @@ def _is_sparse(X: Any) -> bool:
 
 def _table(X: Any) -> NDArray[Any]:
     try:
-        table = np.asarray(X)
-    except ValueError:
+        return _checks.array("X", X)
+    except InputError:
+        # Rows of different lengths: which of them is wrong, the comparisons say.
+        if isinstance(X, np.ndarray):
+            raise
         return np.empty(0, dtype=object)
-    if table.dtype.kind == "c":
-        raise InputError(f"Complex data not supported: X is {table.dtype}")
-    return table
 
 
 def _joined(parts: Sequence[Any]) -> Comparisons:
@@ -288,7 +289,7 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
     for at, part in enumerate(parts):
         same = type(part) is type(first) and (part.n_leaves, part.names) == (first.n_leaves, first.names)
         if not same:
-            raise InputError(f"X[{at}] is {part!r}, with other leaves than X[0], {first!r}")
+            raise InputError(f"X[{at}] is {_checks.quoted(part)}, with other leaves than X[0], {first!r}")
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
@@ -332,7 +333,7 @@ def _from_list(
             raise InputError(f"Negative values in data: X[{row}, {column}] is {table[row, column]}")
     kind: type[Comparisons] = Quadruplets if table.ndim == 2 and table.shape[1] == 4 else Triplets
     data = kind(X, n_leaves)
-    data = _weighted(data, _checked_weights(sample_weight, len(data)))
+    data = _weighted(data, checked_weights(sample_weight, len(data)))
     if y is None:
         return data
     counts = _signed(y, len(data))
@@ -349,7 +350,7 @@ def _from_list(
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
     """Responses as signed counts."""
-    answers = np.asarray(y)
+    answers = _checks.array("y", y)
     if answers.shape != (m,):
         raise InputError(f"y has shape {answers.shape} for {m} questions")
     if answers.dtype == bool:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
-from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
+from ordhc import _checks, _ordhc
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
@@ -61,20 +61,6 @@ class _Votes:
     row: tuple[int, ...]
     n_asked: int = 0
     answers: dict[int, int] = field(default_factory=dict)
-
-
-def _within(what: str, value: Any, at_least: int, at_most: int) -> int:
-    whole = _whole(what, value, at_least=at_least)
-    if whole > at_most:
-        raise InputError(f"{what} = {whole} is above {at_most}")
-    return whole
-
-
-def _probability(what: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} = {value!r} is not a number") from None
 
 
 class Learner:
@@ -171,39 +157,39 @@ class Learner:
         seed: int = 0,
     ) -> None:
         is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
-        names = None if is_number else _checked_names(n_leaves)
-        n = len(names) if names is not None else _within("n_leaves", n_leaves, 1, 2**31 - 1)
-        p, delta = _probability("p", p), _probability("delta", delta)
-        if method not in METHODS:
-            raise InputError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
-        if schedule not in _SCHEDULES:
-            raise InputError(f"unknown schedule {schedule!r}; there are {', '.join(_SCHEDULES)}")
+        names = None if is_number else _checks.names(n_leaves)
+        n = (
+            len(names)
+            if names is not None
+            else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
+        )
+        p, delta = _checks.number("p", p), _checks.number("delta", delta)
+        method = _checks.choice("method", method, METHODS)
+        schedule = _checks.choice("schedule", schedule, _SCHEDULES)
         if not 0.5 < p <= 1:
             raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
         if not 0 < delta < 1:
             raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
-        for name, value, known in (
-            ("assume", assume, ("adversarial", "uniform")),
-            ("noise", noise, ("independent", "persistent")),
-        ):
-            if value not in known:
-                raise InputError(f"{name} is {value!r}, not {' or '.join(map(repr, known))}")
+        assume = _checks.choice("assume", assume, ("adversarial", "uniform"))
+        noise = _checks.choice("noise", noise, ("independent", "persistent"))
+        exact = _checks.flag("exact", exact)
+        q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
         if method == "insertion" and p < 1:
             method = "robust"
         if schedule != "questions" and method not in ("insertion", "robust"):
             raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
-        parallel = _within("parallel", parallel, 1, 2**63 - 1)
+        parallel = _checks.whole("parallel", parallel, at_least=1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
-        seed = _within("seed", seed, 0, 2**64 - 1)
+        seed = _checks.seed(seed)
         if method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
             counts = {
-                name: None if count is None else _within(name, count, 1, 2**63 - 1)
+                name: None if count is None else _checks.whole(name, count, at_least=1)
                 for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
             }
-            most = None if budget is None else max(_within("budget", budget, 0, 2**63 - 1), 1)
+            most = None if budget is None else max(_checks.whole("budget", budget, at_least=0), 1)
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else _SCHEDULES[schedule] if method == "insertion" else method
@@ -211,11 +197,11 @@ class Learner:
                 kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
             )
         self._names = names
-        self._repeat = _within("repeat", repeat, 1, 2**31 - 1)
+        self._repeat = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
         if self._repeat % 2 == 0:
             raise InputError(f"repeat = {repeat} is even: a majority needs an odd number")
-        self._budget = math.inf if budget is None else _whole("budget", budget, at_least=0)
-        self._limit = math.inf if limit is None else _whole("limit", limit, at_least=1)
+        self._budget = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
+        self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
         self._told: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
         self._n_asked = self._n_answered = self._n_rounds = 0
         # By question of the engine, if each is asked several times; and those that will be asked more often.
@@ -243,7 +229,7 @@ class Learner:
 
     def _room(self, limit: int | None) -> int:
         room = min(
-            math.inf if limit is None else _whole("limit", limit, at_least=0),
+            math.inf if limit is None else _checks.whole("limit", limit, at_least=0),
             self._limit - self.n_open,
             self._budget - self._n_asked,
         )
@@ -303,19 +289,15 @@ class Learner:
         InputError
             A question that is not open, or an answer that is none; the answers before it are kept.
         """
-        numbers = np.atleast_1d(np.asarray(ids))
-        given = np.atleast_1d(np.asarray(answers))
+        numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
+        given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
         if not numbers.size:
             return
-        if numbers.dtype.kind not in "iu":
-            raise InputError(f"ids of type {numbers.dtype} are no numbers of questions")
-        if given.dtype.kind not in "iu":
-            raise InputError(f"answers of type {given.dtype} are no whole numbers from -1 to {self._largest}")
         wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
-        numbers = np.ascontiguousarray(numbers[:fine], dtype=np.int64)
+        numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
         if self._repeat == 1:
             trouble = self._learner.tell(numbers, small)
@@ -487,16 +469,19 @@ def learn(
     """
     from ordhc.oracles import Oracle, as_oracle
 
+    progress = _checks.callback("progress", progress)
     if learner is None:
         if n_leaves is None:
             raise InputError("give n_leaves, or a learner to go on with")
         learner = Learner(n_leaves, method, budget=budget, **settings)
     elif n_leaves is not None or settings:
         raise InputError("a learner has its number of leaves and settings already")
+    elif not isinstance(learner, Learner):
+        raise InputError(f"learner = {_checks.quoted(learner)} is no Learner")
     answer: Oracle = as_oracle(oracle)
     spent = learner.n_asked
-    most = math.inf if budget is None else spent + _whole("budget", budget, at_least=0)
-    size = None if batch is None else _whole("batch", batch, at_least=1)
+    most = math.inf if budget is None else spent + _checks.whole("budget", budget, at_least=0)
+    size = None if batch is None else _checks.whole("batch", batch, at_least=1)
     questions = learner.open
     try:
         while not learner.done:
@@ -510,7 +495,7 @@ def learn(
                 part = Questions(questions.ids[:size], questions.rows[:size])
             if not len(part):
                 break
-            answers = np.asarray(answer(part.rows))
+            answers = _checks.array("the oracle's answers", answer(part.rows))
             if answers.shape != (len(part),):
                 raise InputError(f"the oracle gave {answers.shape} answers to {len(part)} questions")
             learner.tell(part.ids, answers)
@@ -595,5 +580,8 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     >>> estimate, 0.6 < lower < 0.8
     (0.8, True)
     """
-    lists = [np.asarray(given).astype(np.int64).ravel().tolist() for given in answers]
-    return _ordhc.estimate_p(lists, float(delta))
+    lists = [
+        _checks.whole_numbers(f"answers[{at}]", given).ravel().tolist()
+        for at, given in enumerate(_checks.listed("answers", answers))
+    ]
+    return _ordhc.estimate_p(lists, _checks.number("delta", delta))

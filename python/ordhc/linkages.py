@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, PluginError
 from ordhc.specs import LinkageSpec
 
@@ -23,7 +23,9 @@ def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.
         try:
             numbers[name] = float(value)
         except (TypeError, ValueError):
-            raise InputError(f"{name} = {value!r} of linkage {spec.name!r} is no number") from None
+            raise InputError(
+                f"{name} = {_checks.quoted(value)} of linkage {spec.name!r} is no number"
+            ) from None
     try:
         return _ordhc.Linkage.coefficients(
             formulas.alpha,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import verbs
+from ordhc import _checks, verbs
 from ordhc.beside import shown
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
@@ -28,7 +28,10 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         if data.n_leaves != found.n_leaves:
             raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
         # Rows of numbers know no names.
-        named = isinstance(reference, Triplets | Quadruplets) or np.asarray(reference).dtype.kind not in "iuf"
+        named = (
+            isinstance(reference, Triplets | Quadruplets)
+            or _checks.array("the comparisons", reference).dtype.kind not in "iuf"
+        )
         return _by_name(found, data.names if named else None, "the comparisons", tree), data
     if isinstance(reference, Dendrogram):
         found = as_dendrogram(tree, n_leaves=reference.n_leaves)
@@ -60,11 +63,10 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
 
 
 def _shape(reference: Any, what: str) -> tuple[int, ...]:
-    try:
-        return np.shape(reference)
-    except ValueError:
-        text = f"{what} takes no {type(reference).__name__} with rows of different lengths"
-        raise InputError(text) from None
+    shape = getattr(reference, "shape", None)
+    if isinstance(shape, tuple):
+        return shape
+    return _checks.array(f"the reference of {what}", reference, also="MmS").shape
 
 
 def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: str) -> Any:
@@ -79,9 +81,9 @@ def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram,
     columns = label_columns(labels)
     n = tree.n_leaves
     if columns.shape[1] != n:
-        raise InputError(f"labels have shape {np.shape(labels)}; the tree has {n} leaves")
+        raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
     lost = np.argwhere(columns < 0)
-    if len(lost) and np.asarray(labels).dtype.kind not in "iu":
+    if len(lost):
         column, leaf = lost[0]
         raise InputError(f"the label of leaf {leaf} in column {column} is missing")
     names = _row_names(labels, tree)

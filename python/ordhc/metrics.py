@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc import _checks, _ordhc
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.matching import prepared
@@ -102,6 +102,7 @@ def quadruplet_revenue(
 
 
 def _revenue(tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool) -> int | float:
+    normalize = _checks.flag("normalize", normalize)
     value = _ordhc.revenue(tree._tree, data.rows, data.weights)
     if not normalize:
         return value
@@ -184,6 +185,7 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) 
     >>> ordhc.metrics.dasgupta_cost("((0,1),2);", [[0, 5, 1], [5, 0, 0], [1, 0, 0]])
     13
     """
+    progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_cost")
     return _ordhc.dasgupta(tree._tree, values, False, progress)
 
@@ -201,6 +203,7 @@ def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | None = Non
     >>> ordhc.metrics.dasgupta_revenue("((0,1),2);", ordhc.similarity(t, dtype="int64"))
     2
     """
+    progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_revenue")
     return _ordhc.dasgupta(tree._tree, values, True, progress)
 
@@ -243,11 +246,16 @@ def cophenetic_correlation(
     >>> round(ordhc.metrics.cophenetic_correlation(tree, D), 4)
     0.9707
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("similarity", "tree"), "cophenetic_correlation")
     if isinstance(other, Dendrogram):
         value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
         return value if tree.kind == other.kind else -value
-    turned = tree.kind == "dissimilarity" if dissimilarity is None else bool(dissimilarity)
+    turned = (
+        tree.kind == "dissimilarity"
+        if dissimilarity is None
+        else _checks.flag("dissimilarity", dissimilarity)
+    )
     value = _ordhc.cophenetic(tree._tree, other, turned, progress)
     return value if turned == (tree.kind == "dissimilarity") else -value
 
@@ -280,7 +288,7 @@ def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
     """
     tree, table = prepared(tree, labels, ("labels",), "ari")
     column = _one_column(table, "ari")
-    k = len(np.unique(column)) if n_clusters is None else _whole("n_clusters", n_clusters, at_least=1)
+    k = len(np.unique(column)) if n_clusters is None else _checks.whole("n_clusters", n_clusters, at_least=1)
     return _ordhc.ari(column, tree.cut(k))
 
 
@@ -319,13 +327,14 @@ def aari(
     >>> ordhc.metrics.aari(tree, [(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
     1.0
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("labels", "tree"), "aari")
     if isinstance(other, Dendrogram):
-        wanted = _levels_of(other) if levels is None else [_whole("levels", k, at_least=1) for k in levels]
+        wanted = _levels_of(other) if levels is None else _levels(levels, 1)
         return _ordhc.aari_of_trees(tree._tree, other._tree, wanted, progress)[0]
     columns = other.T
     if levels is not None:
-        wanted = [_whole("levels", level, at_least=0) for level in levels]
+        wanted = _levels(levels, 0)
         beyond = [level for level in wanted if level >= len(columns)]
         if beyond:
             raise InputError(
@@ -333,6 +342,14 @@ def aari(
             )
         columns = np.ascontiguousarray(columns[wanted])
     return _ordhc.aari(tree._tree, columns, progress)[0]
+
+
+def _levels(given: Any, at_least: int) -> list[int]:
+    """Levels as whole numbers."""
+    found = _checks.whole_numbers("levels", given, at_least=at_least)
+    if found.ndim != 1:
+        raise InputError(f"levels have shape {found.shape}; a list of whole numbers is needed")
+    return [int(level) for level in found]
 
 
 def _levels_of(tree: Dendrogram) -> list[int]:
@@ -378,7 +395,7 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -
     """
     tree, table = prepared(tree, labels, ("labels",), "dendrogram_purity")
     column = _one_column(table, "dendrogram_purity")
-    return _ordhc.dendrogram_purity(tree._tree, column, bool(join_ties))
+    return _ordhc.dendrogram_purity(tree._tree, column, _checks.flag("join_ties", join_ties))
 
 
 def _one_column(table: NDArray[np.int64], what: str) -> NDArray[np.int64]:

@@ -15,10 +15,6 @@ __all__ = ["Mirror", "new_desk"]
 
 T = TypeVar("T")
 
-# The engine looks up NumPy's functions at the first array it is given. An interrupt at that moment would be a
-# panic, so it happens here and not during work.
-_ordhc.check_triplets(np.array([[0, 1, 2]]), 3)
-
 #: A copy of the learner is kept every so many events, so that the last answers are taken back at once.
 _STEP = 1000
 _N_SNAPSHOTS = 4

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.beside import Beside, shown
-from ordhc.comparisons import _checked_names
 from ordhc.errors import InputError, OrdhcWarning
 
 
@@ -19,7 +18,9 @@ def read(
 ) -> tuple[_ordhc.Dendrogram, Beside]:
     """A tree and what stands beside it; warns of what it can't show as it was written."""
     tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
-        _ordhc.Dendrogram.from_newick(text, bool(preserve_underscores))
+        _ordhc.Dendrogram.from_newick(
+            _checks.text("the Newick text", text), _checks.flag("preserve_underscores", preserve_underscores)
+        )
     )
     if note is not None:
         warnings.warn(note, OrdhcWarning, stacklevel=_frames_of_ordhc())
@@ -36,7 +37,7 @@ def read(
     )
     order = numbers
     if names is not None:
-        order = _order(found, _checked_names(names) or ())
+        order = _order(found, _checks.names(names) or ())
     if order is not None and not np.array_equal(order, np.arange(len(order))):
         tree, beside = tree.relabel(order), beside.relabelled(order)
     if names is None and is_numbered:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc import _checks, _ordhc
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
@@ -36,12 +36,13 @@ Oracle = Callable[[NDArray[Any]], NDArray[Any]]
 
 
 def _questions(rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)) -> NDArray[np.int32]:
-    table = np.asarray(rows)
+    table = _checks.whole_numbers("questions", rows)
     if table.size == 0:
-        return np.zeros((0, table.shape[1] if table.ndim == 2 else 3), dtype=np.int32)
-    if table.ndim != 2 or table.shape[1] not in widths or table.dtype.kind not in "iu":
+        width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]
+        return np.zeros((0, width), dtype=np.int32)
+    if table.ndim != 2 or table.shape[1] not in widths:
         wanted = " or ".join(f"(m, {width})" for width in widths)
-        raise InputError(f"questions are {wanted} leaf ids, not {table.dtype} of shape {table.shape}")
+        raise InputError(f"questions are {wanted} leaf ids, not of shape {table.shape}")
     if n_leaves is not None:
         outside = np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))
         if outside.size:
@@ -95,7 +96,7 @@ def from_similarity(S: ArrayLike) -> Oracle:
     >>> oracle([[0, 1, 2]]), oracle([[0, 1, 1, 2]])
     (array([2], dtype=int8), array([1], dtype=int8))
     """
-    matrix = np.asarray(S, dtype=np.float64)
+    matrix = _checks.numbers_of("similarities", S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"similarities have shape {matrix.shape}, not (n, n)")
     return _by_pairs(lambda i, j: matrix[i, j], len(matrix))
@@ -122,8 +123,7 @@ def from_vectors(X: ArrayLike, similarity: str = "euclidean") -> Oracle:
     rows = as_vectors(X)
     if not isinstance(rows, np.ndarray):
         rows = rows.toarray()
-    if similarity not in ("euclidean", "dot", "cosine"):
-        raise InputError(f"similarity is {similarity!r}, not euclidean, dot or cosine")
+    similarity = _checks.choice("similarity", similarity, ("euclidean", "dot", "cosine"))
     if similarity == "cosine":
         rows = normalized(rows)
 
@@ -168,8 +168,9 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Oracle:
     >>> oracle([[2, 0, 1]])
     array([0], dtype=int8)
     """
-    if missing not in ("error", "none"):
-        raise InputError(f"missing is {missing!r}, not 'error' or 'none'")
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"recorded answers are Triplets or Quadruplets, not {_checks.quoted(data)}")
+    missing = _checks.choice("missing", missing, ("error", "none"))
     weights = np.ones(len(data)) if data.weights is None else data.weights
     known: dict[tuple[int, ...], float] = {}
     for row, weight in zip(data.rows.tolist(), weights.tolist(), strict=True):
@@ -220,7 +221,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Oracle:
 
 def _checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
     """Answers of an oracle, one for each question; an error names the first that is none."""
-    answers = np.asarray(given)
+    answers = _checks.array("the oracle's answers", given)
     if answers.shape != (len(questions),):
         raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(questions)} questions")
     if not answers.size:
@@ -262,15 +263,13 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
     >>> liar([[0, 1, 2]])[0] in (0, 1)
     True
     """
-    if not 0 <= p <= 1:
-        raise InputError(f"p = {p} is outside 0..1")
-    if wrong not in ("random", "adversarial", "none"):
-        raise InputError(f"wrong is {wrong!r}, not 'random', 'adversarial' or 'none'")
+    p = _checks.number("p", p, at_least=0, at_most=1)
+    wrong = _checks.choice("wrong", wrong, ("random", "adversarial", "none"))
     right = as_oracle(oracle)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(_checks.seed(seed))
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
-        table = np.asarray(rows)
+        table = _questions(rows, None, (3, 4))
         answers = _checked_answers(right(table), table)
         if table.ndim == 2 and table.shape[1] == 4:
             return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
@@ -309,11 +308,11 @@ def majority(oracle: Any, k: int) -> Oracle:
     >>> ordhc.oracles.majority(ordhc.oracles.noisy(truth, 0.8), 31)([[0, 1, 2]])
     array([2], dtype=int8)
     """
-    k = _whole("k", k, at_least=1)
+    k = _checks.whole("k", k, at_least=1)
     one = as_oracle(oracle)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
-        table = np.asarray(rows)
+        table = _questions(rows, None, (3, 4))
         given = np.stack([_checked_answers(one(table), table) for _ in range(k)])
         choices = np.array([0, 1, 2, -1] if table.ndim == 2 and table.shape[1] == 3 else [1, -1, 0])
         counts = (given[None] == choices[:, None, None]).sum(axis=1)
@@ -344,8 +343,8 @@ class counting:  # noqa: N801
 
     def __call__(self, rows: ArrayLike) -> NDArray[Any]:
         """Answer a batch."""
-        table = np.asarray(rows)
-        answers = np.asarray(self._oracle(table))
+        table = _questions(rows, None, (3, 4))
+        answers = _checked_answers(self._oracle(table), table)
         self.n_questions += len(answers)
         self.n_batches += 1
         return answers
@@ -369,7 +368,7 @@ class recording(counting):  # noqa: N801
 
     def __call__(self, rows: ArrayLike) -> NDArray[Any]:
         """Answer a batch."""
-        table = np.array(rows)
+        table = _questions(rows, None, (3, 4)).copy()
         answers = super().__call__(table)
         self._kept.append((table, np.array(answers)))
         return answers
@@ -391,6 +390,7 @@ class recording(counting):  # noqa: N801
         from ordhc.learning import comparisons_of
 
         rows = self.rows
+        names = _checks.names(names)
         if n_leaves is None:
             n_leaves = len(names) if names is not None else int(rows.max(initial=-1)) + 1
         return comparisons_of(rows, self.answers, n_leaves, names)
@@ -406,15 +406,24 @@ def workers(oracles: Sequence[Any]) -> Oracle:
     >>> ordhc.oracles.workers([truth, truth])([[0, 1, 2], [2, 1, 0], [1, 2, 0]])
     array([2, 0, 1], dtype=int8)
     """
-    each = [as_oracle(oracle) for oracle in oracles]
+    try:
+        each = [as_oracle(oracle) for oracle in oracles]
+    except InputError:
+        raise
+    except Exception:
+        raise InputError(f"{_checks.quoted(oracles)} is no list of oracles") from None
     if not each:
         raise InputError("there are no oracles")
 
     def answer(rows: ArrayLike) -> NDArray[Any]:
-        table = np.asarray(rows)
+        table = _questions(rows, None, (3, 4))
         parts = np.array_split(table, min(len(each), max(len(table), 1)))
         with ThreadPoolExecutor(len(each)) as pool:
-            given = list(pool.map(lambda pair: np.asarray(pair[0](pair[1])), zip(each, parts, strict=False)))
+            given = list(
+                pool.map(
+                    lambda pair: _checked_answers(pair[0](pair[1]), pair[1]), zip(each, parts, strict=False)
+                )
+            )
         return np.concatenate(given)
 
     return answer
@@ -425,10 +434,11 @@ def person(names: Sequence[str] | None = None) -> Oracle:
 
     `ordhc learn` is the comfortable way, with undo, pauses and a file that keeps all answers.
     """
+    names = _checks.names(names)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         answers = []
-        for row in np.asarray(rows).tolist():
+        for row in _questions(rows, None if names is None else len(names)).tolist():
             texts = [names[leaf] if names is not None else f"leaf {leaf}" for leaf in row]
             shown = ", ".join(f"{at} {text}" for at, text in enumerate(texts, 1))
             while True:

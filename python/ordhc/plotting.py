@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._signals import interrupts_later
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError
 
@@ -27,8 +28,9 @@ _SIDES = ("right", "left", "top", "bottom")
 def need_matplotlib() -> Any:
     """Matplotlib, or an error that says how to get it."""
     try:
-        import matplotlib
-        import matplotlib.figure
+        with interrupts_later():
+            import matplotlib
+            import matplotlib.figure
     except ImportError:
         raise MissingExtraError.of("a picture", "matplotlib", "plot") from None
     return matplotlib

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc, verbs
 from ordhc.canonical import canonical_order, in_order
-from ordhc.comparisons import Quadruplets, Triplets, _whole
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.specs import OBJECTIVES
@@ -100,6 +100,7 @@ def refine(
     >>> ordhc.score(better, t) > ordhc.score(tree, t)
     True
     """
+    progress = _checks.callback("progress", progress)
     from ordhc.matching import prepared
 
     comparisons = isinstance(data, Triplets | Quadruplets)
@@ -138,9 +139,10 @@ def refined(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
+    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
     heights = _checks.choice("heights", heights, ("sizes", "average"))
-    limit = None if max_moves is None else _whole("max_moves", max_moves, at_least=0)
-    how = (limit, _whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
+    limit = None if max_moves is None else _checks.whole("max_moves", max_moves, at_least=0)
+    how = (limit, _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
     if objective == "satisfied":
         if heights == "average":
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")

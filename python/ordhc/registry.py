@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ordhc import _checks
+from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def _load() -> _Registry:
     with _lock:
         if _registry is None:
             registry = _Registry()
-            _add_builtins(registry)
+            with interrupts_later():
+                _add_builtins(registry)
             _add_plugins(registry)
             registry.finish()
             _registry = registry
@@ -169,7 +171,8 @@ def _add_builtins(registry: _Registry) -> None:
 
 
 def _add_plugins(registry: _Registry) -> None:
-    from importlib.metadata import distributions
+    with interrupts_later():
+        from importlib.metadata import distributions
 
     chosen = os.environ.get("ORDHC_PLUGINS")
     wanted = None if chosen is None else {_normal(name) for name in chosen.split(",") if name.strip()}
@@ -192,7 +195,7 @@ def _add_plugins(registry: _Registry) -> None:
             if plugin == BUILTIN:
                 raise PluginError(f"the name {BUILTIN} is taken")
             # What a plugin prints is no output of the command that loads it.
-            with redirect_stdout(sys.stderr):
+            with interrupts_later(), redirect_stdout(sys.stderr):
                 trial.add(plugin, name, version, point.load())
         except KeyboardInterrupt:
             raise

@@ -170,6 +170,7 @@ def bootstrap(
     >>> float(b.support[-1]), len(b.trees), 0.5 < b.intervals["held_out"].estimate <= 1
     (1.0, 50, True)
     """
+    progress = _checks.callback("progress", progress)
     n_resamples = _checks.whole("n_resamples", n_resamples, at_least=1)
     seed = _checks.seed(seed)
     confidence = _checks.number("confidence", confidence, at_least=0, at_most=1, open_ends=True)
@@ -187,6 +188,8 @@ def bootstrap(
     found_tree, unanswered = plan.fit(fitting, initial_clusters=initial_clusters)
     if tree is None:
         tree = found_tree
+    elif not isinstance(tree, Dendrogram):
+        raise InputError(f"tree = {_checks.quoted(tree)} is no Dendrogram; ordhc.as_dendrogram makes one")
     elif tree.n_leaves != data.n_leaves:
         raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
     shares = _units.shares_of(fitting)

@@ -192,6 +192,7 @@ def select(
     >>> found.best, len(found.candidates)
     ('adds3-al', 2)
     """
+    progress = _checks.callback("progress", progress)
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"select takes Triplets or Quadruplets, not {type(data).__name__}")
     by = _checks.choice("by", by, SCORES)

@@ -14,10 +14,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc.comparisons import Quadruplets, Triplets, _checked_names, _whole
+from ordhc import _checks
+from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
+from ordhc.io.guard import brief
 from ordhc.learning import Questions, comparisons_of
 from ordhc.mirror import Mirror, new_desk
 from ordhc.store import FORMAT, Store, create, damaged, width_of
@@ -76,14 +78,16 @@ class Session(Mirror):
         method: str | None = None,
         **settings: Any,
     ) -> None:
-        self._path = os.fspath(path)
+        self._path = _checks.path(path)
         self._now = time.time
         given = {} if method is None else {"method": method}
         given.update(settings)
         given = {
             key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
         }
-        checked = _checked_names(names)
+        checked = _checks.names(names)
+        if n_leaves is not None:
+            n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
         self._store = Store(self._path)
@@ -97,14 +101,17 @@ class Session(Mirror):
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
         if names is None and n_leaves is None:
-            raise InputError(f"{self._path}: a new session needs names or n_leaves")
+            raise InputError(f"{brief(self._path, 200)}: a new session needs names or n_leaves")
         if names is not None and n_leaves is not None and len(names) != n_leaves:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
-        n = len(names) if names is not None else _whole("n_leaves", n_leaves, at_least=1)
+        n = len(names or ()) if n_leaves is None else n_leaves
         new_desk(names, n, given)
         folder = Path(self._path).absolute().parent
         if not Path(folder).is_dir():
-            raise InputError(f"{self._path}: unable to open database file: there is no folder {folder}")
+            shown = brief(str(folder), 200)
+            raise InputError(
+                f"{brief(self._path, 200)}: unable to open database file: there is no folder {shown}"
+            )
         kept = {
             "format": FORMAT,
             "n_leaves": n,
@@ -120,13 +127,15 @@ class Session(Mirror):
         self._n_leaves: int = kept["n_leaves"]
         self._width = self._store.width
         if names is not None and names != self._names:
-            raise InputError(f"{self._path}: the session has other names than those given")
+            raise InputError(f"{brief(self._path, 200)}: the session has other names than those given")
         if n_leaves is not None and n_leaves != self._n_leaves:
-            raise InputError(f"{self._path}: the session has {self._n_leaves} leaves, not {n_leaves}")
+            raise InputError(
+                f"{brief(self._path, 200)}: the session has {self._n_leaves} leaves, not {n_leaves}"
+            )
         for key, value in given.items():
             own = self._settings.get(key, "insertion" if key == "method" else None)
             if own != value:
-                raise InputError(f"{self._path}: {key} is {own!r}, not {value!r}")
+                raise InputError(f"{brief(self._path, 200)}: {key} is {own!r}, not {_checks.quoted(value)}")
         try:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
@@ -142,9 +151,8 @@ class Session(Mirror):
         because the worker left. The same worker gets them again. Questions stay open, and keep their numbers,
         when others take answers back or import some.
         """
-        most = 2**31 if limit is None else _whole("limit", limit, at_least=1)
-        if not lease >= 0:
-            raise InputError(f"lease = {lease} is below 0")
+        most = 2**31 if limit is None else _checks.whole("limit", limit, at_least=1)
+        lease = _checks.number("lease", lease, at_least=0)
         _checked_who(who)
 
         def work() -> Questions:
@@ -182,14 +190,10 @@ class Session(Mirror):
         InputError
             A question that was never asked, or an answer that is none: nothing of this call is kept.
         """
-        numbers = np.atleast_1d(np.asarray(ids))
-        given = np.atleast_1d(np.asarray(answers))
+        numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
+        given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
-        if given.dtype.kind not in "iu" and given.size:
-            raise InputError(f"answers of type {given.dtype} are no whole numbers")
-        if numbers.dtype.kind not in "iu" and numbers.size:
-            raise InputError(f"ids of type {numbers.dtype} are no numbers of questions")
         _checked_who(who)
 
         def work() -> None:
@@ -211,7 +215,7 @@ class Session(Mirror):
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
-        numbers = [int(number) for number in np.atleast_1d(np.asarray(ids)).tolist()]
+        numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
         self._writing(lambda: self._store.release(numbers))
 
     def undo(self, who: str | None = None) -> Row | None:
@@ -247,7 +251,7 @@ class Session(Mirror):
             Leaves or answers that are none, naming the row: nothing of this call is kept.
         """
         _checked_who(who)
-        table, given = np.asarray(rows), np.asarray(answers)
+        table, given = _checks.array("rows", rows), _checks.array("answers", answers)
         width, largest = self._width, self._largest
         if table.size == 0 and given.size == 0:
             return
@@ -255,8 +259,8 @@ class Session(Mirror):
             raise InputError(
                 f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})"
             )
-        leaves = _whole_numbers(table, "leaf")
-        verdicts = _whole_numbers(given[:, None], "the answer")[:, 0]
+        leaves = _checks.whole_numbers("rows", table)
+        verdicts = _checks.whole_numbers("answers", given)
         for at in np.flatnonzero(~are_questions(leaves, self._n_leaves))[:1].tolist():
             what = "three different leaves" if width == 3 else "two different pairs of leaves"
             raise InputError(f"row {at}: {leaves[at].tolist()} are not {what} of 0..={self._n_leaves - 1}")
@@ -348,25 +352,8 @@ class Session(Mirror):
 
 def _checked_who(who: object) -> None:
     if who is not None and not isinstance(who, str):
-        raise InputError(f"who = {who!r} is no name")
+        raise InputError(f"who = {_checks.quoted(who)} is no name")
     try:
         (who or "").encode()
     except UnicodeEncodeError:
-        raise InputError(f"who = {who!r} cannot be written as UTF-8") from None
-
-
-def _whole_numbers(table: NDArray[Any], what: str) -> NDArray[np.int64]:
-    """As whole numbers, or an error with the row and value that is none."""
-    if table.dtype.kind in "iu" and table.dtype != np.uint64:
-        return table.astype(np.int64)
-    found = np.zeros(table.shape, dtype=np.int64)
-    for (row, column), value in np.ndenumerate(table):
-        try:
-            whole = int(value)
-            fine = not isinstance(value, bool | np.bool_ | str) and whole == value and abs(whole) < 2**62
-        except (TypeError, ValueError, OverflowError):
-            fine = False
-        if not fine:
-            raise InputError(f"row {row}: {what} {value!s} is not a whole number")
-        found[row, column] = whole
-    return found
+        raise InputError(f"who = {_checks.quoted(who)} cannot be written as UTF-8") from None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 
@@ -70,10 +70,7 @@ def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> N
 
 
 def _checked(values: Any, leaf: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"the function gave {values!r} for leaf {leaf}, no numbers") from None
+    found = _checks.numbers_of(f"what the function gave for leaf {leaf}", values)
     if found.shape != others.shape:
         raise InputError(
             f"the function gave shape {found.shape} for leaf {leaf} with {len(others)} others, "

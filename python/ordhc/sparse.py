@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
+from ordhc._signals import interrupts_later
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 
@@ -54,8 +55,7 @@ def merged(
         raise InputError(
             f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: give S.toarray()"
         )
-    if missing not in ("zero", "ignore"):
-        raise InputError(f"missing is {missing!r}, not 'zero' or 'ignore'")
+    missing = _checks.choice("missing", missing, ("zero", "ignore"))
     if dissimilarity and missing == "zero":
         raise InputError(
             "with missing='zero' pairs that aren't stored would have dissimilarity 0, as if they were "
@@ -89,7 +89,8 @@ def _places(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 def matrix(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:
     """SciPy's CSR of row pointers, columns and values."""
     try:
-        from scipy.sparse import csr_array
+        with interrupts_later():
+            from scipy.sparse import csr_array
     except ImportError:
         raise MissingExtraError.of(what, "scipy", "vectors") from None
     starts, columns, values = parts

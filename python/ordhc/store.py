@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ordhc.errors import InputError
 from ordhc.events import BrokenError, Event, as_rows, packed
+from ordhc.io.guard import brief
 
 __all__ = ["FORMAT", "Store", "create", "damaged"]
 
@@ -51,7 +52,8 @@ def schema(width: int) -> dict[str, str]:
 def damaged(path: str, why: object) -> InputError:
     """The error of a session that isn't what was written."""
     return InputError(
-        f"{path}: the session is damaged ({why}); `ordhc session salvage {path} -o NEW` keeps what it can"
+        f"{brief(path, 200)}: the session is damaged ({why}); "
+        f"`ordhc session salvage {brief(path, 100)} -o NEW` keeps what it can"
     )
 
 
@@ -94,7 +96,7 @@ def create(
             with suppress(FileExistsError):
                 _place(new, path)
     except sqlite3.Error as error:
-        raise OSError(f"{path}: {error}") from None
+        raise OSError(f"{brief(path, 200)}: {error}") from None
     finally:
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
@@ -169,17 +171,19 @@ class Store:
         except sqlite3.Error as error:
             text = str(error)
             if "closed database" in text:
-                raise InputError(f"{self.path}: the session is closed") from None
+                raise InputError(f"{brief(self.path, 200)}: the session is closed") from None
             if "unable to open" in text and not Path(self.path).is_file():
-                raise InputError(f"{self.path}: {error}") from None
+                raise InputError(f"{brief(self.path, 200)}: {error}") from None
             if "not a database" in text:
-                raise InputError(f"{self.path}: is no session ({error}); {self._hint()}") from None
+                raise InputError(
+                    f"{brief(self.path, 200)}: is no session ({error}); {self._hint()}"
+                ) from None
             is_writable = all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).parent))
             if "readonly" in text and is_writable:
                 raise damaged(self.path, error) from None
             outside = ("unable to open", "locked", "full", "disk I/O", "readonly", "busy")
             if isinstance(error, sqlite3.OperationalError) and any(word in text for word in outside):
-                raise OSError(f"{self.path}: {error}; nothing of this call is kept") from None
+                raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
             raise damaged(self.path, error) from None
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             if isinstance(error, InputError):
@@ -187,14 +191,14 @@ class Store:
             raise damaged(self.path, error) from None
 
     def _hint(self) -> str:
-        return f"if it was one, `ordhc session salvage {self.path} -o NEW` keeps what it can"
+        return f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
 
     def _open(self) -> None:
         # Every commit is on the disk; readers and a writer don't block each other.
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            raise InputError(f"{self.path}: is an SQLite file, but no session; {self._hint()}")
+            raise InputError(f"{brief(self.path, 200)}: is an SQLite file, but no session; {self._hint()}")
         if self._format() == 1:
             from ordhc.upgrade import upgrade
 
@@ -226,7 +230,7 @@ class Store:
             if found[2:] != (_sum("format", found[1]),):
                 raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
             text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
-            raise InputError(f"{self.path}: {text}; take a newer version of ordhc")
+            raise InputError(f"{brief(self.path, 200)}: {text}; take a newer version of ordhc")
         return number
 
     def _read_settings(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
 from ordhc.matching import prepared
 
@@ -90,12 +90,12 @@ def kendall_tau_b(
     >>> round(ordhc.metrics.kendall_tau_b("((0,1),(2,3));", labels, tie_self=True).mean, 4)
     0.8944
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("tree",), "kendall_tau_b")
+    include_self, tie_self = _checks.flag("include_self", include_self), _checks.flag("tie_self", tie_self)
     if tie_self and not include_self:
         raise InputError("tie_self=True needs include_self=True: else a leaf is not in its own ranking")
-    tau = KendallTau(
-        *_ordhc.kendall_tau(other._tree, tree._tree, bool(include_self), bool(tie_self), progress)
-    )
+    tau = KendallTau(*_ordhc.kendall_tau(other._tree, tree._tree, include_self, tie_self, progress))
     if tau.undefined == tree.n_leaves:
         raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
     return tau
@@ -115,6 +115,7 @@ def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = N
     >>> ordhc.metrics.merge_distortion("((0:1,1:1):1,2:2);", "((0:1,1:1):3,2:4);")
     2.0
     """
+    progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("tree",), "merge_distortion")
     return _ordhc.merge_distortion(tree._tree, other._tree, progress)
 
@@ -147,9 +148,11 @@ def triplet_distance(
     >>> ordhc.metrics.triplet_distance("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
     2
     """
+    progress = _checks.callback("progress", progress)
+    normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "triplet_distance")
     same, different, first, second, neither = _ordhc.triplet_counts(
-        tree._tree, other._tree, bool(join_ties), progress
+        tree._tree, other._tree, _checks.flag("join_ties", join_ties), progress
     )
     distance = different + first + second
     return distance / max(distance + same + neither, 1) if normalize else distance
@@ -175,7 +178,10 @@ def robinson_foulds(
     >>> ordhc.metrics.robinson_foulds("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
     2
     """
+    normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "robinson_foulds")
-    shared, first, second = _ordhc.cluster_counts(tree._tree, other._tree, bool(join_ties))
+    shared, first, second = _ordhc.cluster_counts(
+        tree._tree, other._tree, _checks.flag("join_ties", join_ties)
+    )
     distance = first + second
     return distance / max(distance + 2 * shared, 1) if normalize else distance

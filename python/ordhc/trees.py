@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordhc import _checks
 from ordhc.beside import shown
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
@@ -53,7 +54,9 @@ def as_dendrogram(
     >>> ordhc.as_dendrogram([[0, 1], [2, 3]]).n_leaves            # children_ of scikit-learn
     3
     """
-    found = _dendrogram(tree, n_leaves, names)
+    if n_leaves is not None:
+        n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
+    found = _dendrogram(tree, n_leaves, _checks.names(names))
     if n_leaves is not None and found.n_leaves != n_leaves:
         raise InputError(f"the tree has {found.n_leaves} leaves, not {n_leaves}")
     return found
@@ -64,16 +67,17 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
         return tree if names is None else tree.with_names(names)
     if isinstance(tree, str):
         if not {"(", ";"} & set(tree):
-            raise InputError(f"{tree[:40]!r} is no Newick text; files are read by ordhc.read_tree")
+            raise InputError(
+                f"{_checks.quoted(tree, 40)} is no Newick text; files are read by ordhc.read_tree"
+            )
         return Dendrogram.from_newick(tree, names)
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
     if hasattr(tree, "children_"):
-        return _of_children(np.asarray(tree.children_), getattr(tree, "distances_", None), names)
-    try:
-        table = np.asarray(tree)
-    except ValueError:
-        raise InputError(f"{type(tree).__name__} is no tree: its rows have different lengths") from None
+        return _of_children(
+            _checks.array("children_", tree.children_), getattr(tree, "distances_", None), names
+        )
+    table = _checks.array("the tree", tree, also="MmS")
     if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
         if table.shape[1] == 4:
             return Dendrogram.from_scipy(table, names)
@@ -108,7 +112,7 @@ def _of_children(
 
 def label_columns(labels: Any) -> NDArray[np.int64]:
     """Labels, (n,) or (n, L) of any type, as (L, n) numbers; None and NaN are -1."""
-    table = np.asarray(labels)
+    table = _checks.array("labels", labels, also="MmS")
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2:
@@ -121,18 +125,22 @@ def label_columns(labels: Any) -> NDArray[np.int64]:
 def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
     if column.dtype.kind != "O":
         numbers = np.unique(column, return_inverse=True)[1].astype(np.int64)
-        if column.dtype.kind == "f":
-            numbers[np.isnan(column)] = -1
+        if column.dtype.kind in "fMm":
+            numbers[np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)] = -1
         return numbers
     number: dict[Hashable, int] = {}
-    missing = [label is None or label != label for label in column]
-    return np.array(
-        [
-            -1 if none else number.setdefault(label, len(number))
-            for label, none in zip(column, missing, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    codes = np.empty(len(column), dtype=np.int64)
+    for leaf, label in enumerate(column.tolist()):
+        try:
+            codes[leaf] = -1 if _is_missing(label) else number.setdefault(label, len(number))
+        except Exception:
+            raise InputError(f"the label of leaf {leaf}, {_checks.quoted(label)}, is no label") from None
+    return codes
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT and the missing value of pandas, which is neither equal to itself nor different."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def index_names(labels: Any) -> list[str] | None:
@@ -148,7 +156,8 @@ def square_names(S: Any) -> list[str] | None:
     InputError
         Rows and columns of different names.
     """
-    if len(getattr(S, "shape", ())) != 2:
+    shape = getattr(S, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
         return None
     rows, columns = index_names(S), _names_of(getattr(S, "columns", None))
     if rows is None or columns is None or not hasattr(S, "index"):

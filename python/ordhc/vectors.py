@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._signals import interrupts_later
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
 
@@ -379,13 +380,16 @@ def pca(
     >>> ordhc.pca(X, 2).shape, ordhc.pca(X, "rank").shape
     ((3, 2), (3, 3))
     """
+    progress = _checks.callback("progress", progress)
     rows = as_vectors(X)
     limit = min(rows.shape)
     if isinstance(n_components, str):
         if n_components == "rank":
             return _rank_scores(rows)
         if n_components != "wasserstein":
-            raise InputError(f"n_components is {n_components!r}: neither a number, 'rank' nor 'wasserstein'")
+            raise InputError(
+                f"n_components is {_checks.quoted(n_components)}: neither a number, 'rank' nor 'wasserstein'"
+            )
         r = select_dimension(
             rows, max_components=max_components, candidates=candidates, seed=seed, progress=progress
         )[0]
@@ -407,8 +411,10 @@ def select_dimension(
     The halves are the first ceil(n / 2) rows and the others. Distances are of order 1, with Euclidean
     costs. See `pca`.
     """
+    progress = _checks.callback("progress", progress)
     try:
-        import ot
+        with interrupts_later():
+            import ot
     except ImportError:
         raise MissingExtraError(
             'n_components="wasserstein" needs POT: pip install "ordhc[vectors]"'
@@ -488,6 +494,7 @@ def _scipy(what: str, module: str) -> ModuleType:
     from importlib import import_module
 
     try:
-        return import_module(f"scipy.{module}")
+        with interrupts_later():
+            return import_module(f"scipy.{module}")
     except ImportError:
         raise MissingExtraError(f'{what} need SciPy: pip install "ordhc[vectors]"') from None

@@ -85,6 +85,7 @@ def similarity(
            [ 2.,  0., -1.],
            [-1., -1.,  0.]])
     """
+    progress = _checks.callback("progress", progress)
     spec = registry.get("similarity", name)
     layout = _checks.choice("layout", layout, ("square", "condensed", "sparse"))
     try:
@@ -205,6 +206,7 @@ def linkage(
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
+    progress = _checks.callback("progress", progress)
     from ordhc.trees import square_names
 
     spec = registry.get("linkage", name)
@@ -244,7 +246,9 @@ def linkage(
         )
         return (tree if order is None else tree.relabel(order)).with_names(names)
     if missing != "zero":
-        raise InputError(f"missing={missing!r} is for sparse matrices; {type(S).__name__} has all pairs")
+        raise InputError(
+            f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
+        )
     values = _handed_over(S) if overwrite else _matrix(S)
     n = len(values) if values.ndim == 2 else _leaves_of_condensed(len(values))
     initial = _labels(initial_clusters, n)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ordhc._checks import quoted
 from ordhc._ids import as_ids
+from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked
 from ordhc.io.guard import looks_like
@@ -149,7 +150,8 @@ def texts_to(texts: Sequence[str], name: str) -> dict[str, NDArray[Any]]:
 def pyarrow_parquet() -> Any:
     """The module, or an error that says how to get it."""
     try:
-        import pyarrow.parquet
+        with interrupts_later():
+            import pyarrow.parquet
     except ImportError:
         raise MissingExtraError.of("Parquet", "pyarrow", "parquet") from None
     return pyarrow.parquet

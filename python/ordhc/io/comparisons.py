@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc._checks import choice, quoted
 from ordhc._frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparisons import Quadruplets, Triplets
@@ -261,13 +261,16 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
         return None
     if isinstance(columns, str):
         raise InputError(f"columns is {quoted(columns)}; give a list of names or positions")
-    chosen = list(columns)
+    chosen = _checks.listed("columns", columns)
     if (width is None and len(chosen) < 3) or (width is not None and len(chosen) != width):
         needed = "3 or more" if width is None else f"{width} are needed: {', '.join(known[0])}"
         raise InputError(f"columns are {quoted(chosen)}; {needed}")
     if all(isinstance(column, str) for column in chosen):
         wanted = [column.lower() for column in chosen]
-    elif all(isinstance(column, int | np.integer) and not isinstance(column, bool) for column in chosen):
+    elif all(
+        isinstance(column, int | np.integer) and not isinstance(column, bool | np.timedelta64)
+        for column in chosen
+    ):
         wanted = chosen = [int(column) for column in chosen]
         if min(chosen) < 0:
             raise InputError(f"columns are {quoted(chosen)}; positions count from 0")
@@ -280,7 +283,8 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
 
 def _missing(given: Any, names: tuple[str, ...] | None) -> list[str]:
     """The words for missing leaves: none that is a leaf's name."""
-    if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+    given = _checks.listed("missing", given)
+    if not all(isinstance(word, str) for word in given):
         raise InputError(f"missing is {quoted(given)}; give a list of words")
     known = set(names or ())
     return [word.strip() for word in given if word.strip() and word.strip() not in known]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.io.guard import brief, reading
 
@@ -22,12 +23,13 @@ def name_of(source: Source) -> str:
     """What to call a source in messages."""
     if hasattr(source, "read"):
         return brief(str(getattr(source, "name", "the stream")), 200)
-    return "standard input" if os.fspath(source) == STDIO else brief(os.fspath(source), 200)
+    path = _checks.path(source, "source")
+    return "standard input" if path == STDIO else brief(path, 200)
 
 
 def suffix_of(source: Source, known: tuple[str, ...]) -> str:
     """The ending of a file's name that is known, without `.gz`; empty if none is."""
-    name = str(getattr(source, "name", "")) if hasattr(source, "read") else os.fspath(source)
+    name = str(getattr(source, "name", "")) if hasattr(source, "read") else _checks.path(source, "source")
     name = name.lower().removesuffix(".gz")
     return next((suffix for suffix in known if name.endswith(suffix)), "")
 
@@ -45,8 +47,6 @@ def read_bytes(source: Source) -> bytes:
             data = sys.stdin.buffer.read()
         else:
             path = Path(source)
-            if "\0" in os.fspath(path):
-                raise InputError(f"{name}: a file's name holds no NUL")
             if path.is_dir():
                 raise InputError(f"{name}: is a folder, not a file")
             try:

@@ -72,4 +72,4 @@ def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
         return read_names(names)
     if isinstance(names, Sequence):
         return checked_names(names)
-    return read_names(names) if hasattr(names, "read") else checked_names(tuple(names))
+    return read_names(names) if hasattr(names, "read") else checked_names(names)

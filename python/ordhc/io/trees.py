@@ -3,9 +3,11 @@
 import io as bytes_io
 import json
 import os
+from typing import Any
 
 import numpy as np
 
+from ordhc import _checks
 from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
@@ -47,12 +49,13 @@ def read_tree(path: Source, format: str | None = None, *, preserve_underscores: 
     >>> ordhc.read_tree(io.StringIO("((a,b),c);"))
     <Dendrogram: 3 leaves, dissimilarity 1 .. 2>
     """
-    name = name_of(path)
+    name, wanted = name_of(path), _given_format(format)
+    preserve_underscores = _checks.flag("preserve_underscores", preserve_underscores)
     data = read_bytes(path)
     if not data.strip():
         raise InputError(f"{name}: the file is empty")
     guess = "json" if data.lstrip().startswith(b"{") else "newick"
-    kind = format or tree_format(path, guess)
+    kind = wanted or tree_format(path, guess)
     with reading(name, "a tree", data):
         _refuse_comparisons(data, name, kind)
         try:
@@ -79,8 +82,15 @@ def write_tree(tree: Dendrogram, path: str | os.PathLike[str], format: str | Non
     >>> ordhc.write_tree(ordhc.Dendrogram([(0, 1)], [1.0]), "-")  # doctest: +SKIP
     (0:1,1:1);
     """
-    kind = format or tree_format(path, "newick" if os.fspath(path) == "-" else None)
+    if not isinstance(tree, Dendrogram):
+        raise InputError(f"a tree is a Dendrogram, not {_checks.quoted(tree)}; ordhc.as_dendrogram makes one")
+    path = _checks.path(path)
+    kind = _given_format(format) or tree_format(path, "newick" if path == "-" else None)
     write_bytes(path, tree_bytes(tree, kind))
+
+
+def _given_format(given: Any) -> str | None:
+    return None if given is None else _checks.choice("format", given, ("newick", "json", "scipy", "npy"))
 
 
 def tree_bytes(tree: Dendrogram, kind: str) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -33,6 +34,9 @@ def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]
     anchor,near,far
     0,1,2
     """
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"comparisons are Triplets or Quadruplets, not {quoted(data)}")
+    path = _checks.path(path)
     suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
     packed = os.fspath(path).lower().endswith(".gz")
     _check_text(data)

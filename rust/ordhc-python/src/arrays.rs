@@ -1,14 +1,65 @@
 //! NumPy arrays as slices, and new ones.
 
+use numpy::ndarray::Dimension;
 use numpy::{
-    BorrowError, Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn,
-    PyUntypedArrayMethods,
+    BorrowError, Element, PyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray, PyReadwriteArrayDyn,
+    PyUntypedArray, PyUntypedArrayMethods,
 };
 use ordhc::Error;
 use ordhc::agglomerate::{Layout, Values};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::error::to_py;
+
+/// Looks up what the engine needs of NumPy, which runs Python code: Ctrl-C meanwhile would be a panic if that happened
+/// with the first array of a call.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy")?;
+    let array = PyArray1::<f64>::zeros(py, 1, false);
+    drop(array.try_readonly()?);
+    drop(array.try_readwrite()?);
+    Ok(())
+}
+
+/// An array to read, nothing if it isn't one of this type and number of dimensions.
+pub(crate) fn read<'py, T: Element, D: Dimension>(
+    values: &Bound<'py, PyAny>,
+) -> Option<PyResult<PyReadonlyArray<'py, T, D>>> {
+    values.cast::<PyArray<T, D>>().ok().map(|array| array.try_readonly().map_err(taken))
+}
+
+/// An enum of arrays to read by the type of their values. Only the type decides which one it is: what goes wrong
+/// with an array of a type that fits is an error.
+macro_rules! array_of {
+    ($(#[$doc:meta])* $name:ident, $array:ident, $needed:literal, $($variant:ident($value:ty)),+) => {
+        $(#[$doc])*
+        pub(crate) enum $name<'py> {
+            $($variant(numpy::$array<'py, $value>)),+
+        }
+
+        impl<'py> pyo3::FromPyObject<'_, 'py> for $name<'py> {
+            type Error = pyo3::PyErr;
+
+            fn extract(values: pyo3::Borrowed<'_, 'py, pyo3::PyAny>) -> pyo3::PyResult<Self> {
+                $(if let Some(array) = $crate::arrays::read(&values) {
+                    return array.map(Self::$variant);
+                })+
+                Err($crate::arrays::unfit(&values, $needed))
+            }
+        }
+    };
+}
+pub(crate) use array_of;
+
+/// The error for what is no array of a type that is needed.
+pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
+    let found = match values.cast::<PyUntypedArray>() {
+        Ok(array) => format!("{}-dimensional {}", array.ndim(), array.dtype()),
+        Err(_) => values.get_type().to_string(),
+    };
+    PyTypeError::new_err(format!("an array of {needed} is needed, not {found}"))
+}
 
 /// The rows of an (m, K) array.
 pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usize]) -> PyResult<&'a [[T; K]]> {
@@ -18,31 +69,12 @@ pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usi
     Ok(values.as_chunks::<K>().0)
 }
 
-/// A matrix of one of the types the engines read.
-pub(crate) enum AnyMatrix<'py> {
-    F64(PyReadonlyArrayDyn<'py, f64>),
-    F32(PyReadonlyArrayDyn<'py, f32>),
-    I64(PyReadonlyArrayDyn<'py, i64>),
-    I32(PyReadonlyArrayDyn<'py, i32>),
+array_of! {
+    /// A matrix of one of the types the engines read.
+    AnyMatrix, PyReadonlyArrayDyn, "float64, float32, int64 or int32", F64(f64), F32(f32), I64(i64), I32(i32)
 }
 
-impl<'py> AnyMatrix<'py> {
-    pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = values.cast::<PyArrayDyn<f64>>() {
-            return array.try_readonly().map(Self::F64).map_err(taken);
-        }
-        if let Ok(array) = values.cast::<PyArrayDyn<f32>>() {
-            return array.try_readonly().map(Self::F32).map_err(taken);
-        }
-        if let Ok(array) = values.cast::<PyArrayDyn<i64>>() {
-            return array.try_readonly().map(Self::I64).map_err(taken);
-        }
-        match values.cast::<PyArrayDyn<i32>>() {
-            Ok(array) => array.try_readonly().map(Self::I32).map_err(taken),
-            Err(_) => Err(to_py(Error::Argument("an array of float64, float32, int64 or int32 is needed".into()))),
-        }
-    }
-
+impl AnyMatrix<'_> {
     pub(crate) fn layout(&self) -> PyResult<Layout> {
         let shape = match self {
             Self::F64(array) => array.shape(),

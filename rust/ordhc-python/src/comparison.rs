@@ -4,15 +4,12 @@ use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyRea
 use ordhc::comparison::{Comparisons, Id, narrow};
 use pyo3::prelude::*;
 
-use crate::arrays::rows;
+use crate::arrays::{array_of, rows};
 use crate::error::to_py;
 
-/// Rows of leaf ids, of a type that is used as it is.
-#[derive(FromPyObject)]
-pub(crate) enum Rows<'py> {
-    U8(PyReadonlyArray2<'py, u8>),
-    U16(PyReadonlyArray2<'py, u16>),
-    I32(PyReadonlyArray2<'py, i32>),
+array_of! {
+    /// Rows of leaf ids, of a type that is used as it is.
+    Rows, PyReadonlyArray2, "uint8, uint16 or int32 in 2 dimensions", U8(u8), U16(u16), I32(i32)
 }
 
 impl Rows<'_> {
@@ -54,11 +51,9 @@ macro_rules! with_comparisons {
 }
 pub(crate) use with_comparisons;
 
-/// Rows as they come: of a type that is kept, or wide.
-#[derive(FromPyObject)]
-pub(crate) enum Wide<'py> {
-    Kept(Rows<'py>),
-    I64(PyReadonlyArray2<'py, i64>),
+array_of! {
+    /// Rows as they come: of a type that is kept, or wide.
+    Wide, PyReadonlyArray2, "uint8, uint16, int32 or int64 in 2 dimensions", U8(u8), U16(u16), I32(i32), I64(i64)
 }
 
 /// The rows to keep (nothing if the array itself will do), and the number of leaves.
@@ -80,9 +75,9 @@ pub(crate) fn check_quadruplets<'py>(
 
 fn check<'py, const K: usize>(py: Python<'py>, array: &Wide<'py>, n_leaves: Option<usize>) -> PyResult<Checked<'py>> {
     match array {
-        Wide::Kept(Rows::U8(array)) => Ok((None, kept::<u8, K>(py, array, n_leaves)?)),
-        Wide::Kept(Rows::U16(array)) => Ok((None, kept::<u16, K>(py, array, n_leaves)?)),
-        Wide::Kept(Rows::I32(array)) => Ok((None, kept::<i32, K>(py, array, n_leaves)?)),
+        Wide::U8(array) => Ok((None, kept::<u8, K>(py, array, n_leaves)?)),
+        Wide::U16(array) => Ok((None, kept::<u16, K>(py, array, n_leaves)?)),
+        Wide::I32(array) => Ok((None, kept::<i32, K>(py, array, n_leaves)?)),
         Wide::I64(array) => {
             let wide = rows::<i64, K>(array.as_slice()?, array.shape())?;
             let (narrow, n_leaves) = py.detach(|| narrow(wide, n_leaves)).map_err(to_py)?;

@@ -63,6 +63,7 @@ mod _ordhc {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::arrays::prepare(module.py())?;
         crate::error::register(module)
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn agglomerate(
         })?;
         return Ok(Dendrogram::from(tree));
     }
-    let array = AnyMatrix::of(values)?;
+    let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
     let values = array.values()?;
     let tree = match &linkage.get().0 {

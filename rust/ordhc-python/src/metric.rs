@@ -80,7 +80,7 @@ fn with_matrix<R: Send>(
     progress: &Progress<'_>,
     work: impl FnOnce(&Matrix<'_>, &Monitor) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
-    let array = AnyMatrix::of(values)?;
+    let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
     let values = array.values()?;
     callbacks::run(py, array.len() > 1 << 20, progress.as_ref(), |monitor| {
@@ -169,7 +169,8 @@ pub(crate) fn triplet_counts(
     progress: Progress<'_>,
 ) -> PyResult<[u64; 5]> {
     with_trees(py, [a, b], &progress, |a, b, monitor| {
-        let counts = metric::triplet_distance(&Topology::of(a, join_ties), &Topology::of(b, join_ties), monitor)?;
+        let counts =
+            metric::triplet_distance(&Topology::try_of(a, join_ties)?, &Topology::try_of(b, join_ties)?, monitor)?;
         Ok([counts.same, counts.different, counts.only_a, counts.only_b, counts.unresolved])
     })
 }
@@ -177,7 +178,7 @@ pub(crate) fn triplet_counts(
 #[pyfunction]
 pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, join_ties: bool) -> PyResult<[u64; 3]> {
     with_trees(py, [a, b], &None, |a, b, _| {
-        let counts = metric::robinson_foulds(&Topology::of(a, join_ties), &Topology::of(b, join_ties))?;
+        let counts = metric::robinson_foulds(&Topology::try_of(a, join_ties)?, &Topology::try_of(b, join_ties)?)?;
         Ok([counts.shared, counts.only_a, counts.only_b])
     })
 }
@@ -190,7 +191,7 @@ pub(crate) fn dendrogram_purity(
     join_ties: bool,
 ) -> PyResult<f64> {
     let (tree, labels) = (tree.get().inner(), labels.as_slice()?);
-    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(&Topology::of(tree, join_ties), labels))
+    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(&Topology::try_of(tree, join_ties)?, labels))
 }
 
 #[pyfunction]

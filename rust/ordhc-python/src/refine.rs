@@ -46,7 +46,7 @@ pub(crate) fn refine_similarity<'py>(
     let tree = tree.get().inner();
     let search = search(how)?;
     let heights = if average_heights { Heights::Average } else { Heights::Sizes };
-    let array = AnyMatrix::of(values)?;
+    let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
     let values = array.values()?;
     let work = |monitor: &Monitor| {

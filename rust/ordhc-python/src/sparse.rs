@@ -7,17 +7,16 @@ use ordhc::similarity::sparse_adds;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
+use crate::arrays::array_of;
 use crate::callbacks;
 use crate::comparison::{Rows, with_comparisons};
 use crate::error::to_py;
 use crate::linkage::{Linkage, partition};
 use crate::tree::Dendrogram;
 
-/// Row pointers or columns, as SciPy has them.
-#[derive(FromPyObject)]
-pub(crate) enum Places<'py> {
-    I32(PyReadonlyArray1<'py, i32>),
-    I64(PyReadonlyArray1<'py, i64>),
+array_of! {
+    /// Row pointers or columns, as SciPy has them.
+    Places, PyReadonlyArray1, "int32 or int64 in 1 dimension", I32(i32), I64(i64)
 }
 
 /// From this many values on, some tens of milliseconds of work.

@@ -3,16 +3,28 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use ordhc::Error;
 use ordhc::comparison::{Columns, Delimiter, Rows, TableOptions, sniff};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::callbacks;
 use crate::error::to_py;
 
-#[derive(FromPyObject)]
 pub(crate) enum Chosen {
     Positions(Vec<usize>),
     Named(Vec<String>),
+}
+
+impl FromPyObject<'_, '_> for Chosen {
+    type Error = PyErr;
+
+    fn extract(columns: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match columns.extract() {
+            Ok(positions) => Ok(Self::Positions(positions)),
+            Err(error) if error.is_instance_of::<PyTypeError>(columns.py()) => columns.extract().map(Self::Named),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// The delimiter by its character, a blank being any run of blanks.

@@ -1,22 +1,20 @@
 //! Hierarchies from vectors.
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use ordhc::Error;
 use ordhc::similarity::condensed_len;
 use ordhc::vectors::{Measure, SparseRows, Vectors, distances, single_linkage, ward_linkage};
 use pyo3::prelude::*;
 
-use crate::arrays::zeros;
+use crate::arrays::{array_of, zeros};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::linkage::partition;
 use crate::tree::Dendrogram;
 
-/// Rows of numbers of a type that is used as it is.
-#[derive(FromPyObject)]
-pub(crate) enum Dense<'py> {
-    F64(PyReadonlyArray2<'py, f64>),
-    F32(PyReadonlyArray2<'py, f32>),
+array_of! {
+    /// Rows of numbers of a type that is used as it is.
+    Dense, PyReadonlyArray2, "float64 or float32 in 2 dimensions", F64(f64), F32(f32)
 }
 
 /// Evaluates the body with the values of dense rows, their number and that of columns.
@@ -35,11 +33,9 @@ macro_rules! with_rows {
     };
 }
 
-/// The values of sparse rows.
-#[derive(FromPyObject)]
-pub(crate) enum Floats<'py> {
-    F64(PyReadonlyArray1<'py, f64>),
-    F32(PyReadonlyArray1<'py, f32>),
+array_of! {
+    /// The values of sparse rows.
+    Floats, PyReadonlyArray1, "float64 or float32 in 1 dimension", F64(f64), F32(f32)
 }
 
 #[pyfunction]

@@ -22,11 +22,6 @@ impl Precise {
         self.hi
     }
 
-    /// The two floats.
-    pub(crate) fn parts(self) -> (f64, f64) {
-        (self.hi, self.lo)
-    }
-
     /// What it may be off by.
     pub(crate) fn error(self) -> f64 {
         self.error

@@ -197,7 +197,7 @@ impl<'a> Job<'a> {
         let mut rows = PreciseMatrix::new(update, matrix, squared, unit, monitor)?;
         let [within, after] = match self.engine {
             Engine::Naive => staged(&mut rows, self.initial, reducible, naive::merges_among, monitor)?,
-            _ if reducible && update.commutes() => self.chain_from(&mut rows)?,
+            // Nearly equal values keep reciprocal pairs from commuting.
             _ => staged(&mut rows, self.initial, reducible, nearest_pair::merges_among, monitor)?,
         };
         if monitor.take_doubt() {

@@ -147,20 +147,35 @@ fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[us
     let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
     let mut values = vec![0.0; others.len()];
     linkage.similarities(i, &others, &mut values)?;
-    Ok(nearest_of(others.iter().copied().zip(values.iter().copied()), linkage.tolerance()))
+    Ok(nearest_of(&others, &values, linkage.tolerance()))
 }
 
-/// The first of some clusters, with their values, that equals the largest one.
-fn nearest_of(values: impl Iterator<Item = (usize, f64)> + Clone, tolerance: Tolerance) -> Nearest {
-    let largest = values.clone().fold(f64::NEG_INFINITY, |a, (_, b)| if b > a { b } else { a });
+/// The first of `others` whose value equals the largest one.
+fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
+    const LANES: usize = 16;
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = larger(lanes[lane], chunk[lane]);
+        }
+    }
+    let largest = lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, larger);
     if largest == f64::NEG_INFINITY {
         return NOBODY;
     }
     let floor = tolerance.floor(largest);
-    let mut near = values.filter(|&(_, value)| value >= floor);
-    let mut best = near.next().map_or(NOBODY, |(cluster, similarity)| Nearest::new(cluster, similarity));
-    if tolerance != Tolerance::EXACT {
-        near.for_each(|(cluster, similarity)| _ = best.offer(Nearest::new(cluster, similarity), tolerance));
+    let Some(first) = values.iter().position(|&value| value >= floor) else { return NOBODY };
+    let mut best = Nearest::new(others[first], values[first]);
+    if tolerance == Tolerance::EXACT {
+        return best;
+    }
+    let (others, values) = (&others[first + 1..], &values[first + 1..]);
+    if values.iter().fold(false, |any, &value| any | (value >= floor)) {
+        for (&cluster, &similarity) in others.iter().zip(values).filter(|&(_, &value)| value >= floor) {
+            best.offer(Nearest::new(cluster, similarity), tolerance);
+        }
     }
     best
 }

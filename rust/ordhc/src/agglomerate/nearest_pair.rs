@@ -104,7 +104,7 @@ pub(crate) fn merges_among(
         for (&k, &similarity) in others.iter().zip(&*values) {
             cache[k].update((i, j), similarity, tolerance);
         }
-        cache[i] = Cached::new(nearest_of(others.iter().copied().zip(values.iter().copied()), tolerance), tolerance);
+        cache[i] = Cached::new(nearest_of(&others, values, tolerance), tolerance);
         monitor.advance(members.len() as u64)?;
     }
     Ok(merges)

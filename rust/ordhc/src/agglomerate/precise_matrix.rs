@@ -20,12 +20,19 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
+    /// What cancels to nothing but an error below this is zero.
+    zero: f64,
     /// Keys are the similarities themselves.
     exact: bool,
     /// By cluster that is gone: the similarity of its merge.
     heights: Vec<f64>,
     monitor: &'a Monitor,
 }
+
+/// What is known better than to this share of itself is never in doubt.
+const VAGUE: f64 = 1e-20;
+/// A share of the least value that sums of values don't have unless they are zero.
+const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]
 struct Cell {
@@ -47,7 +54,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         let square = squared && matrix.is_dissimilarity();
         memory::check("the working matrix", (size_of::<Cell>() * condensed_len(n)) as u64)?;
         let mut cells = Vec::with_capacity(condensed_len(n));
-        let mut row = vec![0.0; n];
+        let (mut row, mut least) = (vec![0.0; n], f64::INFINITY);
         for i in 0..n {
             monitor.advance(0)?;
             let row = &mut row[..n - i - 1];
@@ -55,10 +62,19 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             for &x in &*row {
                 let x = Precise::from(x * unit[0] * unit[1]);
                 let value = if square { -(x * x) } else { x };
+                least = if value.float() == 0.0 { least } else { least.min(value.float().abs()) };
                 cells.push(Cell { value, key: key::<U>(value, 1.0, 1.0) });
             }
         }
-        Ok(Self { update, cells, sizes: vec![1.0; n], exact: U::EXACT, heights: vec![0.0; n], monitor })
+        Ok(Self {
+            update,
+            cells,
+            sizes: vec![1.0; n],
+            zero: least * NOTHING,
+            exact: U::EXACT,
+            heights: vec![0.0; n],
+            monitor,
+        })
     }
 
     fn at(&self, i: usize, k: usize) -> usize {
@@ -69,6 +85,10 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
     fn doubtful(&self, (i, j): (usize, usize), k: usize) -> bool {
         let about = |i: usize, j: usize| (self.cells[self.at(i, j)], self.sizes[i], self.sizes[j]);
         let [(a, a_i, a_k), (b, b_i, b_k)] = [about(i, j), about(i, k)];
+        let vague = |value: Precise| value.error() > VAGUE * value.float().abs();
+        if !vague(a.value) && !vague(b.value) {
+            return false;
+        }
         let slack = a.value.error() + b.value.error();
         if slack == 0.0 || (a.key - b.key).abs() > 1e-12 * a.key.abs().max(b.key.abs()) + 2.0 * slack {
             return false;
@@ -89,7 +109,12 @@ fn similarity<U: Update>(value: Precise, n_i: f64, n_k: f64) -> Precise {
 
 fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
     let similarity = similarity::<U>(value, n_i, n_k);
-    if U::EXACT { similarity.float() } else { key_of_sum(similarity.parts()) }
+    if U::EXACT {
+        return similarity.float();
+    }
+    // What is halfway between two keys, as far as is known, is farther from zero.
+    let [low, high] = similarity.ends().map(key_of_sum);
+    if low.abs() > high.abs() { low } else { high }
 }
 
 fn ends<U: Update>(value: Precise, n_i: f64, n_k: f64) -> [f64; 2] {
@@ -123,6 +148,8 @@ impl<U: Update> Linkage for PreciseMatrix<'_, U> {
             if !value.float().is_finite() {
                 return Err(not_finite(value.float(), i, k));
             }
+            let nothing = value.float().abs() <= value.error() && value.error() < self.zero;
+            let value = if nothing { Precise::from(0.0) } else { value };
             self.cells[to] = Cell { value, key: key::<U>(value, n_i + n_j, n_k) };
         }
         self.sizes[i] += n_j;

@@ -123,6 +123,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         let n = self.sizes.len();
         let row = &self.values[i * n..(i + 1) * n];
         // With itself a cluster has minus infinity.
-        Ok(nearest_of(active.iter().map(|&k| (k, row[k])), self.tolerance()))
+        let values: Vec<f64> = active.iter().map(|&k| row[k]).collect();
+        Ok(nearest_of(active, &values, Tolerance::GRID))
     }
 }

@@ -328,7 +328,7 @@ mod tests {
             bar in prop::sample::select(vec![f64::NEG_INFINITY, 0.25, 0.5]),
         ) {
             let tolerance = if exact { Tolerance::EXACT } else { Tolerance::rounded(1e-15, 0.0) };
-            let expected = nearest_of(row.iter().copied().enumerate(), tolerance);
+            let expected = nearest_of(&(0..row.len()).collect::<Vec<_>>(), &row, tolerance);
             let expected = Some(expected).filter(|nearest| nearest.similarity > bar);
             prop_assert_eq!(nearest::<Average>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
         }

@@ -25,9 +25,14 @@ impl Search {
         let n_i = sizes[i];
         let sizes = &sizes[i + 1..];
         let tolerance = self.tolerance;
+        let exact = tolerance == Tolerance::EXACT;
         let offer = |bar: &mut f64, nearest: &mut Nearest, s: f64| {
-            if s > *bar && nearest.offer(Nearest::new(i, s), tolerance) {
-                *bar = tolerance.floor(s);
+            if s > *bar {
+                if exact {
+                    (*bar, *nearest) = (s, Nearest::new(i, s));
+                } else if nearest.offer(Nearest::new(i, s), tolerance) {
+                    *bar = tolerance.floor(s);
+                }
             }
         };
         let (rows, row_rest) = row.as_chunks::<LANES>();

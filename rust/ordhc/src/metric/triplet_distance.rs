@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::coloring::{Color, Coloring, MAX_LEAVES, Parts};
 use super::count::{same_leaves_of_trees, three, two};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{HeavyPaths, Restriction, Topology};
@@ -72,7 +73,7 @@ fn resolved(tree: &Topology) -> u64 {
 /// counts are exact, whatever the number of threads.
 ///
 /// # Errors
-/// Trees of different numbers of leaves or of more than 2^21; [`Error::Interrupted`].
+/// Trees of different numbers of leaves or of more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::metric::triplet_distance;
@@ -129,6 +130,10 @@ impl<'a> Work<'a> {
         let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
         tops.sort_by_key(|&top| Reverse(paths.size(top)));
         monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
+        // Sweeps begin with the largest; each has the nodes, parts and colors of its leaves.
+        let at_once = tops.iter().flat_map(|&top| [top, top]).take(parallel::n_threads());
+        let leaves = at_once.map(|top| paths.size(top) as u64).sum::<u64>();
+        memory::check("the triplet distance", 60 * other.n_leaves() as u64 + 400 * leaves)?;
         let items = tops.into_iter().flat_map(|top| [(top, Sweep::Heavy), (top, Sweep::Light)]).collect();
         Ok(Self { paths, other: Restriction::new(other, monitor)?, items, next: AtomicUsize::new(0), monitor })
     }

@@ -1,6 +1,8 @@
 //! Rooted trees of any shape, as the scores of trees see them.
 
 use super::Dendrogram;
+use crate::error::Result;
+use crate::memory;
 
 /// A rooted tree over leaves `0..n`: nodes `0..n` are the leaves, inner nodes follow, children before
 /// parents, the root last.
@@ -46,6 +48,16 @@ impl Topology {
         let mut parent: Vec<u32> = below_root.map(|label| node_of[above[label]]).collect();
         parent.push(n_nodes as u32 - 1);
         Self::from_parents(n, parent)
+    }
+
+    /// As [`Topology::of`], if there is memory for it.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfMemory`].
+    pub fn try_of(tree: &Dendrogram, join_ties: bool) -> Result<Self> {
+        // At most two nodes a leaf, with what is needed on the way and for heavy paths.
+        memory::check("the nodes of a tree", 88 * tree.n_leaves() as u64)?;
+        Ok(Self::of(tree, join_ties))
     }
 
     /// `parent` goes by node, children before parents.

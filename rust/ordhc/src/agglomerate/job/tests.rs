@@ -80,7 +80,9 @@ fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
             assert_eq!(found.merges(), expected.merges(), "{rule:?} {engine:?} {how}");
             for (a, b) in found.heights().iter().zip(expected.heights()) {
                 let scale = if exactly { 1.0 + b.abs() } else { largest };
-                assert!((a - b).abs() <= 1e-9 * scale, "{rule:?} {engine:?}: {a} {b}");
+                // Roots of squares that cancel are known to half the digits.
+                let near = (a - b).abs() <= 1e-9 * scale || (a * a - b * b).abs() <= 1e-12 * scale * scale;
+                assert!(near, "{rule:?} {engine:?}: {a} {b}");
             }
         }
     }

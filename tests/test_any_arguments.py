@@ -1,0 +1,466 @@
+"""Any value for any argument of any public function: a result, or an error that says what is wrong."""
+
+import fractions
+import functools
+import inspect
+import itertools
+import os
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import InputError, Learner, MissingExtraError, PluginError, Quadruplets, Triplets, metrics, oracles
+
+pytest.importorskip("scipy")
+pytest.importorskip("sklearn")
+import scipy.sparse
+
+T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)], answers=[0, 0, 1, 1], groups=[0, 0, 1, 1])
+Q = Quadruplets([(0, 1, 2, 3), (0, 1, 0, 2)])
+NEWICK = "((0,1),(2,3));"
+TREE = ordhc.as_dendrogram(NEWICK)
+ORACLE = oracles.from_tree(NEWICK)
+ASK = [(0, 1, 2), (1, 2, 3)]
+S = [[0, 3, 1, 1], [3, 0, 1, 1], [1, 1, 0, 2], [1, 1, 2, 0]]
+X = [[0.0, 1.0], [0.0, 2.0], [5.0, 1.0], [5.0, 2.5]]
+numbers_of_files = itertools.count()
+
+
+class Raises:
+    """Raises whatever is done with it."""
+
+    def _fail(self, *_, **__):
+        raise ArithmeticError("no\x1b[2J" * 200)
+
+    __array__ = __len__ = __iter__ = __float__ = __index__ = __eq__ = __hash__ = __repr__ = _fail
+    __bool__ = __str__ = __fspath__ = __contains__ = __getitem__ = __lt__ = __int__ = __ne__ = _fail
+
+
+class Number(float):
+    """A number of a type of its own."""
+
+
+class Text(str):
+    """Text of a type of its own."""
+
+    __slots__ = ()
+
+
+def misaligned(table):
+    raw = np.zeros(table.nbytes + 1, dtype=np.uint8)
+    odd = raw[1:].view(table.dtype).reshape(table.shape)
+    odd[...] = table
+    return odd
+
+
+ARRAYS = [
+    *map(np.array, (T.rows, ASK, S, X, range(4), 3)),
+    *map(np.zeros, (6, (0, 3), (2, 2, 2), (4, 0))),
+    np.array([1.5, np.nan, np.inf, -1]),
+]
+TYPES = ["i1", ">i4", "u8", "<f2", ">f8", "g", "c8", "?", "U3", "S3", "O", "M8[s]", "m8[s]"]
+WAYS = [
+    lambda x: x,
+    lambda x: x.tolist(),
+    lambda x: x[::-1] if x.ndim else x,
+    lambda x: x.T,
+    lambda x: misaligned(x) if not x.dtype.hasobject else x,
+    lambda x: np.ma.MaskedArray(x, mask=np.arange(x.size).reshape(x.shape) % 3 == 1),
+    np.ma.MaskedArray,
+    lambda x: (row for row in x.tolist()) if x.ndim else x,
+    lambda x: (
+        scipy.sparse.csr_array(x) if x.ndim == 2 and x.dtype.isnative and x.dtype.char in "bBhHiIlLfd?" else x
+    ),
+    lambda x: (
+        scipy.sparse.coo_matrix(x) if x.ndim == 2 and x.dtype.isnative and x.dtype.char in "lfdD" else x
+    ),
+    lambda x: np.broadcast_to(x[:1], x.shape) if x.ndim else x,
+    lambda x: x - 2 if x.dtype.kind == "i" else x,
+    lambda x: memoryview(x) if x.dtype.char in "bBlfd" else x,
+]
+
+
+def _arrays():
+    def made(table, kind, way):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return way(table.astype(kind))
+
+    return st.builds(
+        made, st.sampled_from(ARRAYS), st.sampled_from(["i8", "f8", *TYPES]), st.sampled_from(WAYS)
+    )
+
+
+# Made anew each time: generators are used up.
+THINGS = [
+    lambda value=value: value
+    for value in [
+        None, True, False, np.True_, 0, 1, 2, 3, 4, -1, 2**31, 2**63, 2**64, 2**70, -(2**70), 10**5000,
+        1.0, 0.5, 2.5,
+        1e300, -0.0, np.nan, np.inf, -np.inf, 1j, np.int8(-3), np.uint64(2**64 - 1), np.float16(2),
+        np.longdouble(1),
+        np.datetime64("NaT"), np.complex64(1), np.str_("a"), np.bytes_(b"a"), fractions.Fraction(3, 2),
+        Number(2), "",
+        "a", "\x1b[2J\x07", "\0", "\ud800", "a" * 1000, Text("a"), b"abc", bytearray(b"abc"), "average",
+        "adds3-al",
+        "(a,b);", "((0,1),2,3);", "((a\x1b,b),(c", ";", [], (), {}, set(), {1, 2}, {"a": 1}, {"rows": [1]},
+        {0: "a"},
+        {"anchor": [0], "near": [1], "far": [2]}, [[0, 1, 2], [0, 1]], [[]], [[[]]], [None], [[0, 1, None]],
+        [[0, "a", 2]], [["a", "b", "c"]], ["a", "b", "c", "d"], ["a", "a"], ["\x1b"] * 4, [b"a"], [Raises()],
+        [Raises()] * 4, [0, np.ma.masked], [[0, 1, 2**64]], [2**70] * 4, [np.nan] * 4, [1e300] * 4,
+        np.ma.masked,
+        Raises(), object(), type, int, Ellipsis, NotImplemented, range(4), slice(0, 2),
+        pathlib.Path("a\x1b.csv"),
+        pathlib.Path(), "nowhere/a.csv", "a.nwk", "a.npz", "a.json", "a.gz", T, Q, TREE, NEWICK, S, X,
+        ORACLE, len,
+        lambda *_, **__: None, lambda *_: np.zeros(3, dtype=complex), lambda *_: [Raises()], lambda *_: "abc",
+        np.zeros(2, dtype=[("a", int), ("b", "U2")]), np.zeros((1000, 3), dtype=int), np.array([[0, 1, 2]],
+        dtype=object),
+        scipy.sparse.csr_array((4, 4)), scipy.sparse.csr_array(np.array(S) * 1.5),
+        scipy.sparse.csc_array((3, 9)),
+        scipy.sparse.csr_array(np.array([[np.nan, 1], [1, 0]])), np.dtype("f8"), np.float32, ordhc, warnings,
+    ]
+] + [lambda: (x for x in "abc"), lambda: iter([[0, 1, 2]]), lambda: map(int, "12x"), lambda: zip("ab",
+        "cd", strict=True)]  # fmt: skip
+
+
+@functools.cache
+def anything():
+    return st.one_of(
+        st.sampled_from(THINGS).map(lambda make: make()),
+        _arrays(),
+        st.text("(),:;'[]ab01_.-e \x1b\0é", max_size=12).filter(lambda text: text != "-"),
+        st.lists(st.integers(-1, 4), max_size=5),
+        st.lists(st.tuples(*[st.integers(-1, 4)] * 3), max_size=4),
+    )
+
+
+#: Arguments that say how much there is to do: what is large and allowed takes its time.
+AMOUNTS = {
+    "n_leaves",
+    "n_resamples",
+    "restarts",
+    "n_comparisons",
+    "levels",
+    "leaves_per_cluster",
+    "k",
+    "folds",
+    "m",
+}
+AMOUNTS |= {"repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
+
+
+def _learner(**options):
+    learner = Learner(4, **options)
+    learner.ask()
+    return learner
+
+
+def _session():
+    session = ordhc.Session(f"session{next(numbers_of_files)}.ordhc", n_leaves=4)
+    session.ask()
+    return session
+
+
+@functools.cache
+def _one_session():
+    return _session()
+
+
+def _in_session(method):
+    def call(*args, **given):
+        session = _session() if method == "close" else _one_session()
+        return getattr(session, method)(*args, **given)
+
+    return functools.wraps(getattr(ordhc.Session, method))(call)
+
+
+def _of_learner(method, **options):
+    def call(*args, **given):
+        return getattr(_learner(**options), method)(*args, **given)
+
+    return functools.wraps(getattr(Learner, method))(call)
+
+
+def _opened(path, names=None, *, n_leaves=None, **settings):
+    with ordhc.Session(path, names, n_leaves=n_leaves, **settings) as session:
+        return session.ask()
+
+
+def _estimator(**given):
+    return ordhc.OrdinalClustering(**given).fit(T.rows)
+
+
+def _fitted(method):
+    return getattr(ordhc.OrdinalClustering(n_clusters=2).fit(T.rows), method)
+
+
+ROWS = {"rows": T.rows}
+FILES = {"path": "triplets.csv"}
+PAIR = {"tree": TREE, "reference": NEWICK}
+
+#: By name: what is called, and arguments that are right.
+CALLS = {
+    "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
+    "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
+    "cluster": (ordhc.cluster, {"data": T}),
+    "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
+    "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
+    "linkage": (ordhc.linkage, {"S": S}),
+    "list_plugins": (ordhc.list_plugins, {}),
+    "pca": (ordhc.pca, {"X": X, "n_components": 1}),
+    "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
+    "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
+    "read_triplets": (ordhc.read_triplets, FILES),
+    "refine": (ordhc.refine, {"tree": TREE, "data": T}),
+    "score": (ordhc.score, {**PAIR, "metric": "aari"}),
+    "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
+    "similarity": (ordhc.similarity, {"data": T}),
+    "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
+    "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
+    "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
+    "Triplets": (Triplets, ROWS),
+    "Triplets.deduplicate": (T.deduplicate, {}),
+    "Triplets.from_most_central": (Triplets.from_most_central, ROWS),
+    "Triplets.from_odd_one_out": (Triplets.from_odd_one_out, ROWS),
+    "Triplets.from_ranking": (Triplets.from_ranking, ROWS),
+    "Triplets.from_responses": (Triplets.from_responses, {"X": T.rows, "y": [1, -1, 1, 1]}),
+    "Triplets.sample": (T.sample, {"m": 1}),
+    "Triplets.split": (T.split, {}),
+    "Triplets.to_quadruplets": (T.to_quadruplets, {}),
+    "Triplets.__getitem__": (lambda index: T[index], {"index": 0}),
+    "Quadruplets": (Quadruplets, {"rows": Q.rows}),
+    "Quadruplets.deduplicate": (Q.deduplicate, {}),
+    "Quadruplets.sample": (Q.sample, {"m": 1}),
+    "Quadruplets.split": (Q.split, {}),
+    "Quadruplets.to_quadruplets": (Q.to_quadruplets, {}),
+    "Dendrogram": (ordhc.Dendrogram, {"merges": [(0, 1), (2, 3)], "heights": [1.0, 2.0]}),
+    "Dendrogram.cut": (TREE.cut, {}),
+    "Dendrogram.from_dict": (ordhc.Dendrogram.from_dict, {"data": TREE.to_dict()}),
+    "Dendrogram.from_newick": (ordhc.Dendrogram.from_newick, {"text": NEWICK}),
+    "Dendrogram.from_scipy": (ordhc.Dendrogram.from_scipy, {"Z": TREE.to_scipy()}),
+    "Dendrogram.lca_size": (TREE.lca_size, {"i": 0, "j": 1}),
+    "Dendrogram.leaf_order": (TREE.leaf_order, {}),
+    "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
+    "Dendrogram.to_dict": (TREE.to_dict, {}),
+    "Dendrogram.to_newick": (TREE.to_newick, {}),
+    "Dendrogram.to_scipy": (TREE.to_scipy, {}),
+    "Dendrogram.with_branch_lengths": (TREE.with_branch_lengths, {"branch_lengths": None}),
+    "Dendrogram.with_leaf_heights": (TREE.with_leaf_heights, {"leaf_heights": None}),
+    "Dendrogram.with_names": (TREE.with_names, {"names": None}),
+    "Dendrogram.with_node_names": (TREE.with_node_names, {"node_names": None}),
+    "Dendrogram.with_support": (TREE.with_support, {"support": None}),
+    "Dendrogram.from_dict values": (
+        lambda **given: ordhc.Dendrogram.from_dict({**TREE.to_dict(), **given}),
+        dict.fromkeys(TREE.to_dict(), None) | TREE.to_dict(),
+    ),
+    "Learner": (Learner, {"n_leaves": 4}),
+    "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
+    "Learner.ask": (_of_learner("ask"), {}),
+    "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
+    "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),
+    "Learner.tree": (_of_learner("tree"), {}),
+    "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
+    "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
+    "Session.answers": (_in_session("answers"), {}),
+    "Session.ask": (_in_session("ask"), {}),
+    "Session.close": (_in_session("close"), {}),
+    "Session.comparisons": (_in_session("comparisons"), {}),
+    "Session.refresh": (_in_session("refresh"), {}),
+    "Session.release": (_in_session("release"), {"ids": [1]}),
+    "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
+    "Session.tree": (_in_session("tree"), {}),
+    "Session.undo": (_in_session("undo"), {}),
+    "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
+    "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
+    "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
+    "OrdinalClustering.score": (_fitted("score"), {"X": T.rows}),
+    "metrics.aari": (metrics.aari, PAIR),
+    "metrics.ari": (metrics.ari, {"tree": TREE, "labels": [0, 0, 1, 1]}),
+    "metrics.cophenetic_correlation": (metrics.cophenetic_correlation, PAIR),
+    "metrics.dasgupta_cost": (metrics.dasgupta_cost, {"tree": TREE, "S": S}),
+    "metrics.dasgupta_revenue": (metrics.dasgupta_revenue, {"tree": TREE, "S": S}),
+    "metrics.dendrogram_purity": (metrics.dendrogram_purity, {"tree": TREE, "labels": [0, 0, 1, 1]}),
+    "metrics.kendall_tau_b": (metrics.kendall_tau_b, PAIR),
+    "metrics.merge_distortion": (metrics.merge_distortion, PAIR),
+    "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
+    "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
+    "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
+    "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
+    "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
+    "oracles.counting": (
+        lambda oracle, rows: oracles.counting(oracle)(rows),
+        {"oracle": ORACLE, "rows": ASK},
+    ),
+    "oracles.from_similarity": (lambda S, rows: oracles.from_similarity(S)(rows), {"S": S, "rows": ASK}),
+    "oracles.from_tree": (lambda tree, rows: oracles.from_tree(tree)(rows), {"tree": NEWICK, "rows": ASK}),
+    "oracles.from_vectors": (
+        lambda X, rows, similarity="dot": oracles.from_vectors(X, similarity)(rows),
+        {"X": X, "rows": ASK},
+    ),
+    "oracles.majority": (
+        lambda oracle, k, rows: oracles.majority(oracle, k)(rows),
+        {"oracle": ORACLE, "k": 3, "rows": ASK},
+    ),
+    "oracles.noisy": (
+        lambda oracle, p, rows, wrong="random", seed=0: oracles.noisy(oracle, p, wrong=wrong, seed=seed)(
+            rows
+        ),
+        {"oracle": ORACLE, "p": 0.5, "rows": ASK},
+    ),
+    "oracles.person": (oracles.person, {"names": None}),
+    "oracles.recorded": (
+        lambda data, rows, missing="none": oracles.recorded(data, missing=missing)(rows),
+        {"data": T, "rows": ASK},
+    ),
+    "oracles.recording": (lambda oracle, rows: _recorded(oracle, rows), {"oracle": ORACLE, "rows": ASK}),
+    "oracles.recording.comparisons": (
+        lambda n_leaves, names: _recorded(ORACLE, ASK, n_leaves, names),
+        {"n_leaves": 4, "names": None},
+    ),
+    "oracles.workers": (
+        lambda oracles_, rows: oracles.workers(oracles_)(rows),
+        {"oracles_": [ORACLE, ORACLE], "rows": ASK},
+    ),
+}
+
+
+def _recorded(oracle, rows, n_leaves=None, names=None):
+    asked = oracles.recording(oracle)
+    asked(rows)
+    return asked.comparisons(n_leaves, names)
+
+
+#: What waits for the disk is tried less often.
+ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
+
+#: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
+OTHERS = {
+    "Bootstrap",
+    "Candidate",
+    "InputError",
+    "InternalError",
+    "MissingExtraError",
+    "OrdhcWarning",
+    "PluginError",
+}
+OTHERS |= {
+    "Questions",
+    "Selection",
+    "metrics",
+    "oracles",
+    "metrics.KendallTau",
+    "metrics.Satisfied",
+    "Dendrogram.plot",
+}
+OTHERS |= {"__version__"}
+
+
+def _public():
+    yield from (name for name in ordhc.__all__)
+    yield from (f"metrics.{name}" for name in metrics.__all__)
+    yield from (f"oracles.{name}" for name in oracles.__all__)
+    yield "OrdinalClustering"
+    inherited = set(dir(ordhc.OrdinalClustering.__mro__[2])) - {"fit_predict", "score"}
+    for kind in (Triplets, Quadruplets, ordhc.Dendrogram, Learner, ordhc.Session, ordhc.OrdinalClustering):
+        for name in dir(kind):
+            known = kind is ordhc.OrdinalClustering and (name in inherited or name.startswith("set_"))
+            if not name.startswith("_") and callable(getattr(kind, name)) and not known:
+                yield f"{kind.__name__}.{name}"
+
+
+def test_nothing_public_is_left_out():
+    assert sorted(set(_public()) - set(CALLS) - OTHERS) == []
+    assert {name for name in CALLS if not name.startswith("_")} >= set(_public()) - OTHERS
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in CALLS if " " not in name and "OrdinalClustering" not in name]
+)
+def test_every_argument_is_tried(name):
+    call, right = CALLS[name]
+    assert set(_arguments(call, right)) >= set(right)
+
+
+def _arguments(call, right):
+    known = inspect.signature(call).parameters.values()
+    named = [
+        parameter.name for parameter in known if parameter.kind not in (2, 4) and parameter.name != "self"
+    ]
+    return sorted({*named, *right} - {"self"})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    before = pathlib.Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("any"))
+    ordhc.write_comparisons(T, "triplets.csv")
+    ordhc.write_comparisons(Q, "quadruplets.csv")
+    ordhc.write_tree(TREE, "tree.nwk")
+    yield
+    _one_session().close()
+    os.chdir(before)
+
+
+def _is_large(value):
+    values = value if isinstance(value, list | tuple) else [value]
+    return any(isinstance(x, int | float | np.number) and 4 < x < 2**63 for x in values)
+
+
+def _is_fair(what, value):
+    """Whether the work is small, and what is called raises nothing of its own."""
+    if what in {"oracle", "oracles_", "progress", "S"} and (isinstance(value, type) or value is len):
+        return False
+    return what not in AMOUNTS or not _is_large(value)
+
+
+def _check(call, right, odd):
+    given = {**right, **odd}
+    if call is _estimator:
+        given = odd
+    if call is _opened and "path" not in odd:
+        given["path"] = f"new{next(numbers_of_files)}.ordhc"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        try:
+            call(**given)
+        except (InputError, MissingExtraError, PluginError) as error:
+            text = str(error)
+        except OSError:
+            if not {"path", "names"} & set(odd):
+                raise
+            return
+        except (IndexError, MemoryError) as error:
+            text = str(error)
+            if "index" not in odd and not (isinstance(error, MemoryError) and any(map(str.isdigit, text))):
+                raise
+        else:
+            return
+    assert text.isprintable(), text
+    assert 0 < len(text) <= 500
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_anything_is_taken_or_explained(name):
+    call, right = CALLS[name]
+    arguments = _arguments(call, right)
+    if not arguments:
+        _check(call, right, {})
+        return
+
+    @settings(
+        deadline=None,
+        max_examples=20 + (5 if name in ON_DISK else 15) * len(arguments),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(st.dictionaries(st.sampled_from(arguments), anything(), min_size=1, max_size=2))
+    def run(odd):
+        odd = {what: value for what, value in odd.items() if _is_fair(what, value)}
+        _check(call, right, odd)
+
+    run()
