@@ -34,9 +34,8 @@ def refine(
     """Move subtrees of a dendrogram as long as that improves an objective.
 
     A subtree is cut off and put where the objective is best (subtree prune and regraft, SPR), one after
-    the other, until no single move helps. Then the tree is annealed (subtrees go to places by chance, the
-    likelier the better these are, and ever less to worse ones) and improved again. The result is never worse
-    than the tree it starts from.
+    the other, until no single move helps. Then the best tree is changed by chance and improved again, a few
+    times. The result is never worse than the tree it starts from.
 
     Parameters
     ----------
@@ -59,8 +58,10 @@ def refine(
     max_moves
         The most moves to make.
     restarts
-        How often the best tree is annealed, and improved again; kept if it got better. Each looks at
-        every subtree forty times on average, and four times where leaves or answers are many.
+        How often the best tree is changed by chance, and improved again; kept if it got better. For
+        "satisfied" it is annealed: subtrees go to places by chance, ever less to worse ones, looking at every
+        subtree forty times on average, and four times where leaves or answers are many. For the others some
+        subtrees are put anywhere, twice in each restart.
     seed
         Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
     progress

@@ -11,9 +11,13 @@ use crate::monitor::Monitor;
 /// Places whose weights are below e^-REACH of the best place's are left out.
 const REACH: f64 = 12.0;
 
-/// How many times each subtree is looked at, on average; fewer where that takes longer.
-pub(super) fn sweeps(effort: u64) -> u64 {
-    (2_000_000 / effort.max(1)).clamp(4, 40)
+/// How the temperature falls, in units of worth.
+#[derive(Clone, Copy)]
+pub(super) struct Annealing {
+    /// How many times each subtree is looked at, on average.
+    pub(super) sweeps: u64,
+    pub(super) hot: f64,
+    pub(super) cold: f64,
 }
 
 /// Puts subtrees, drawn at random, at places drawn by weights exp(worth / temperature), while the temperature falls
@@ -22,11 +26,11 @@ pub(super) fn anneal(
     climber: &mut Climber<'_>,
     shape: &mut Shape,
     objective: &mut impl Objective,
-    [hot, cold]: [f64; 2],
+    Annealing { sweeps, hot, cold }: Annealing,
     random: &mut ChaCha8Rng,
     monitor: &Monitor,
 ) -> Result<()> {
-    let steps = sweeps(objective.effort(shape)) * climber.turn.len() as u64;
+    let steps = sweeps * climber.turn.len() as u64;
     let mut scores = vec![0.0; shape.n_nodes()];
     let mut places = Vec::new();
     for step in 0..steps {

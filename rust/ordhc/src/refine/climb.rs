@@ -1,10 +1,10 @@
 //! Moving subtrees as long as that helps.
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Search;
-use super::anneal::{anneal, sweeps};
+use super::anneal::{Annealing, anneal};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -24,20 +24,19 @@ pub(super) trait Objective {
     /// What a tree is worth.
     fn total(&self, shape: &Shape) -> f64;
 
-    /// About how many operations it takes to score every subtree once.
-    fn effort(&self, shape: &Shape) -> u64 {
-        (shape.n_leaves() as u64).pow(2)
-    }
-
-    /// Temperatures, in units of worth, between which chance moves help; 0 if none do.
-    fn temperatures(&mut self, shape: &Shape, restart: u32) -> [f64; 2];
+    /// How the tree is annealed at a restart; without that it is shaken.
+    fn annealing(&self, shape: &Shape) -> Option<Annealing>;
 }
 
 /// The share of a climb that is told as done is steps / (steps + this many turns of all subtrees).
 const CLIMB: u64 = 4;
+/// A restart that doesn't anneal shakes the best tree, and improves it, this many times.
+const SHAKES: u32 = 2;
+/// The share of the subtrees that are put somewhere when the tree is shaken.
+const SHAKEN: f64 = 0.015;
 
 /// Subtrees are tried in turn, each put where it is worth most, until none is worth more elsewhere. Then
-/// the tree is annealed and improved again, and kept if it got better. Gives the number of moves, and whether
+/// the tree is annealed or shaken and improved again, and kept if it got better. Gives the number of moves, and whether
 /// none more would help.
 pub(super) fn climb(
     shape: &mut Shape,
@@ -48,18 +47,22 @@ pub(super) fn climb(
 ) -> Result<(u64, bool)> {
     let turn = turn(shape, movable);
     let mut climber = Climber { turn: &turn, movable, left: search.max_moves.unwrap_or(u64::MAX), moves: 0 };
-    let one = turn.len() as u64;
-    monitor.start(one * (CLIMB + u64::from(search.restarts) * (CLIMB + sweeps(objective.effort(shape)))));
+    let annealing = objective.annealing(shape);
+    let rounds = if annealing.is_some() { search.restarts } else { search.restarts.saturating_mul(SHAKES) };
+    let sweeps = annealing.map_or(0, |annealing| annealing.sweeps);
+    monitor.start(turn.len() as u64 * (CLIMB + u64::from(rounds) * (CLIMB + sweeps)));
     let mut at_top = climber.climb_up(shape, objective, monitor)?;
     let mut random = ChaCha8Rng::seed_from_u64(search.seed);
     let mut best = objective.total(shape);
-    for restart in 0..search.restarts {
-        let temperatures = objective.temperatures(shape, restart);
-        if climber.left == 0 || turn.len() < 2 || temperatures[1] <= 0.0 {
+    for _ in 0..rounds {
+        if climber.left == 0 || turn.len() < 2 {
             break;
         }
         let kept = shape.clone();
-        anneal(&mut climber, shape, objective, temperatures, &mut random, monitor)?;
+        match annealing {
+            Some(annealing) => anneal(&mut climber, shape, objective, annealing, &mut random, monitor)?,
+            None => climber.shake(shape, objective, &mut random),
+        }
         let top = climber.climb_up(shape, objective, monitor)?;
         let total = objective.total(shape);
         if total > best {
@@ -130,8 +133,8 @@ impl Climber<'_> {
         let rounding = objective.score(shape, subtree, scores);
         let mut best = scores[shape.place(sibling)] + rounding;
         let mut target = None;
-        for place in self.other_places(shape, subtree) {
-            if scores[place] > best {
+        for place in places(shape, subtree) {
+            if scores[place] > best && self.is_free(shape, subtree, place) {
                 (best, target) = (scores[place], Some(place));
             }
         }
@@ -140,9 +143,23 @@ impl Climber<'_> {
 
     /// The places where a subtree may go, its own among them (that of its sibling).
     pub(super) fn other_places(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
-        let (span, parent) = (shape.span(subtree), shape.parent(subtree).map(|parent| shape.place(parent)));
-        let places = (0..*span.start()).chain(*span.end() + 1..shape.n_nodes());
-        places.filter(move |&place| Some(place) != parent && self.movable[shape.node_at(place)])
+        places(shape, subtree).filter(move |&place| self.is_free(shape, subtree, place))
+    }
+
+    fn is_free(&self, shape: &Shape, subtree: usize, place: usize) -> bool {
+        let node = shape.node_at(place);
+        shape.parent(subtree) != Some(node) && self.movable[node]
+    }
+
+    /// Puts a few subtrees somewhere.
+    fn shake(&mut self, shape: &mut Shape, objective: &mut impl Objective, random: &mut ChaCha8Rng) {
+        let moves = (SHAKEN * self.turn.len() as f64) as usize;
+        for _ in 0..moves.max(2) {
+            let [subtree, target] = [(); 2].map(|()| self.turn[random.random_range(0..self.turn.len())]);
+            if self.left > 0 {
+                self.make(shape, objective, subtree, target);
+            }
+        }
     }
 
     pub(super) fn make(&mut self, shape: &mut Shape, objective: &mut impl Objective, subtree: usize, target: usize) {
@@ -152,4 +169,10 @@ impl Climber<'_> {
             self.moves += 1;
         }
     }
+}
+
+/// The places outside of a subtree.
+fn places(shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
+    let span = shape.span(subtree);
+    (0..*span.start()).chain(*span.end() + 1..shape.n_nodes())
 }

@@ -5,7 +5,7 @@
 //! can be put on any other edge, and all of these places are scored together, in O(n) for objectives
 //! that are sums over pairs of leaves.
 //!
-//! Where the tree is at a local optimum, it is annealed, and the best one kept. The search takes place in an
+//! Where the tree is at a local optimum, it is shaken or annealed, and the best one kept. The search takes place in an
 //! order of the leaves that comes from the data, so that trees don't depend on how leaves are numbered.
 //!
 //! * [`refine`]: for a matrix of similarities, Dasgupta's cost; with AddS similarities that is the revenue
@@ -37,7 +37,8 @@ use shape::Shape;
 pub struct Search {
     /// The most moves that are made; as many as help, if there is no limit.
     pub max_moves: Option<u64>,
-    /// How often the best tree is annealed (heated, so that moves are random, and cooled) and improved again.
+    /// How often the best tree is annealed (for satisfied triplets) or shaken, twice, by random moves (for
+    /// Dasgupta's cost), and improved again.
     pub restarts: u32,
     /// For the random moves.
     pub seed: u64,

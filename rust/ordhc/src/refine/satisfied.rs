@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::anneal::Annealing;
 use super::climb::Objective;
 use super::shape::Shape;
 use crate::comparison::{Id, Triplets};
@@ -164,11 +165,10 @@ impl Objective for SatisfiedTriplets {
         (0..shape.n_leaves()).map(agreed).sum()
     }
 
-    fn effort(&self, shape: &Shape) -> u64 {
-        (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64
-    }
-
-    fn temperatures(&mut self, _shape: &Shape, _restart: u32) -> [f64; 2] {
-        [self.mean, self.mean / 10.0]
+    fn annealing(&self, shape: &Shape) -> Option<Annealing> {
+        // Fewer looks where they take longer.
+        let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
+        let sweeps = (2_000_000 / operations.max(1)).clamp(4, 40);
+        (self.mean > 0.0).then_some(Annealing { sweeps, hot: self.mean, cold: self.mean / 10.0 })
     }
 }
