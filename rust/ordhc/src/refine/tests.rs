@@ -371,12 +371,12 @@ fn leaves_are_told_apart() {
 
 #[test]
 fn progress_is_told_while_the_tree_climbs() {
-    let pairs = pairs(60, 1000, 3);
-    let matrix = matrix(60, &pairs, false);
+    let pairs = pairs(250, 1000, 3);
+    let matrix = matrix(250, &pairs, false);
     let monitor = Monitor::new();
-    let search = Search { restarts: 2, ..Search::default() };
+    let search = Search { restarts: 3, ..Search::default() };
     let shares = std::thread::scope(|scope| {
-        let work = scope.spawn(|| refine(&tree(60, 4), &matrix, Heights::Sizes, &search, &monitor).unwrap());
+        let work = scope.spawn(|| refine(&tree(250, 4), &matrix, Heights::Sizes, &search, &monitor).unwrap());
         let mut shares = vec![];
         while !work.is_finished() {
             let share = monitor.fraction();
