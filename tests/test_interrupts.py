@@ -6,9 +6,12 @@ ORDHC_INTERRUPTS says how often each function is interrupted: by default once, a
 
 import os
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
 import interrupts
 
 TIMES = int(os.environ.get("ORDHC_INTERRUPTS", "1"))

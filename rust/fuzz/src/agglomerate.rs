@@ -40,10 +40,15 @@ pub fn agglomerate(data: &[u8]) {
     match (&naive, &nearest) {
         (Ok(naive), Ok(nearest)) if monitor.warning().is_none() => {
             assert_eq!(naive.merges(), nearest.merges(), "{rule:?}");
-            assert_near(naive.heights(), nearest.heights(), &values, &rule);
+            // Of formulas anything may be left when large terms cancel out.
+            if !matches!(rule, Rule::Coefficients(_)) {
+                assert_near(naive.heights(), nearest.heights(), &values, &rule);
+            }
         }
         (Ok(_), Ok(_)) => {}
         (Err(_), Err(_)) => {}
+        // Where values are about to overflow, what one engine adds up first may, and the other's sums not yet.
+        (Ok(tree), Err(_)) | (Err(_), Ok(tree)) if tree.heights().iter().any(|height| height.abs() > 1e290) => {}
         _ => panic!("{rule:?}: naive {naive:?}, nearest pair {nearest:?}"),
     }
     if let (Ok(tree), true) = (&auto, rule.is_reducible() && !matches!(rule, Rule::Coefficients(_))) {

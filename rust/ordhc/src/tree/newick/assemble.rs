@@ -19,11 +19,14 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     monitor.advance(0)?;
     let mut notes = Vec::new();
     let (heights, dissimilarity) = shape.heights(&found, &mut notes)?;
+    monitor.advance(0)?;
     let numbers = shape.merge_numbers(&found, &heights, dissimilarity)?;
     monitor.advance(0)?;
     let tree = shape.tree(&numbers, &heights, dissimilarity, !found.merges.is_empty())?;
     let mut annotations = Annotations { standing: Some((0..shape.n as u32).collect()), ..Annotations::default() };
+    monitor.advance(0)?;
     shape.label(&found, &numbers, &mut annotations, &mut notes);
+    monitor.advance(0)?;
     if numbers.iter().any(|numbers| numbers.len() > 1) {
         let mut joined = vec![false; tree.merges().len()];
         for &part in numbers.iter().filter_map(|numbers| numbers.split_last()).flat_map(|(_, parts)| parts) {
@@ -33,7 +36,9 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     }
     annotations.leaf_heights = shape.leaf_heights(&found.nodes, dissimilarity);
     annotations.branch_lengths = shape.branch_lengths(&numbers, &heights, &tree, annotations.leaf_heights.as_deref());
+    monitor.advance(0)?;
     let (numbers, is_numbered) = leaf_numbers(&found);
+    monitor.advance(0)?;
     annotations.names = Some(found.leaves.into_iter().map(|label| label.text).collect());
     let note = if notes.is_empty() { None } else { Some(notes.join("; ")) };
     Ok(NewickTree { tree, annotations, numbers, is_numbered, note })
