@@ -35,7 +35,7 @@ use crate::tree::Dendrogram;
 /// assert_eq!(beside.support.unwrap()[0], 0.9);
 /// assert_eq!(beside.branch_lengths.unwrap()[..4], [1.0, 2.0, 3.0, 1.0]);
 /// assert_eq!(read.tree.heights(), [1.0, 2.0]);
-/// assert!(read.note.unwrap().contains("is 2 from the root, `b c` 3"));
+/// assert!(read.note.unwrap().contains("`a` is 2 from the root"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
