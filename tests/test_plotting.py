@@ -134,6 +134,20 @@ def test_pyplot_shows_what_is_drawn(tmp_path):
     assert not other.axes
 
 
+@pytest.mark.parametrize("side", ["right", "left", "top", "bottom"])
+def test_names_fit_into_a_figure_that_was_there(side):
+    from matplotlib import pyplot as plt
+
+    names = ["a name that is rather long", *(f"item {at}" for at in range(11))]
+    figure = plt.figure()
+    ax = ordhc.linkage(np.add.outer(np.arange(12.0), np.arange(12.0)), names=names).plot(orientation=side)
+    figure.canvas.draw()
+    axis = ax.yaxis if side in ("right", "left") else ax.xaxis
+    for text in axis.get_ticklabels():
+        box = text.get_window_extent()
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+
+
 def test_given_axes_need_no_pyplot():
     code = """
 import sys, ordhc

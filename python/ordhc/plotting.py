@@ -152,7 +152,12 @@ def current_axes(tree: Dendrogram, **options: Any) -> "Axes":
 
         if not pyplot.get_fignums() or pyplot.gca().has_data():
             pyplot.figure(figsize=_size(tree, sideways, labels), layout="constrained")
-        return pyplot.gca()
+        ax = pyplot.gca()
+        figure = ax.get_figure(root=True)
+        if figure is not None and len(figure.axes) == 1 and figure.get_layout_engine() is None:
+            # Else long names are cut off.
+            figure.set_layout_engine("constrained")
+        return ax
     except ImportError:
         return _figure(tree, sideways, labels).add_subplot()
 
