@@ -145,7 +145,9 @@ def test_names_fit_into_a_figure_that_was_there(side):
     axis = ax.yaxis if side in ("right", "left") else ax.xaxis
     for text in axis.get_ticklabels():
         box = text.get_window_extent()
-        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+        assert min(box.x0, box.y0) >= 0, text
+        assert box.x1 <= figure.bbox.x1, text
+        assert box.y1 <= figure.bbox.y1, text
 
 
 def test_given_axes_need_no_pyplot():
