@@ -144,11 +144,11 @@ def test_convert_carries_answers_and_people(answers, capsys):
 def test_bad_rows_are_listed(answers, capsys):
     (answers / "b.csv").write_text(TEXT + "cat,cat,dog\nNA,cat,dog\n")
     code, _, err = run(capsys, "cluster", "b.csv")
-    assert (code, "b.csv:5: leaf 0 occurs twice" in err) == (2, True)
+    assert (code, "b.csv:5: leaf 'cat' occurs twice" in err) == (2, True)
     code, out, err = run(capsys, "cluster", "b.csv", "--skip-bad", "--json")
     assert code == 0
     assert json.loads(out)["n_comparisons"] == 3
-    assert "line 5: leaf 0 occurs twice" in err
+    assert "line 5: leaf 'cat' occurs twice" in err
     assert "1 of 5 rows have a missing leaf (1 `NA`)" in err
     code, out, _ = run(capsys, "cluster", "b.csv", "--skip-bad", "--missing", "", "--json")
     assert json.loads(out)["tree"]["names"] == ["cat", "dog", "car", "bus", "NA"]

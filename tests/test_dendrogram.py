@@ -111,7 +111,7 @@ def test_bad_input_is_explained():
         (lambda: Dendrogram.from_scipy([[0, 1, 1]]), "(n - 1, 4)"),
         (lambda: Dendrogram.from_newick("((a,b),c"), "ends inside the tree"),
         (lambda: Dendrogram.from_newick("(a,b);", names=["a", "c"]), "'b' is not among"),
-        (lambda: Dendrogram.from_dict({"merges": []}), "needs the keys"),
+        (lambda: Dendrogram.from_dict({"merges": []}), "the keys merges, heights and kind"),
         (lambda: Dendrogram([(0, 1)], [1]).cut(), "either n_clusters or height"),
         (lambda: Dendrogram([(0, 1)], [1]).cut(3), "outside 1..=2"),
         (lambda: Dendrogram([(0, 1)], [1]).cut(0), "below 1"),

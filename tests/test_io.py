@@ -181,7 +181,7 @@ def test_bad_trees_name_the_line(tmp_path):
         ("t.nwk", "(a,\n(b,c);", "t.nwk:2:"),
         ("t.nwk", "", "empty"),
         ("t.json", '{"merges": [', "t.json:1: no JSON"),
-        ("t.json", "[]", "needs the keys"),
+        ("t.json", "[]", "the keys merges, heights and kind"),
         ("t.csv", "cluster_a,cluster_b,height,size\n0,1,x,2\n", "t.csv:2:"),
         ("t.csv", "0,1,2\n", "t.csv:1: 3 columns instead of 4"),
         ("t.npy", "abc", "no .npy"),

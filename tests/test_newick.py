@@ -366,7 +366,7 @@ def test_joined_merges_are_checked():
         ({"joined": [0, 1]}, "joined has type int64"),
         ({"joined": [False]}, "1 marks of joined merges for 3 leaves"),
         ({"node_names": ["x"]}, "node_names are 1; one per merge, 2, is needed"),
-        ({"node_names": ["x", 3]}, "node_names[1] is '3' of type int"),
+        ({"node_names": ["x", 3]}, "node_names[1] is 3 of type int"),
         ({"branch_lengths": [1.0]}, "branch_lengths has shape (1,); (5,) is needed"),
         ({"branch_lengths": [1.0, 2, 3, np.inf, 5]}, "branch_lengths[3] is inf"),
     ]:

@@ -173,11 +173,16 @@ def _wrong_rows(
                 reason = f"leaf {leaf} is outside 0{limit}"
         elif twice[row]:
             leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
-            reason = f"leaf {leaf} occurs twice in {brief(str(leaves), 80)}"
+            told = leaf if names is None else quoted(names[leaf])
+            reason = f"leaf {told} occurs twice in {_row_of(leaves, names)}"
         else:
-            reason = f"the pairs are the same in {leaves}"
+            reason = f"the pairs are the same in {_row_of(leaves, names)}"
         found.append((row, reason))
     return found
+
+
+def _row_of(leaves: list[int], names: tuple[str, ...] | None) -> str:
+    return brief(str(leaves if names is None else [names[leaf] for leaf in leaves]), 80)
 
 
 def _first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> str:
