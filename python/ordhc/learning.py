@@ -332,19 +332,6 @@ class Learner:
                 del self._votes[question]
         return len(ids), None
 
-    def _replay(self, events: NDArray[np.int64]) -> None:
-        """Rows of (asked for so many, 0, 0) or (0, question, answer), as they happened."""
-        if self._repeat == 1:
-            self._learner.replay(events)
-            self._n_asked, self._n_answered = self._learner.n_asked, self._learner.n_answered
-            self._n_rounds = self._learner.n_rounds
-            return
-        for asked, question, answer in events.tolist():
-            if asked:
-                self.ask(asked)
-            else:
-                self.tell([question], [answer])
-
     # What is known.
 
     def tree(self) -> Dendrogram:
