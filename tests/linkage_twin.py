@@ -5,7 +5,7 @@ Nothing is rounded but where ties are looked at, and nothing is shared with the 
 
 from fractions import Fraction
 
-BITS = 44
+BITS = 36
 
 
 def key(x):

@@ -20,6 +20,7 @@ SPECIAL = {"flexible": ("0.625", "-1 / 4", "0")}
 REDUCIBLE = ("single", "complete", "average", "weighted", "ward")
 
 NEAR = [1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1.0 + 0.5e-13, 1.0 + 2**-44, 1.0 + 3 * 2**-44, 1.0 + 2e-13]
+NEAR += [1.0 + 2**-36, 1.0 - 2**-37, 1.0 + 3 * 2**-36, 1.0 + 2e-11, 1.0 + 5e-11]
 KINDS = {
     "whole": st.integers(0, 4).map(float),
     "signs": st.integers(-3, 3).map(float),
@@ -78,7 +79,8 @@ def close(height, exact, largest, name, dissimilarity):
         if name in twin.SQUARED:
             root = math.isqrt(int(abs(exact) * 2**4200))
             exact = twin.Fraction(root, 2**2100) * (1 if exact >= 0 else -1)
-    slack = twin.Fraction(1, 10**12) * max(abs(exact), largest)
+    # Within a tie heights differ by as much as the grid is wide.
+    slack = twin.Fraction(1, 10**10) * max(abs(exact), largest)
     return abs(twin.Fraction(height) - exact) <= slack + twin.Fraction(5e-324)
 
 
@@ -86,14 +88,21 @@ def close(height, exact, largest, name, dissimilarity):
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(matrices(), st.booleans())
 def test_all_engines_agree_with_fractions(name, case, dissimilarity):
-    _, S = case
+    kind, S = case
     squared = dissimilarity and name in twin.SQUARED
     assume(not (squared and (S.min() < 0 or S.max() * 1e-250 > S[S > 0].min(initial=1e300))))
     merges, heights = twin.agglomerate(S.tolist(), name, dissimilarity)
     # What cancels is known no better than the values that do.
     cancels = S.min() < 0 or name in ("ward", "centroid", "median", "flexible")
     largest = twin.Fraction(float(np.abs(S).max())) if cancels else 0
-    for how, tree in trees(S, name, dissimilarity):
+    try:
+        found = dict(trees(S, name, dissimilarity))
+    except ordhc.OrdhcWarning:
+        # Sums of 1e300 and 1e-300 are more than two floats can tell, and the engines say so.
+        assert "sizes" in kind
+        assert name in ("ward", "centroid", "median", "flexible")
+        return
+    for how, tree in found.items():
         assert tree.merges.tolist() == merges, how
         for height, exact in zip(tree.heights, heights, strict=True):
             assert close(height, exact, largest, name, dissimilarity), (how, height, float(exact))

@@ -195,7 +195,7 @@ def linkage(
     of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
     that equal means of counts stay equal. "single" and "complete" compare values as they are. Where
     similarities are rounded ("average" of other numbers, all other linkages) those count as equal that are
-    the same number when rounded to 44 significant bits, which is to about 1e-13 of themselves. With
+    the same number when rounded to 36 significant bits, which is to about 2e-11 of themselves. With
     ``missing="ignore"`` "average" and "complete" take, of equally similar pairs, that of which the larger
     share is known, and then go by the leaves.
 

@@ -403,8 +403,10 @@ proptest! {
             let mut oracle = TreeOracle::new(&tree).with_noise(p, Wrong::Random, seed).unwrap();
             let mut pending: Vec<Question> = Vec::new();
             for _ in 0..300 {
-                let asked = learners[0].ask(limit).unwrap();
-                prop_assert_eq!(&asked, &learners[1].ask(limit).unwrap());
+                let asked = learners[0].ask(limit);
+                prop_assert_eq!(&asked, &learners[1].ask(limit));
+                // Answers that are right less often than the paper's learner was told.
+                let Ok(asked) = asked else { break };
                 pending.extend(&asked);
                 if pending.is_empty() {
                     break;

@@ -4,7 +4,7 @@
 use super::Linkage;
 use super::matrix::Matrix;
 use super::rows::not_finite;
-use super::tolerance::{key_of_sum, overlap};
+use super::tolerance::{CELL, key_of_sum, overlap};
 use crate::error::Result;
 use crate::linkage::{PreciseMerging, Update};
 use crate::memory;
@@ -90,7 +90,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             return false;
         }
         let slack = a.value.error() + b.value.error();
-        if slack == 0.0 || (a.key - b.key).abs() > 1e-12 * a.key.abs().max(b.key.abs()) + 2.0 * slack {
+        if slack == 0.0 || (a.key - b.key).abs() > 4.0 * CELL * a.key.abs().max(b.key.abs()) + 2.0 * slack {
             return false;
         }
         overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
