@@ -161,7 +161,8 @@ proptest! {
         prop_assert_eq!(sign * (cost_of(&start, &matrix) - cost_of(&better.tree, &matrix)), better.gain);
         prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
         prop_assert_eq!(better.tree.is_dissimilarity(), dissimilarity);
-        let again = refine(&better.tree, &matrix, heights, &Search::default(), &Monitor::new()).unwrap();
+        let once = Search { restarts: 0, ..Search::default() };
+        let again = refine(&better.tree, &matrix, heights, &once, &Monitor::new()).unwrap();
         prop_assert_eq!((again.moves, &again.tree), (0, &better.tree));
         let short = Search { max_moves: Some(1), ..search };
         let little = refine(&start, &matrix, heights, &short, &Monitor::new()).unwrap();
