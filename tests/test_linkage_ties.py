@@ -98,9 +98,8 @@ def test_all_engines_agree_with_fractions(name, case, dissimilarity):
     try:
         found = dict(trees(S, name, dissimilarity))
     except ordhc.OrdhcWarning:
-        # Sums of 1e300 and 1e-300 are more than two floats can tell, and the engines say so.
-        assert "sizes" in kind
-        assert name in ("ward", "centroid", "median", "flexible")
+        # Sums of 1 and 1e-300 are more than two floats can tell, and the engines say so.
+        assert "sizes" in kind or kind.startswith("any")
         return
     for how, tree in found.items():
         assert tree.merges.tolist() == merges, how

@@ -103,7 +103,7 @@ WITHOUT_THREADS = """
     rows = np.array([rng.permutation(60)[:3] for _ in range(40_000)])
     data = ordhc.Triplets(rows, 60)
     points = rng.standard_normal((1500, 300))
-    full = rng.random(2500 * 2499 // 2)
+    full = rng.random(8000 * 7999 // 2)
     pairs = scipy.sparse.random_array((3000, 3000), density=0.01, rng=rng)
     pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
 
