@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks import quoted
+from ordhc._frames import ANSWERS, PERSONS, WEIGHTS
 from ordhc._ids import as_ids
 from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked
 from ordhc.io.guard import looks_like
-from ordhc.io.parsed import ANSWERS, LITERAL, PERSONS, WEIGHTS, Parsed, persons_of
+from ordhc.io.parsed import LITERAL, Parsed, persons_of
 from ordhc.io.sheet import Sheet, listed, unknown_column
 
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")

@@ -7,14 +7,14 @@ import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc._checks import choice, quoted
-from ordhc._frames import CENTRAL, ODD, PAIRS, ROLES
+from ordhc._frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
 from ordhc.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.arrays import from_arrays, from_parquet
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
-from ordhc.io.parsed import ANSWERS, MISSING, PERSONS, WEIGHTS, Parsed, assemble, persons_of
+from ordhc.io.parsed import MISSING, Parsed, assemble, persons_of
 from ordhc.io.sheet import located, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")

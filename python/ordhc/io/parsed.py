@@ -10,9 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
-from ordhc._frames import ANSWERS as ANSWERS
-from ordhc._frames import PERSONS as PERSONS
-from ordhc._frames import WEIGHTS as WEIGHTS
 from ordhc._ids import check_reach
 from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io.guard import brief
