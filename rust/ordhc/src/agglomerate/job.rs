@@ -224,7 +224,8 @@ impl<'a> Job<'a> {
         // Where values of both signs are added the sum is less exact than its size tells.
         let (factor, cancels) = match self.rule {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
-            Rule::Ward => (4.0, !squared),
+            // Of pairs that aren't nearest, as initial clusters merge, squares cancel, too.
+            Rule::Ward => (4.0, !squared || self.initial.is_some()),
             _ => (1.0, facts.positive && facts.negative),
         };
         let relative = factor * rounding(self.about.n);
