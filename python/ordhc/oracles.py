@@ -47,7 +47,8 @@ def _questions(rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = 
         outside = np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))
         if outside.size:
             row = table[outside[0]].tolist()
-            raise InputError(f"row {outside[0]}: a leaf of {row} is outside 0..={n_leaves - 1}")
+            reason = f"a leaf of {row} is outside 0..={n_leaves - 1}"
+            raise InputError(reason, row=outside[0], leaves=[row])
     return np.ascontiguousarray(table, dtype=np.int32)
 
 
@@ -234,7 +235,8 @@ def _checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
     if not fine.all():
         row = int(np.flatnonzero(~fine)[0])
         raise InputError(
-            f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}"
+            f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}",
+            leaves=[questions[row]],
         )
     return answers.astype(np.int8)
 

@@ -155,7 +155,12 @@ impl Learner {
     ) -> PyResult<Option<(usize, String)>> {
         let (ids, answers) = (ids.as_slice()?, answers.as_slice()?);
         if ids.len() != answers.len() {
-            return Err(to_py(Error::Shape(format!("{} answers to {} questions", answers.len(), ids.len()))));
+            return Err(to_py(Error::Length {
+                what: "answers",
+                found: answers.len(),
+                of: "questions",
+                expected: ids.len(),
+            }));
         }
         Ok(py.detach(|| {
             with!(self, learner => {
@@ -260,8 +265,8 @@ impl TreeOracle {
                 let fine = leaves.iter().all(|&leaf| (0..n as i64).contains(&i64::from(leaf)));
                 let [a, b, c] = *leaves;
                 if !fine || a == b || b == c || a == c {
-                    let text = format!("row {row}: {leaves:?} are not three different leaves of 0..={}", n - 1);
-                    return Err(Error::Argument(text));
+                    let reason = format!("{leaves:?} are not three different leaves of 0..={}", n - 1);
+                    return Err(Error::Row { row, leaves: leaves.map(i64::from).to_vec(), reason });
                 }
                 answers.push(oracle.answer(leaves.map(|leaf| leaf as u32)));
             }

@@ -173,8 +173,8 @@ impl Dendrogram {
         let wanted = usize::try_from(n_clusters).unwrap_or(0);
         let n = self.tree.n_leaves();
         if wanted != n_clusters.max(0) as usize || wanted == 0 {
-            let message = format!("n_clusters = {n_clusters} is outside 1..={n} (n_leaves = {n})");
-            return Err(to_py(Error::Argument(message)));
+            let range = format!("1..={n} (n_leaves = {n})");
+            return Err(to_py(Error::OutOfRange { what: "n_clusters", value: n_clusters as f64, range }));
         }
         Ok(widened(py, self.tree.cut_clusters(wanted).map_err(to_py)?))
     }
@@ -192,7 +192,12 @@ impl Dendrogram {
         let lca = self.lca.get_or_init(|| LcaSizes::new(&self.tree));
         let (i, j) = (i.as_slice()?, j.as_slice()?);
         if i.len() != j.len() {
-            return Err(to_py(Error::Shape(format!("{} leaves against {}", i.len(), j.len()))));
+            return Err(to_py(Error::Length {
+                what: "leaves",
+                found: j.len(),
+                of: "leaves of the other side",
+                expected: i.len(),
+            }));
         }
         let size = |(&i, &j): (&i64, &i64)| Ok(i64::from(lca.size(self.leaf(i)?, self.leaf(j)?)));
         let sizes: PyResult<Vec<i64>> = i.iter().zip(j).map(size).collect();

@@ -73,7 +73,7 @@ pub mod tree;
 pub mod vectors;
 
 pub use comparison::{Quadruplets, Triplets};
-pub use error::{Error, Result};
+pub use error::{Error, Position, Result};
 pub use monitor::Monitor;
 pub use tree::Dendrogram;
 

@@ -35,8 +35,8 @@ impl Engine {
             "nearest-pair" => Engine::NearestPair,
             "naive" => Engine::Naive,
             _ => {
-                let known = "auto, chain, nearest-pair, naive";
-                return Err(Error::Argument(format!("unknown engine `{name}`; there are {known}")));
+                let known = &["auto", "chain", "nearest-pair", "naive"];
+                return Err(Error::UnknownName { kind: "engine", given: name.to_string(), known });
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
 use crate::linkage::Rule;
 use crate::parallel;
 use crate::similarity::condensed_len;
@@ -129,11 +129,9 @@ impl<'a> Matrix<'a> {
             Layout::Condensed => crate::similarity::leaves_of_condensed(len)?,
         };
         if layout == Layout::Square && n * n != len {
-            return Err(Error::Shape(format!("{len} values are no square matrix")));
+            return Err(Error::Argument(format!("{len} values are no square matrix")));
         }
-        if n == 0 {
-            return Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into()));
-        }
+        check_n_leaves(n)?;
         let facts = with_values!(values, slice => scan(slice, layout, n))?;
         if facts.largest > f64::MAX / (n as f64 * n as f64) {
             return Err(Error::Argument(format!(
@@ -266,7 +264,7 @@ fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
                 let at = values.iter().position(|x| !x.float().is_finite()).unwrap_or(0);
                 let i = (0..n).rev().find(|&i| condensed_len(n) - condensed_len(n - i) <= at).unwrap_or(0);
                 let j = at - (condensed_len(n) - condensed_len(n - i)) + i + 1;
-                return Err(not_finite(format!("condensed position {at} (pair [{i}, {j}])"), values[at].float()));
+                return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
             }
             Ok(seen.facts(true))
         }
@@ -283,20 +281,18 @@ fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
             }
             if !all.finite() {
                 let at = (0..n * n).find(|&at| at / n != at % n && !values[at].float().is_finite()).unwrap_or(0);
-                return Err(not_finite(format!("[{}, {}]", at / n, at % n), values[at].float()));
+                return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
             }
             if let Some((i, j)) = bad {
                 let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
-                return Err(Error::Shape(format!(
-                    "the matrix is not symmetric: [{i}, {j}] is {a} but [{j}, {i}] is {b} (relative difference at most {ASYMMETRY:e})"
-                )));
+                return Err(Error::Asymmetric { i, j, value: a, other: b, tolerance: ASYMMETRY });
             }
             Ok(all.facts(symmetric))
         }
     }
 }
 
-fn not_finite(place: String, value: f64) -> Error {
+fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
@@ -420,7 +416,7 @@ mod tests {
         assert!(message(&[1.0, 2.0, 3.0, 4.0, nan, 6.0], Layout::Condensed).contains("position 4 (pair [1, 3])"));
         assert!(message(&[0.0; 3], Layout::Square).contains("no square matrix"));
         assert!(message(&[0.0; 5], Layout::Condensed).contains("n(n-1)/2"));
-        assert!(message(&[], Layout::Square).contains("0 leaves"));
+        assert!(message(&[], Layout::Square).contains("n_leaves = 0"));
         assert!(message(&[1e308; 9], Layout::Square).contains("overflow"));
     }
 

@@ -108,9 +108,11 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         update(merge, row)?;
         for (&k, &x) in others.iter().zip(&*row) {
             if !x.is_finite() {
-                return Err(Error::Argument(format!(
-                    "the row update gives {x} for clusters {i} and {k} (named by their smallest leaves)"
-                )));
+                return Err(Error::Leaves {
+                    before: format!("the row update gives {x} for clusters "),
+                    leaves: vec![vec![i], vec![k as usize]],
+                    after: " (named by their smallest leaves)".into(),
+                });
             }
             values[i * n + k as usize] = x;
             values[k as usize * n + i] = x;

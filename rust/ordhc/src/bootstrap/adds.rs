@@ -58,12 +58,17 @@ pub fn adds<const K: usize, I: Id>(
     monitor: &Monitor,
 ) -> Result<Vec<Resample>> {
     if draws.len() != comparisons.len() {
-        return Err(Error::Shape(format!("draws of {} answers for {}", draws.len(), comparisons.len())));
+        return Err(Error::Length {
+            what: "drawn answers",
+            found: draws.len(),
+            of: "answers",
+            expected: comparisons.len(),
+        });
     }
     if let Some(shares) = shares
         && shares.len() != comparisons.len()
     {
-        return Err(Error::Shape(format!("{} shares for {} answers", shares.len(), comparisons.len())));
+        return Err(Error::Length { what: "shares", found: shares.len(), of: "answers", expected: comparisons.len() });
     }
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);

@@ -136,7 +136,7 @@ fn check(n: usize, trees: &[Dendrogram]) -> Result<()> {
         return Err(Error::Argument("there are no trees to compare".into()));
     }
     if let Some(other) = trees.iter().find(|tree| tree.n_leaves() != n) {
-        return Err(Error::Shape(format!("trees of {n} and of {} leaves", other.n_leaves())));
+        return Err(Error::Argument(format!("trees of {n} and of {} leaves", other.n_leaves())));
     }
     Ok(())
 }

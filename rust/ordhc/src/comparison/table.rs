@@ -128,8 +128,8 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: &Monitor) -> Re
     loop {
         if let Err(error) = reader.row(line, &cells) {
             match error {
-                Error::Text { line, message } if options.skip_bad => {
-                    push(&mut reader.table.bad, (line as u32, message))?;
+                Error::Line { line, reason } if options.skip_bad => {
+                    push(&mut reader.table.bad, (line as u32, reason))?;
                 }
                 error => return Err(error),
             }

@@ -31,6 +31,9 @@ pub enum Model {
 }
 
 impl Model {
+    /// The names of the models.
+    pub const NAMES: [&'static str; 5] = ["ste", "tste", "ckl", "gnmds", "soe"];
+
     /// The model of a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter (by default alpha = 1,
     /// mu = 0.05, margin = 1).
     ///
@@ -41,16 +44,16 @@ impl Model {
     /// use ordhc::embedding::Model;
     ///
     /// assert_eq!(Model::named("tste", None)?, Model::TSte { alpha: 1.0 });
-    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu is 0, not above 0 and finite");
+    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu = 0 is outside the positive, finite numbers");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn named(name: &str, parameter: Option<f64>) -> Result<Self> {
-        let positive = |what: &str, default: f64| {
+        let positive = |what: &'static str, default: f64| {
             let value = parameter.unwrap_or(default);
             if value > 0.0 && value.is_finite() {
                 Ok(value)
             } else {
-                Err(Error::Argument(format!("{what} is {value}, not above 0 and finite")))
+                Err(Error::out_of_range(what, value, "the positive, finite numbers"))
             }
         };
         let without = |model| match parameter {
@@ -63,7 +66,7 @@ impl Model {
             "ckl" => Ok(Self::Ckl { mu: positive("mu", 0.05)? }),
             "gnmds" => without(Self::Gnmds),
             "soe" => Ok(Self::Soe { margin: positive("margin", 1.0)? }),
-            _ => Err(Error::Argument(format!("model is {name:?}, not ste, tste, ckl, gnmds or soe"))),
+            _ => Err(Error::UnknownName { kind: "model", given: name.to_string(), known: &Self::NAMES }),
         }
     }
 
@@ -183,10 +186,10 @@ mod tests {
     #[test]
     fn names_and_parameters_are_checked() {
         let text = |name, parameter| Model::named(name, parameter).unwrap_err().to_string();
-        assert_eq!(text("tsne", None), "model is \"tsne\", not ste, tste, ckl, gnmds or soe");
+        assert_eq!(text("tsne", None), "unknown model `tsne`; there are ste, tste, ckl, gnmds, soe");
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             for name in ["tste", "ckl", "soe"] {
-                assert!(text(name, Some(bad)).ends_with("not above 0 and finite"), "{name} {bad}");
+                assert!(text(name, Some(bad)).ends_with("outside the positive, finite numbers"), "{name} {bad}");
             }
         }
         assert_eq!(text("gnmds", Some(2.0)), "gnmds has no parameter, but 2 is given");

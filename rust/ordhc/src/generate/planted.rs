@@ -115,22 +115,22 @@ impl PlantedModel {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |what: &str| Err(Error::Argument(what.to_string()));
         if self.levels > 20 || self.leaves_per_cluster == 0 || self.n_leaves() > 100_000 {
-            return bad(&format!(
+            return Err(Error::Argument(format!(
                 "levels = {} (at most 20) and leaves_per_cluster = {} (at least 1) give {} leaves; at most 100000",
                 self.levels,
                 self.leaves_per_cluster,
                 self.n_leaves()
-            ));
+            )));
         }
         for (name, value) in [("mu", self.mu), ("delta", self.delta), ("sigma", self.sigma)] {
             if !value.is_finite() || (name == "sigma" && value < 0.0) {
-                return bad(&format!("{name} = {value} must be finite, and sigma not negative"));
+                let range = if name == "sigma" { "the finite numbers from 0" } else { "the finite numbers" };
+                return Err(Error::out_of_range(name, value, range));
             }
         }
         if !(0.0..=1.0).contains(&self.flip) {
-            return bad(&format!("flip = {} is outside 0..=1", self.flip));
+            return Err(Error::out_of_range("flip", self.flip, "0..=1"));
         }
         Ok(())
     }

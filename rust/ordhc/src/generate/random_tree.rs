@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
 use crate::search::{GrowingTree, NONE, Place, Sketch};
 use crate::tree::Dendrogram;
 
@@ -44,11 +44,9 @@ pub enum TreeShape {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn random_tree(shape: TreeShape, n: usize, seed: u64) -> Result<Dendrogram> {
-    if n == 0 || n > i32::MAX as usize {
-        return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
-    }
+    check_n_leaves(n)?;
     if let TreeShape::Degree(degree @ ..2) | TreeShape::Joined(degree @ ..2) = shape {
-        return Err(Error::Argument(format!("degree = {degree} must be at least 2")));
+        return Err(Error::out_of_range("degree", degree as usize, "2.."));
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut leaves: Vec<u32> = (0..n as u32).collect();

@@ -81,7 +81,7 @@ impl TreeOracle {
     /// `p` outside 0..=1.
     pub fn with_noise(mut self, p: f64, wrong: Wrong, seed: u64) -> Result<Self> {
         if !(0.0..=1.0).contains(&p) {
-            return Err(Error::Argument(format!("p = {p} is outside 0..=1")));
+            return Err(Error::out_of_range("p", p, "0..=1"));
         }
         self.noise = Some(Noise { p, wrong, random: ChaCha8Rng::seed_from_u64(seed) });
         Ok(self)
@@ -134,7 +134,10 @@ impl TreeOracle {
         let fine = |&[a, b, c]: &[u32; 3]| a < n && b < n && c < n && a != b && a != c && b != c;
         if let Some(bad) = questions.iter().find(|question| !fine(&question.leaves)) {
             let Question { id, leaves } = bad;
-            return Err(Error::Argument(format!("question {id}: {leaves:?} are not three different leaves below {n}")));
+            return Err(Error::Question {
+                id: *id,
+                reason: format!("{leaves:?} are not three different leaves below {n}"),
+            });
         }
         Ok(questions.iter().map(|question| self.answer(question.leaves)).collect())
     }

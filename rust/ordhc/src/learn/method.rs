@@ -15,7 +15,7 @@ use super::noisy_search::Settings;
 use super::quick::Quick;
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
 
 /// How to learn a tree.
@@ -115,10 +115,7 @@ impl Method {
             "robust" => Self::robust(1.0, 0.05),
             "robust-paper" => Self::RobustPaper { p: 1.0, delta: 0.05 },
             "majority" => Self::Majority { p: 1.0, delta: 0.05 },
-            _ => {
-                let names = Self::NAMES.join(", ");
-                return Err(Error::Argument(format!("there is no learner {name:?}; there are {names}")));
-            }
+            _ => return Err(Error::UnknownName { kind: "learner", given: name.to_string(), known: &Self::NAMES }),
         })
     }
 
@@ -143,9 +140,7 @@ impl Method {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn learner(self, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
-        if n == 0 || n > i32::MAX as usize {
-            return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
-        }
+        check_n_leaves(n)?;
         // What the tree, its search and the questions of one round take at the end, nearly. Asked for at once, so
         // that too many leaves are an error and not the end of the process.
         const BYTES: usize = 160;
@@ -163,14 +158,14 @@ impl Method {
         Ok(match self {
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
             Self::Insertion { parallel: 0 } => {
-                return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
+                return Err(Error::out_of_range("parallel", 0, "1.."));
             }
             Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order()?, parallel))),
             Self::Exact => Box::new(Asking::new(Exact::new(order()?))),
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
                 if parallel == 0 {
-                    return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
+                    return Err(Error::out_of_range("parallel", 0, "1.."));
                 }
                 if p == 1.0 || n < 3 {
                     return Self::Insertion { parallel }.learner(n, seed);

@@ -37,10 +37,10 @@ pub enum Schedule {
 /// An error unless 1/2 < p <= 1 and 0 < delta < 1.
 pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     if !(p > 0.5 && p <= 1.0) {
-        return Err(Error::Argument(format!("p = {p} must be more than 1/2 and at most 1")));
+        return Err(Error::out_of_range("p", p, "(1/2, 1]"));
     }
     if !(delta > 0.0 && delta < 1.0) {
-        return Err(Error::Argument(format!("delta = {delta} must be between 0 and 1, both excluded")));
+        return Err(Error::out_of_range("delta", delta, "(0, 1)"));
     }
     Ok(())
 }
@@ -122,7 +122,10 @@ pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<Reliabili
         let mut counts = [0; 4];
         for &answer in answers {
             let Some(count) = counts.get_mut((i16::from(answer) + 1) as usize) else {
-                return Err(Error::Argument(format!("question {at}: the answer {answer} is not 0, 1, 2 or -1")));
+                return Err(Error::Question {
+                    id: at as u64,
+                    reason: format!("the answer {answer} is not 0, 1, 2 or -1"),
+                });
             };
             *count += 1;
         }

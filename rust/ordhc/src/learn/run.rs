@@ -46,7 +46,7 @@ pub fn learn_with<const K: usize>(
     monitor: &Monitor,
 ) -> Result<()> {
     if limits.batch == 0 {
-        return Err(Error::Argument("batch = 0 must be at least 1".to_string()));
+        return Err(Error::out_of_range("batch", 0, "1.."));
     }
     monitor.start(learner.n_leaves() as u64);
     let mut placed = 0;
@@ -65,7 +65,12 @@ pub fn learn_with<const K: usize>(
         }
         let answers = oracle(&questions)?;
         if answers.len() != questions.len() {
-            return Err(Error::Shape(format!("{} answers to {} questions", answers.len(), questions.len())));
+            return Err(Error::Length {
+                what: "answers",
+                found: answers.len(),
+                of: "questions",
+                expected: questions.len(),
+            });
         }
         for (question, answer) in questions.iter().zip(answers) {
             learner.tell(question.id, answer)?;

@@ -50,9 +50,7 @@ impl Rule {
             "ward" => Rule::Ward,
             "centroid" => Rule::Centroid,
             "median" => Rule::Median,
-            _ => {
-                return Err(Error::Argument(format!("unknown linkage `{name}`; there are {}", Self::NAMES.join(", "))));
-            }
+            _ => return Err(Error::UnknownName { kind: "linkage", given: name.to_string(), known: &Self::NAMES }),
         })
     }
 

@@ -24,7 +24,12 @@ use crate::tree::Dendrogram;
 /// ```
 pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result<f64> {
     if a.len() != b.len() {
-        return Err(Error::Shape(format!("{} and {} labels", a.len(), b.len())));
+        return Err(Error::Length {
+            what: "labels",
+            found: b.len(),
+            of: "leaves with labels of the other kind",
+            expected: a.len(),
+        });
     }
     Ok(of_clusters(&Clusters::new(a)?, &Clusters::new(b)?))
 }
@@ -65,7 +70,7 @@ where
     for (level, labels) in levels.iter().enumerate() {
         let len = labels.as_ref().len();
         if len != n {
-            return Err(Error::Shape(format!("level {level} has {len} labels, the tree has {n} leaves")));
+            return Err(Error::Argument(format!("level {level} has {len} labels, the tree has {n} leaves")));
         }
     }
     mean(levels.len(), monitor, |level| {
@@ -125,7 +130,7 @@ pub(super) struct Clusters {
 impl Clusters {
     pub(super) fn new<L: Into<i64> + Copy>(labels: &[L]) -> Result<Self> {
         if labels.len() > i32::MAX as usize {
-            return Err(Error::Argument(format!("{} labels are above {}", labels.len(), i32::MAX)));
+            return Err(Error::out_of_range("the number of labels", labels.len(), format!("0..={}", i32::MAX)));
         }
         let label = |at: usize| -> i64 { labels[at].into() };
         let bounds =
@@ -266,7 +271,7 @@ mod tests {
         assert_eq!(ari(&[0u32; 3], &[5i64; 3]), Ok(1.0));
         assert_eq!(ari(&[0u32; 3], &[5i64, 6, 7]), Ok(0.0));
         assert_eq!(ari(&[0i64, 0, 1, 2], &[0i64, 0, 1, 1]), Ok(4.0 / 7.0));
-        assert!(ari(&[0u32], &[0u32, 1]).unwrap_err().to_string().contains("1 and 2"));
+        assert!(ari(&[0u32], &[0u32, 1]).unwrap_err().to_string().contains("2 labels for 1 leaves"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::tree::{HeavyPaths, Topology};
 pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64> {
     let n = tree.n_leaves();
     if labels.len() != n {
-        return Err(Error::Shape(format!("{} labels, the tree has {n} leaves", labels.len())));
+        return Err(Error::Length { what: "labels", found: labels.len(), of: "leaves", expected: n });
     }
     let classes = Clusters::new(labels)?;
     let n_pairs = classes.pairs();

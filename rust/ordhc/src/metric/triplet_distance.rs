@@ -90,7 +90,7 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: &Monitor) -> Result
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     if n > MAX_LEAVES {
-        return Err(Error::Argument(format!("the triplet distance of {n} leaves: at most {MAX_LEAVES} are possible")));
+        return Err(Error::out_of_range("n_leaves", n, format!("1..={MAX_LEAVES} (for the triplet distance)")));
     }
     monitor.check()?;
     let paths = HeavyPaths::new(a);
@@ -297,7 +297,7 @@ mod tests {
         let error = triplet_distance(&tree(3), &tree(4), &monitor).unwrap_err();
         assert!(error.to_string().contains("has 3 leaves, the second tree has 4"));
         let error = triplet_distance(&tree(MAX_LEAVES + 1), &tree(MAX_LEAVES + 1), &monitor).unwrap_err();
-        assert!(error.to_string().contains("2097153 leaves"));
+        assert!(error.to_string().contains("n_leaves = 2097153"));
         monitor.cancel();
         assert_eq!(triplet_distance(&tree(4), &tree(4), &monitor), Err(Error::Interrupted));
     }

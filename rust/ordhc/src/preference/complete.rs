@@ -71,12 +71,11 @@ pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monito
     }
     for (&(u, v), &net) in &disputed {
         if !net.is_finite() {
-            let [[i, j], [k, l]] = [ends(n, u), ends(n, v)];
-            return Err(Error::Argument(format!(
-                "the weights of answers about the pairs ({i}, {j}) and ({k}, {l}) add up to more than {:e}: divide \
-                 all weights by the largest one",
-                f64::MAX
-            )));
+            return Err(Error::Leaves {
+                before: "the weights of answers about the pairs ".into(),
+                leaves: vec![ends(n, u).to_vec(), ends(n, v).to_vec()],
+                after: format!(" add up to more than {:e}: divide all weights by the largest one", f64::MAX),
+            });
         }
         if net == 0.0 {
             open += 1;
@@ -145,10 +144,14 @@ fn ends(n: usize, pair: usize) -> [usize; 2] {
     [i, pair - before(i) + i + 1]
 }
 
-fn missing([[i, j], [k, l]]: [[usize; 2]; 2], open: u64, needed: u64, at_least: bool) -> Error {
+fn missing(pairs: [[usize; 2]; 2], open: u64, needed: u64, at_least: bool) -> Error {
     let least = if at_least { "at least " } else { "" };
-    Error::Argument(format!(
-        "the quadruplets are not complete: the pairs ({i}, {j}) and ({k}, {l}) are not compared, or as often one way as \
-         the other; {least}{open} of {needed} comparisons of two pairs are missing"
-    ))
+    Error::Leaves {
+        before: "the quadruplets are not complete: the pairs ".into(),
+        leaves: pairs.map(|pair| pair.to_vec()).to_vec(),
+        after: format!(
+            " are not compared, or as often one way as the other; {least}{open} of {needed} comparisons of two pairs \
+             are missing"
+        ),
+    }
 }

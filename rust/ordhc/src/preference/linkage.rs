@@ -303,7 +303,7 @@ fn merges<V: Value, const K: usize, I: Id>(
 ) -> Result<Vec<RawMerge>> {
     let k = partition.n_clusters();
     if k > u16::MAX as usize {
-        return Err(Error::Argument(format!("{k} clusters are above {}, the most for this linkage", u16::MAX)));
+        return Err(Error::out_of_range("the number of clusters", k, format!("1..={} (for this linkage)", u16::MAX)));
     }
     // Sums, those of clusters, the packed ones and factors; and what there is by cluster.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
@@ -339,11 +339,11 @@ fn merges<V: Value, const K: usize, I: Id>(
         let (a, b, largest) = preferred(&slots, &totals, &mut size);
         if !size.is_finite() {
             let (a, b) = (names[a], names[b]);
-            return Err(Error::Argument(format!(
-                "the weights of answers about the clusters of leaves {a} and {b} add up to more than {:e}: divide all \
-                 weights by the largest one",
-                f64::MAX
-            )));
+            return Err(Error::Leaves {
+                before: "the weights of answers about the clusters of leaves ".into(),
+                leaves: vec![vec![a as usize], vec![b as usize]],
+                after: format!(" add up to more than {:e}: divide all weights by the largest one", f64::MAX),
+            });
         }
         let similarity = match K {
             3 if slots.active.len() == 2 => 0.0,

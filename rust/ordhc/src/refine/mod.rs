@@ -188,13 +188,12 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
         let numbers: Vec<usize> = cluster.iter().map(|&leaf| number[leaf] as usize).collect();
         let top = shape.smallest_holding(&numbers);
         if shape.size(top) != cluster.len() {
-            return Err(Error::Argument(format!(
-                "leaves {} and {} are to stay in one cluster of {}, but the tree joins them in one of {}",
-                cluster[0],
-                cluster[cluster.len() - 1],
-                cluster.len(),
-                shape.size(top)
-            )));
+            let (size, found) = (cluster.len(), shape.size(top));
+            return Err(Error::Leaves {
+                before: "leaves ".into(),
+                leaves: vec![vec![cluster[0] as usize], vec![cluster[size - 1] as usize]],
+                after: format!(" are to stay in one cluster of {size}, but the tree joins them in one of {found}"),
+            });
         }
         shape.below(top).for_each(|node| movable[node] = false);
     }

@@ -67,10 +67,19 @@ pub fn adds<T: Cell, const K: usize, I: Id>(
 ) -> Result<()> {
     let n = comparisons.n_leaves();
     if out.len() != condensed_len(n) {
-        return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "pairs of leaves",
+            expected: condensed_len(n),
+        });
     }
     if comparisons.len() as u64 > T::MOST {
-        return Err(Error::Argument(format!("{} comparisons may overflow: at most {}", comparisons.len(), T::MOST)));
+        return Err(Error::out_of_range(
+            "the number of comparisons",
+            comparisons.len(),
+            format!("0..={}, for a sum to overflow", T::MOST),
+        ));
     }
     let weights: Option<Vec<T>> = match comparisons.weights() {
         None => None,

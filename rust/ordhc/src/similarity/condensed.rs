@@ -33,7 +33,7 @@ pub(crate) fn leaves_of_condensed(len: usize) -> Result<usize> {
     if condensed_len(n) == len {
         return Ok(n);
     }
-    Err(Error::Shape(format!(
+    Err(Error::Argument(format!(
         "a condensed vector has n(n-1)/2 values; {len} is no such number (n = {} would have {}, n = {n} {})",
         n.saturating_sub(1),
         condensed_len(n.saturating_sub(1)),
@@ -65,7 +65,12 @@ where
 {
     let n = if condensed.is_empty() && out.len() <= 1 { out.len() } else { leaves_of_condensed(condensed.len())? };
     if out.len() != n * n {
-        return Err(Error::Shape(format!("a matrix of {n} leaves has {} values, not {}", n * n, out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "cells of a square matrix",
+            expected: n * n,
+        });
     }
     const BLOCK: usize = 32;
     let starts: Vec<usize> = (0..n).map(|i| row_start(n, i)).collect();

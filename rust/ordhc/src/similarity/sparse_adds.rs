@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::agglomerate::{Pair, SparsePairs};
 use crate::comparison::{Comparisons, Id};
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -125,9 +125,9 @@ fn weighted<const K: usize, I: Id>(
     let same = |a: &(u64, u64, f64), b: &(u64, u64, f64)| a.0 == b.0;
     let wrong = |updates: &&[(u64, u64, f64)]| !total(updates).is_finite();
     if let Some(updates) = updates.chunk_by(same).find(wrong) {
-        let (i, j) = (updates[0].0 >> 32, updates[0].0 as u32);
+        let (i, j) = ((updates[0].0 >> 32) as usize, updates[0].0 as u32 as usize);
         let limit = "weights are too large: divide all by the largest one";
-        let place = format!("[{i}, {j}]");
+        let place = Position::Pair(i, j);
         return Err(Error::BadValue { what: "the similarity", place, value: total(updates), limit });
     }
     let sum = |updates: &[(u64, u64, f64)]| pair(updates[0].0, total(updates));

@@ -14,7 +14,7 @@ use crate::monitor::Monitor;
 /// dissimilarities: the number of levels below. Triplets of weight 0 say nothing.
 ///
 /// # Errors
-/// [`Error::Argument`] with a small set of triplets (none of which can be left out) that no tree
+/// [`Error::Leaves`] with a small set of triplets (none of which can be left out) that no tree
 /// satisfies; [`Error::Interrupted`].
 ///
 /// ```
@@ -25,7 +25,7 @@ use crate::monitor::Monitor;
 ///
 /// let circle = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [3, 4, 5]], None)?;
 /// let error = build(&circle, &Monitor::new()).unwrap_err().to_string();
-/// assert!(error.contains("(0, 1, 2), (1, 2, 0)"));
+/// assert!(error.contains("(0, 1, 2) and (1, 2, 0)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn build<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Dendrogram> {
@@ -51,12 +51,9 @@ pub fn build<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Resu
         }
         Err(inconsistent) => {
             let smallest = minimal(inconsistent, monitor)?;
-            let shown: Vec<String> = smallest.iter().map(|[i, j, k]| format!("({i}, {j}, {k})")).collect();
-            Err(Error::Argument(format!(
-                "no tree satisfies these {} triplets (anchor, near, far): {}",
-                shown.len(),
-                shown.join(", ")
-            )))
+            let before = format!("no tree satisfies these {} triplets (anchor, near, far): ", smallest.len());
+            let leaves = smallest.iter().map(|triplet| triplet.map(|leaf| leaf as usize).to_vec()).collect();
+            Err(Error::Leaves { before, leaves, after: String::new() })
         }
     }
 }
@@ -176,7 +173,7 @@ mod tests {
     #[test]
     fn inconsistent_triplets_are_shown() {
         let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
-        assert!(shown.ends_with("(0, 1, 2), (0, 2, 1)"), "{shown}");
+        assert!(shown.ends_with("(0, 1, 2) and (0, 2, 1)"), "{shown}");
         // Three that are inconsistent together, any two of which are not.
         let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
         assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");

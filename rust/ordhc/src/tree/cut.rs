@@ -20,7 +20,7 @@ impl Dendrogram {
     pub fn cut_clusters(&self, n_clusters: usize) -> Result<Vec<u32>> {
         let n = self.n_leaves();
         if n_clusters == 0 || n_clusters > n {
-            return Err(Error::Argument(format!("n_clusters = {n_clusters} is outside 1..={n} (n_leaves = {n})")));
+            return Err(Error::out_of_range("n_clusters", n_clusters, format!("1..={n} (n_leaves = {n})")));
         }
         let kept = n - n_clusters;
         Ok(self.labels((0..n - 1).map(|merge| merge < kept)))

@@ -1,7 +1,7 @@
 //! Ordered merges with heights.
 
 use super::raw::RawMerge;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
 
 /// A dendrogram: the merges of `n` leaves into one cluster, in order, with their heights.
 ///
@@ -34,11 +34,9 @@ impl Dendrogram {
     pub fn new(merges: Vec<[u32; 2]>, heights: Vec<f64>, dissimilarity: bool) -> Result<Self> {
         let n = merges.len() + 1;
         if heights.len() != merges.len() {
-            return Err(Error::Shape(format!("{} heights for {} merges", heights.len(), merges.len())));
+            return Err(Error::Length { what: "heights", found: heights.len(), of: "merges", expected: merges.len() });
         }
-        if n > i32::MAX as usize {
-            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
-        }
+        check_n_leaves(n)?;
         let mut used = vec![false; n + merges.len()];
         let mut sizes: Vec<u32> = Vec::with_capacity(merges.len());
         for (k, pair) in merges.iter().enumerate() {
@@ -60,7 +58,7 @@ impl Dendrogram {
         }
         if let Some(k) = heights.iter().position(|h| !h.is_finite()) {
             let limit = "heights must be finite";
-            return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value: heights[k], limit });
+            return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value: heights[k], limit });
         }
         let merges = merges.into_iter().map(|[a, b]| [a.min(b), a.max(b)]).collect();
         Ok(Self { merges, heights, sizes, dissimilarity })

@@ -11,7 +11,12 @@ impl Dendrogram {
     pub fn check_joined(&self, joined: &[bool]) -> Result<()> {
         let (n, m) = (self.n_leaves(), self.merges().len());
         if joined.len() != m {
-            return Err(Error::Shape(format!("{} marks of joined merges for {n} leaves", joined.len())));
+            return Err(Error::Length {
+                what: "marks of joined merges",
+                found: joined.len(),
+                of: "merges",
+                expected: m,
+            });
         }
         if joined.last() == Some(&true) {
             return Err(Error::Argument(format!("merge {} is the last one: it can't be joined with another", m - 1)));
@@ -89,7 +94,7 @@ mod tests {
         for (marks, part) in [
             (vec![true, false], "merge 0 is joined with merge 1, but stands at 1, not at 2"),
             (vec![false, true], "merge 1 is the last one"),
-            (vec![false], "1 marks of joined merges for 3 leaves"),
+            (vec![false], "1 marks of joined merges for 2 merges"),
         ] {
             let message = tree.check_joined(&marks).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");

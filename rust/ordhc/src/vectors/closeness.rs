@@ -27,8 +27,8 @@ impl Measure {
             "manhattan" => Self::Manhattan,
             "dot" => Self::Dot,
             _ => {
-                let known = "euclidean, sqeuclidean, manhattan, dot";
-                return Err(Error::Argument(format!("unknown measure `{name}`; there are {known}")));
+                let known = &["euclidean", "sqeuclidean", "manhattan", "dot"];
+                return Err(Error::UnknownName { kind: "measure", given: name.to_string(), known });
             }
         })
     }

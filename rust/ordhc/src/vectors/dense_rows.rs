@@ -1,7 +1,7 @@
 //! Dense vectors, checked.
 
 use super::clusters::dot;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
 use crate::parallel;
 
 /// One vector per leaf: n rows of p numbers, row by row, all finite.
@@ -34,14 +34,9 @@ impl<'a, T: Copy + Sync + Into<f64>> Vectors<'a, T> {
     /// No rows or too many; another number of values than n p; a value that is NaN or infinite, with
     /// its row and column.
     pub fn new(values: &'a [T], n: usize, p: usize) -> Result<Self> {
-        if n == 0 {
-            return Err(Error::Shape("0 vectors have no tree; at least one leaf is needed".into()));
-        }
-        if n > i32::MAX as usize {
-            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
-        }
+        check_n_leaves(n)?;
         if n.checked_mul(p) != Some(values.len()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::Argument(format!(
                 "{n} vectors of {p} coordinates have another number of values than {}",
                 values.len()
             )));
@@ -58,7 +53,7 @@ impl<'a, T: Copy + Sync + Into<f64>> Vectors<'a, T> {
         });
         if parts.iter().any(|part| !part.2) {
             let at = values.iter().position(|&x| !x.into().is_finite()).unwrap_or(0);
-            let place = format!("[{}, {}]", at / p, at % p);
+            let place = Position::Coordinate { leaf: at / p, column: at % p };
             let limit = "coordinates must be finite";
             return Err(Error::BadValue { what: "the coordinate", place, value: values[at].into(), limit });
         }
@@ -110,9 +105,9 @@ mod tests {
         assert!(Vectors::new(&[1.0; 6], 2, 3).is_ok());
         assert!(Vectors::new(&[1i32; 0], 5, 0).is_ok());
         let message = |values: &[f64], n, p| Vectors::new(values, n, p).unwrap_err().to_string();
-        assert!(message(&[], 0, 3).contains("0 vectors"));
+        assert!(message(&[], 0, 3).contains("n_leaves = 0"));
         assert!(message(&[1.0; 5], 2, 3).contains("2 vectors of 3 coordinates"));
-        assert!(message(&[1.0; 5], usize::MAX, 3).contains("above"));
+        assert!(message(&[1.0; 5], usize::MAX, 3).contains("n_leaves = "));
         assert!(message(&[1.0, f64::INFINITY, 2.0, 3.0], 2, 2).contains("[0, 1] is inf"));
     }
 

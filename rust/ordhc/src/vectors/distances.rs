@@ -6,7 +6,7 @@ use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuc
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
@@ -40,7 +40,12 @@ pub fn distances<T: Copy + Sync + Into<f64>>(
 ) -> Result<()> {
     let n = vectors.n_leaves();
     if out.len() != condensed_len(n) {
-        return Err(Error::Shape(format!("{n} vectors have {} pairs, not {}", condensed_len(n), out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "pairs of leaves",
+            expected: condensed_len(n),
+        });
     }
     match measure {
         Measure::Euclidean => write::<Euclidean, T>(vectors, out, monitor),
@@ -56,7 +61,7 @@ pub fn distances<T: Copy + Sync + Into<f64>>(
     let i = (0..n).rev().find(|&i| condensed_len(n) - condensed_len(n - i) <= at).unwrap_or(0);
     let j = at - (condensed_len(n) - condensed_len(n - i)) + i + 1;
     let limit = "the vectors are too large: rescale";
-    Err(Error::BadValue { what: "the value", place: format!("rows {i} and {j}"), value: out[at], limit })
+    Err(Error::BadValue { what: "the value", place: Position::Pair(i, j), value: out[at], limit })
 }
 
 fn write<C: Closeness, T: Copy + Sync + Into<f64>>(
@@ -151,10 +156,10 @@ mod tests {
         let message = |out: &mut [f64], measure| {
             distances(&vectors, measure, out, &Monitor::new()).map_err(|error| error.to_string())
         };
-        assert!(message(&mut [0.0; 2], Measure::Euclidean).unwrap_err().contains("have 3 pairs, not 2"));
+        assert!(message(&mut [0.0; 2], Measure::Euclidean).unwrap_err().contains("2 values for 3 pairs"));
         assert!(message(&mut [0.0; 3], Measure::Euclidean).is_ok());
         let error = message(&mut [0.0; 3], Measure::SquaredEuclidean).unwrap_err();
-        assert!(error.contains("rows 0 and 1 is inf"), "{error}");
+        assert!(error.contains("[0, 1] is inf"), "{error}");
         let monitor = Monitor::new();
         monitor.cancel();
         let stopped = distances(&vectors, Measure::Euclidean, &mut [0.0; 3], &monitor);

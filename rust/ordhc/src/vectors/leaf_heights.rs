@@ -1,6 +1,6 @@
 //! The heights of leaves.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::tree::Dendrogram;
 
 /// The height of every leaf: that of its merge, or where it is larger, `own`, the leaf's similarity
@@ -22,13 +22,13 @@ use crate::tree::Dendrogram;
 pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
     let n = tree.n_leaves();
     if own.len() != n {
-        return Err(Error::Shape(format!("{} own similarities for {n} leaves", own.len())));
+        return Err(Error::Length { what: "own similarities", found: own.len(), of: "leaves", expected: n });
     }
     if tree.is_dissimilarity() {
         return Err(Error::Argument("leaf heights need a dendrogram of similarities".into()));
     }
     if let Some(leaf) = own.iter().position(|x| !x.is_finite()) {
-        let (place, limit) = (format!("leaf {leaf}"), "similarities must be finite");
+        let (place, limit) = (Position::Leaf(leaf), "similarities must be finite");
         return Err(Error::BadValue { what: "the own similarity", place, value: own[leaf], limit });
     }
     let mut heights = own.to_vec();

@@ -46,7 +46,7 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
     let n = vectors.n_leaves();
     initial.map_or(Ok(()), |initial| initial.check(n))?;
     if !(scale > 0.0 && scale.is_finite()) {
-        return Err(Error::Argument(format!("scale is {scale}: it must be positive and finite")));
+        return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
     }
     let unit = Unit::below_one(vectors.largest());
     let (p, sums) = (vectors.n_coordinates(), vectors.sums_are_exact());

@@ -8,7 +8,7 @@ use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
 use crate::agglomerate::merges_along;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, RawMerge};
@@ -39,7 +39,7 @@ pub fn single_linkage<T: Copy + Sync + Into<f64>>(
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
     if !(scale > 0.0 && scale.is_finite()) {
-        return Err(Error::Argument(format!("scale is {scale}: it must be positive and finite")));
+        return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
     }
     monitor.start((vectors.n_leaves() * vectors.n_leaves() / 2) as u64);
     let parts = parallel::ranges(vectors.n_leaves(), GRAIN / vectors.n_coordinates().max(1) + 1).len();
@@ -56,7 +56,7 @@ pub fn single_linkage<T: Copy + Sync + Into<f64>>(
     if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
         let limit = "the vectors are too large: rescale";
         let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value, limit });
+        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
     }
     Ok(tree.map_heights(measure.is_dissimilarity(), height))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sparse_rows::SparseRows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -39,7 +39,12 @@ where
 {
     let n = rows.n_leaves();
     if out.len() != condensed_len(n) {
-        return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "pairs of leaves",
+            expected: condensed_len(n),
+        });
     }
     if T::from_weight(0.5).is_none() {
         return Err(Error::Argument("dot products need a floating-point similarity".into()));
@@ -63,7 +68,7 @@ where
 
 fn overflow(i: usize, j: usize, value: f64) -> Error {
     let limit = "it overflows; rescale the rows";
-    Error::BadValue { what: "the dot product", place: format!("[{i}, {j}]"), value, limit }
+    Error::BadValue { what: "the dot product", place: Position::Pair(i, j), value, limit }
 }
 
 /// By column: the rows that have it, ascending, with their values.

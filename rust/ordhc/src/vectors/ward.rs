@@ -7,7 +7,7 @@ use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
 use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance, rounding};
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, RawMerge};
@@ -48,7 +48,7 @@ pub fn ward_linkage<T: Copy + Sync + Into<f64>>(vectors: &Vectors<'_, T>, monito
     if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
         let limit = "the vectors are too large: rescale";
         let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value, limit });
+        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
     }
     Ok(tree.map_heights(true, height))
 }

@@ -32,7 +32,7 @@ impl Missing {
         match name {
             "zero" => Ok(Self::Zero),
             "ignore" => Ok(Self::Ignore),
-            _ => Err(Error::Argument(format!("missing is `{name}`, not `zero` or `ignore`"))),
+            _ => Err(Error::UnknownName { kind: "missing", given: name.to_string(), known: &["zero", "ignore"] }),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The pairs of leaves that are stored, checked.
 
 use super::links::Link;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by_key;
@@ -15,7 +15,7 @@ use crate::sorting::sort_by_key;
 /// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, false)?;
 /// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
 /// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, false).unwrap_err();
-/// assert_eq!(error.to_string(), "row 1, column 0 holds 4, but row 0, column 1 holds 5; the two must be equal");
+/// assert_eq!(error.to_string(), "the matrix is not symmetric: [1, 0] is 4 but [0, 1] is 5 (relative difference at most 0e0)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -75,9 +75,9 @@ impl SparsePairs {
         dissimilarity: bool,
         monitor: &Monitor,
     ) -> Result<Self> {
-        check_size(n)?;
+        check_n_leaves(n)?;
         if indptr.len() != n + 1 || indices.len() != values.len() {
-            return Err(Error::Shape(format!(
+            return Err(Error::Argument(format!(
                 "{} row pointers, {} columns and {} values are no rows of an ({n}, {n}) matrix",
                 indptr.len(),
                 indices.len(),
@@ -89,7 +89,7 @@ impl SparsePairs {
         memory::check("the rows of leaves", 64 * n as u64)?;
         let starts: Vec<usize> = indptr.iter().map(|&x| number(x)).collect();
         if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[n] != values.len() {
-            return Err(Error::Shape(format!("row pointers must ascend from 0 to {}", values.len())));
+            return Err(Error::Argument(format!("row pointers must ascend from 0 to {}", values.len())));
         }
         const WHAT: &str = "the pairs of leaves";
         let above = |row: usize| {
@@ -111,14 +111,13 @@ impl SparsePairs {
             for at in starts[row]..starts[row + 1] {
                 let (column, value) = (number(indices[at]), values[at]);
                 if column >= n || before.is_some_and(|before| before >= column) {
-                    return Err(Error::Argument(format!(
-                        "row {row}: columns must ascend and be below {n}, and {column} does not"
-                    )));
+                    let reason = format!("columns must ascend and be below {n}, and {column} does not");
+                    return Err(Error::Row { row, leaves: vec![row as i64, column as i64], reason });
                 }
                 before = Some(column);
                 if column != row && !value.is_finite() {
                     let what = if dissimilarity { "the dissimilarity" } else { "the similarity" };
-                    let place = format!("row {row}, column {column}");
+                    let place = Position::Pair(row, column);
                     return Err(Error::BadValue { what, place, value, limit: "values must be finite" });
                 }
                 if column > row {
@@ -133,10 +132,7 @@ impl SparsePairs {
                         memory::push(WHAT, &mut lower, pair)?;
                     } else if values[other] != value {
                         let other = values[other];
-                        return Err(Error::Argument(format!(
-                            "row {row}, column {column} holds {value}, but row {column}, column {row} holds \
-                             {other}; the two must be equal"
-                        )));
+                        return Err(Error::Asymmetric { i: row, j: column, value, other, tolerance: 0.0 });
                     }
                 }
             }
@@ -150,9 +146,9 @@ impl SparsePairs {
 
     /// From pairs that are ascending, distinct and finite.
     pub(crate) fn ascending(n: usize, pairs: Vec<Pair>, dissimilarity: bool) -> Result<Self> {
-        check_size(n)?;
+        check_n_leaves(n)?;
         if pairs.len() > u32::MAX as usize {
-            return Err(Error::Argument(format!("{} pairs are stored; at most {} can be", pairs.len(), u32::MAX)));
+            return Err(Error::out_of_range("the number of stored pairs", pairs.len(), format!("0..={}", u32::MAX)));
         }
         let (mut largest, mut sum, mut whole) = (0.0f64, 0.0, true);
         let (mut positive, mut negative) = (false, false);
@@ -231,14 +227,6 @@ impl SparsePairs {
 /// Pairs between two looks at the monitor.
 const BLOCK: usize = 1 << 16;
 
-fn check_size(n: usize) -> Result<()> {
-    match n {
-        0 => Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into())),
-        _ if n > i32::MAX as usize => Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX))),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +255,7 @@ mod tests {
         let message = |indptr: &[i64], indices: &[i64], values: &[f64], n| {
             SparsePairs::from_csr(indptr, indices, values, n, false).unwrap_err().to_string()
         };
-        assert!(message(&[0], &[], &[], 0).contains("0 leaves"));
+        assert!(message(&[0], &[], &[], 0).contains("n_leaves = 0"));
         assert!(message(&[0, 1], &[0], &[1.0], 2).contains("2 row pointers"));
         assert!(message(&[0, 2, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
         assert!(message(&[0, -1, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
@@ -275,7 +263,7 @@ mod tests {
         assert!(message(&[0, 1, 1], &[-1], &[1.0], 2).contains("row 0: columns must ascend and be below 2"));
         assert!(message(&[0, 2, 2], &[1, 1], &[1.0, 1.0], 2).contains("and 1 does not"));
         let nan = message(&[0, 1, 1], &[1], &[f64::NAN], 2);
-        assert_eq!(nan, "the similarity at row 0, column 1 is NaN: values must be finite");
+        assert_eq!(nan, "the similarity at [0, 1] is NaN: values must be finite");
         assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, false).is_ok());
     }
 }

@@ -118,11 +118,11 @@ fn draw_landmarks(n: usize, landmarks: Option<Landmarks>, seed: u64) -> Result<V
     let usual = Landmarks::Probability((n as f64).ln() / n as f64);
     let mut drawn: Vec<u32> = match landmarks.unwrap_or(usual) {
         Landmarks::Count(count) if count == 0 || count > n => {
-            return Err(Error::Argument(format!("{count} landmarks are outside 1..={n} (n_leaves)")));
+            return Err(Error::out_of_range("the number of landmarks", count, format!("1..={n} (n_leaves)")));
         }
         Landmarks::Count(count) => index::sample(&mut random, n, count).into_iter().map(|leaf| leaf as u32).collect(),
         Landmarks::Probability(q) if !(0.0..=1.0).contains(&q) => {
-            return Err(Error::Argument(format!("q = {q} is outside 0..=1")));
+            return Err(Error::out_of_range("q", q, "0..=1"));
         }
         Landmarks::Probability(q) => {
             let mut drawn: Vec<u32> = (0..n as u32).filter(|_| random.random_bool(q)).collect();
@@ -144,7 +144,11 @@ fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u
     let all = condensed_len(n);
     let count = match references.unwrap_or(References::Budget((n as u64).pow(2))) {
         References::Count(count) if count == 0 || count > all.max(1) => {
-            return Err(Error::Argument(format!("{count} reference pairs are outside 1..={all} (pairs of leaves)")));
+            return Err(Error::out_of_range(
+                "the number of reference pairs",
+                count,
+                format!("1..={all} (pairs of leaves)"),
+            ));
         }
         References::Count(count) => count.min(all),
         References::Budget(budget) => (budget / pairs.max(1)).max(1).min(all as u64) as usize,
@@ -261,9 +265,9 @@ mod tests {
         assert_eq!(of(30, Some(Landmarks::Probability(0.0)), None).unwrap().landmarks.len(), 2);
         assert_eq!(of(30, None, Some(References::Budget(1))).unwrap().references.len(), 1);
         let message = |landmarks, references| of(5, landmarks, references).unwrap_err().to_string();
-        assert!(message(Some(Landmarks::Count(6)), None).contains("6 landmarks are outside 1..=5"));
+        assert!(message(Some(Landmarks::Count(6)), None).contains("landmarks = 6 is outside 1..=5"));
         assert!(message(Some(Landmarks::Probability(1.5)), None).contains("q = 1.5"));
-        assert!(message(None, Some(References::Count(11))).contains("11 reference pairs are outside 1..=10"));
+        assert!(message(None, Some(References::Count(11))).contains("reference pairs = 11 is outside 1..=10"));
     }
 
     proptest! {

@@ -70,10 +70,7 @@ impl QuadrupletMethod {
             "single" => Self::Single,
             "complete" => Self::Complete,
             "4k-active" => Self::FourK { landmarks: None, references: None },
-            _ => {
-                let names = Self::NAMES.join(", ");
-                return Err(Error::Argument(format!("there is no learner {name:?}; there are {names}")));
-            }
+            _ => return Err(Error::UnknownName { kind: "learner", given: name.to_string(), known: &Self::NAMES }),
         })
     }
 
@@ -97,7 +94,7 @@ impl QuadrupletMethod {
     pub fn learner(self, n: usize, seed: u64) -> Result<Box<dyn Learner<4>>> {
         const MOST: usize = 1 << 30;
         if n == 0 || n > MOST {
-            return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={MOST}")));
+            return Err(Error::out_of_range("n_leaves", n, format!("1..={MOST}")));
         }
         Ok(match self {
             Self::Single => Box::new(Asking::new(Single::new(n))),

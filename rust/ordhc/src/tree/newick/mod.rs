@@ -51,17 +51,17 @@ impl Annotations {
 
     fn check(&self, tree: &Dendrogram) -> Result<()> {
         let (n, m) = (tree.n_leaves(), tree.merges().len());
-        for (what, found, expected) in [
-            ("leaves in order", self.standing.as_ref().map(Vec::len), n),
-            ("names", self.names.as_ref().map(Vec::len), n),
-            ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), n),
-            ("marks of joined merges", self.joined.as_ref().map(Vec::len), m),
-            ("names of nodes", self.node_names.as_ref().map(Vec::len), m),
-            ("values of support", self.support.as_ref().map(Vec::len), m),
-            ("branch lengths", self.branch_lengths.as_ref().map(Vec::len), n + m),
+        for (what, found, of, expected) in [
+            ("leaves in order", self.standing.as_ref().map(Vec::len), "leaves", n),
+            ("names", self.names.as_ref().map(Vec::len), "leaves", n),
+            ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), "leaves", n),
+            ("marks of joined merges", self.joined.as_ref().map(Vec::len), "merges", m),
+            ("names of nodes", self.node_names.as_ref().map(Vec::len), "merges", m),
+            ("values of support", self.support.as_ref().map(Vec::len), "merges", m),
+            ("branch lengths", self.branch_lengths.as_ref().map(Vec::len), "leaves and merges", n + m),
         ] {
             if let Some(found) = found.filter(|&found| found != expected) {
-                return Err(Error::Shape(format!("{found} {what} for {n} leaves")));
+                return Err(Error::Length { what, found, of, expected });
             }
         }
         let mut seen = vec![false; n];

@@ -232,8 +232,10 @@ fn what_does_not_work_is_said() {
     assert!(message(&Rule::Single, Missing::Zero, None).contains("identical"));
     assert!(message(&Rule::Ward, Missing::Ignore, None).contains("single, complete and average"));
     let other = Partition::singletons(4);
-    assert!(message(&Rule::Single, Missing::Ignore, Some(&other)).contains("4 leaves"));
-    assert!(Missing::from_name("nan").unwrap_err().to_string().contains("`zero` or `ignore`"));
+    assert!(
+        message(&Rule::Single, Missing::Ignore, Some(&other)).contains("4 labels of initial clusters for 3 leaves")
+    );
+    assert!(Missing::from_name("nan").unwrap_err().to_string().contains("zero, ignore"));
     monitor.cancel();
     for rule in &RULES {
         let stopped = agglomerate_sparse(&pairs, rule, Missing::Ignore, None, &monitor);
