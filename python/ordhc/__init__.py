@@ -12,7 +12,7 @@ dendrogram and says how good the tree is.
 from typing import TYPE_CHECKING, Any
 
 import ordhc._start as _start  # noqa: F401
-from ordhc import metrics
+from ordhc import metrics, oracles
 from ordhc._version import __version__
 from ordhc.agglomerate.linkage import linkage
 from ordhc.asking.answers import estimate_p
