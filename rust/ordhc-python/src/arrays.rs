@@ -5,8 +5,8 @@ use numpy::{
     BorrowError, Element, PyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray, PyReadwriteArrayDyn,
     PyUntypedArray, PyUntypedArrayMethods,
 };
-use ordhc::Error;
 use ordhc::agglomerate::{Layout, Values};
+use ordhc::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -111,6 +111,11 @@ fn taken(_: BorrowError) -> PyErr {
          wait for that call, or give it a copy"
             .into(),
     ))
+}
+
+/// What values mean.
+pub(crate) fn kind(dissimilarity: bool) -> Kind {
+    if dissimilarity { Kind::Dissimilarity } else { Kind::Similarity }
 }
 
 fn layout(shape: &[usize]) -> PyResult<Layout> {

@@ -58,7 +58,7 @@ pub(crate) fn bootstrap_adds<'py>(
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
     let resamples: Vec<Resample> = with_comparisons!(rows, weights, n, answers => {
         callbacks::run(py, true, progress, |monitor| {
-            ordhc::bootstrap::adds(&answers, shares, rule, first, &draws, n_resamples, monitor)
+            ordhc::bootstrap::adds(&answers, shares, rule, first, &draws, n_resamples, Some(monitor))
         })?
     });
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);

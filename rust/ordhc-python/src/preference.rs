@@ -24,7 +24,7 @@ pub(crate) fn preference_linkage(
     let (initial, progress) = (initial.as_ref(), progress.as_ref());
     let tree = with_comparisons!(rows, weights, n_leaves, answers => {
         callbacks::run(py, true, progress, |monitor| {
-            ordhc::preference::preference_linkage(&answers, initial, monitor)
+            ordhc::preference::preference_linkage(&answers, initial, Some(monitor))
         })?
     });
     Ok(tree.into())
@@ -41,7 +41,7 @@ pub(crate) fn pairs_beaten<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let beaten = with_comparisons!(rows, weights.as_ref(), n_leaves, 4, answers => {
         // The error is a result, so that it can be told with names.
-        let work = |monitor: &ordhc::Monitor| Ok(ordhc::preference::pairs_beaten(&answers, monitor));
+        let work = |monitor: &ordhc::Monitor| Ok(ordhc::preference::pairs_beaten(&answers, Some(monitor)));
         callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?
     });
     Ok(PyArray1::from_vec(py, beaten.map_err(|error| to_py_named(py, &error, names.as_ref()))?))
@@ -58,7 +58,7 @@ pub(crate) fn build(
 ) -> PyResult<Dendrogram> {
     let tree = with_comparisons!(rows, weights.as_ref(), n_leaves, 3, answers => {
         // The error is a result, so that it can be told with names.
-        let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, monitor));
+        let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));
         callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?
     });
     Ok(tree.map_err(|error| to_py_named(py, &error, names.as_ref()))?.into())

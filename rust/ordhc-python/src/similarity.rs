@@ -62,7 +62,7 @@ fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: us
     let n = comparisons.n_leaves();
     let pairs = condensed_len(n);
     let long = comparisons.len() > 1 << 20 || n > 3000;
-    let add = |out: &mut [C], monitor: &Monitor| ordhc::similarity::adds(comparisons, out, monitor);
+    let add = |out: &mut [C], monitor: &Monitor| ordhc::similarity::adds(comparisons, out, Some(monitor));
     if square {
         memory::check(
             "the similarity matrix",
@@ -113,7 +113,7 @@ pub(crate) fn mulk3<'py>(
 ) -> PyResult<Pairs<'py>> {
     let kernel = with_comparisons!(rows, weights.as_ref(), n_leaves, 3, triplets => {
         let long = triplets.len() > 1 << 14 || n_leaves > 3000;
-        let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, monitor);
+        let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, Some(monitor));
         callbacks::run(py, long, progress.as_ref(), work)?
     });
     Ok(pairs(py, kernel))
@@ -129,7 +129,7 @@ pub(crate) fn mulk4<'py>(
 ) -> PyResult<Pairs<'py>> {
     let kernel = with_comparisons!(rows, weights.as_ref(), n_leaves, 4, quadruplets => {
         let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
-        let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, monitor);
+        let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, Some(monitor));
         callbacks::run(py, long, progress.as_ref(), work)?
     });
     Ok(pairs(py, kernel))

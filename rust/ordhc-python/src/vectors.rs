@@ -49,7 +49,7 @@ pub(crate) fn mean_dot_linkage(
     let initial = partition(initial)?;
     let initial = initial.as_ref();
     let tree = with_rows!(rows, |values, n, p| callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-        ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
+        ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, Some(monitor))
     }))?;
     Ok(tree.into())
 }
@@ -72,7 +72,11 @@ pub(crate) fn vector_linkage(
     };
     let tree = with_rows!(rows, |values, n, p| callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
         let vectors = Vectors::new(values, n, p)?;
-        if ward { ward_linkage(&vectors, monitor) } else { single_linkage(&vectors, measure, scale, monitor) }
+        if ward {
+            ward_linkage(&vectors, Some(monitor))
+        } else {
+            single_linkage(&vectors, measure, scale, Some(monitor))
+        }
     }))?;
     Ok(tree.into())
 }
@@ -91,7 +95,7 @@ pub(crate) fn vector_distances<'py>(
         let mut writable = out.readwrite();
         let pairs = writable.as_slice_mut()?;
         callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-            distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
+            distances(&Vectors::new(values, n, p)?, measure, pairs, Some(monitor))
         })?;
         drop(writable);
         Ok(out)
@@ -123,7 +127,7 @@ pub(crate) fn sparse_gram<'py>(
                 let cells = out.as_slice_mut()?;
                 callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
                     let rows = SparseRows::new(indptr, indices, values, n, n_columns)?;
-                    ordhc::vectors::sparse_gram(&rows, cells, monitor)
+                    ordhc::vectors::sparse_gram(&rows, cells, Some(monitor))
                 })?
             };
             (out.into_any(), PyArray1::from_vec(py, own))

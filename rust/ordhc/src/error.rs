@@ -215,11 +215,11 @@ impl Error {
     /// The message with names for the leaves in [`Error::Leaves`].
     ///
     /// ```
-    /// use ordhc::{Monitor, Triplets, tree::build};
+    /// use ordhc::{Triplets, tree::build};
     ///
     /// let names = ["ant", "bee", "cat"];
     /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1]], None)?;
-    /// let error = build(&triplets, &Monitor::new()).unwrap_err();
+    /// let error = build(&triplets, None).unwrap_err();
     /// assert!(error.named(|leaf| names[leaf].to_string()).contains("(ant, bee, cat)"));
     /// # Ok::<(), ordhc::Error>(())
     /// ```

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::parallel;
 use crate::similarity::condensed_len;
@@ -116,13 +117,14 @@ impl<'a> Matrix<'a> {
     /// What is wrong, with the place and the value.
     ///
     /// ```
+    /// use ordhc::Kind;
     /// use ordhc::agglomerate::{Layout, Matrix, Values};
     ///
     /// let bad = [0.0, 1.0, 2.0, 0.0];
-    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, false).unwrap_err();
+    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, Kind::Similarity).unwrap_err();
     /// assert!(error.to_string().starts_with("the matrix is not symmetric: [0, 1] is 1 but [1, 0] is 2"));
     /// ```
-    pub fn new(values: Values<'a>, layout: Layout, dissimilarity: bool) -> Result<Self> {
+    pub fn new(values: Values<'a>, layout: Layout, kind: Kind) -> Result<Self> {
         let len = with_values!(values, slice => slice.len());
         let n = match layout {
             Layout::Square => (len as f64).sqrt().round() as usize,
@@ -145,7 +147,7 @@ impl<'a> Matrix<'a> {
                 facts.largest
             )));
         }
-        Ok(Self { values, layout, n, dissimilarity, facts, unit: 1.0 })
+        Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
     }
 
     /// The number of leaves.
@@ -153,8 +155,12 @@ impl<'a> Matrix<'a> {
         self.n
     }
 
-    /// Whether smaller values are closer.
-    pub fn is_dissimilarity(&self) -> bool {
+    /// Whether larger or smaller values are closer.
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.dissimilarity)
+    }
+
+    pub(crate) fn is_dissimilarity(&self) -> bool {
         self.dissimilarity
     }
 
@@ -405,7 +411,7 @@ mod tests {
     use crate::monitor::Monitor;
 
     fn message(values: &[f64], layout: Layout) -> String {
-        Matrix::new(Values::F64(values), layout, false).unwrap_err().to_string()
+        Matrix::new(Values::F64(values), layout, Kind::Similarity).unwrap_err().to_string()
     }
 
     #[test]
@@ -422,7 +428,9 @@ mod tests {
 
     #[test]
     fn the_diagonal_may_be_anything() {
-        assert!(Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, false).is_ok());
+        assert!(
+            Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, Kind::Similarity).is_ok()
+        );
     }
 
     #[test]
@@ -443,7 +451,7 @@ mod tests {
                     (Values::I64(&wide), Layout::Square),
                     (Values::F32(&single), Layout::Square),
                 ] {
-                    let matrix = Matrix::new(values, layout, dissimilarity).unwrap();
+                    let matrix = Matrix::new(values, layout, Kind::of(dissimilarity)).unwrap();
                     assert!(matrix.facts().whole);
                     let mut out = vec![0.0; condensed_len(n)];
                     matrix.write_condensed(true, &mut out, &Monitor::new()).unwrap();
@@ -478,7 +486,7 @@ mod tests {
             facts,
             unit: 1.0,
         };
-        let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, false).unwrap();
+        let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, Kind::Similarity).unwrap();
         for (i, before, after) in [(0, vec![], vec![1.0, 2.0]), (1, vec![3.0], vec![5.0]), (2, vec![6.0, 7.0], vec![])]
         {
             assert_eq!(parts(&square, i), [before, after.clone()]);
@@ -489,7 +497,7 @@ mod tests {
     #[test]
     fn slight_asymmetry_takes_the_mean() {
         let values = [0.0, 1.0, 1.0 + 1e-12, 0.0];
-        let matrix = Matrix::new(Values::F64(&values), Layout::Square, false).unwrap();
+        let matrix = Matrix::new(Values::F64(&values), Layout::Square, Kind::Similarity).unwrap();
         let mut out = [0.0];
         matrix.write_condensed(false, &mut out, &Monitor::new()).unwrap();
         assert_eq!(out[0], 0.5 * (1.0 + 1e-12) + 0.5);

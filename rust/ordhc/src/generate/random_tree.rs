@@ -118,6 +118,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::tree::Ties;
     use crate::tree::Topology;
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
         }
         for (n, degrees) in [(27, 13), (30, 15)] {
             let tree = random_tree(TreeShape::Joined(3), n, 1).unwrap();
-            let topology = Topology::of(&tree, true);
+            let topology = Topology::of(&tree, Ties::Joined);
             let of = |node: usize| topology.children(node).len();
             let inner: Vec<usize> = (n..topology.n_nodes()).map(of).collect();
             assert_eq!((inner.len(), inner.iter().filter(|&&degree| degree != 3).count() < 2), (degrees, true));
@@ -149,7 +150,7 @@ mod tests {
             let mut counts: HashMap<String, u32> = HashMap::new();
             let trees = 6000;
             for seed in 0..trees {
-                *counts.entry(random_tree(shape, 4, seed).unwrap().to_newick_topology()).or_default() += 1;
+                *counts.entry(random_tree(shape, 4, seed).unwrap().newick().to_string()).or_default() += 1;
             }
             assert_eq!(counts.len(), 15);
             let balanced: u32 = counts.iter().filter(|(tree, _)| tree.starts_with("((")).map(|(_, count)| count).sum();

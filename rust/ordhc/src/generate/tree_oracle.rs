@@ -27,10 +27,10 @@ pub enum Wrong {
 /// three answer "none" (-1).
 ///
 /// ```
-/// use ordhc::Dendrogram;
+/// use ordhc::{Dendrogram, Kind};
 /// use ordhc::generate::TreeOracle;
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?;
 /// let oracle = TreeOracle::new(&tree);
 /// assert_eq!((oracle.truth([0, 3, 1]), oracle.truth([1, 2, 3])), (1, -1));
 /// # Ok::<(), ordhc::Error>(())
@@ -147,13 +147,14 @@ impl TreeOracle {
 mod tests {
     use super::*;
     use crate::generate::{TreeShape, random_tree};
+    use crate::tree::Ties;
     use crate::tree::Topology;
 
     #[test]
     fn answers_are_those_of_the_tree() {
         for shape in [TreeShape::Uniform, TreeShape::Degree(4), TreeShape::Star, TreeShape::Caterpillar] {
             let tree = random_tree(shape, 12, 5).unwrap();
-            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree, true));
+            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree, Ties::Joined));
             let above = |leaf: u32| {
                 let up = |&node: &usize| (node != topology.root()).then(|| topology.parent(node));
                 std::iter::successors(Some(leaf as usize), up).collect::<Vec<_>>()

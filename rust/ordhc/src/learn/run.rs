@@ -35,16 +35,17 @@ impl Default for Limits {
 /// let odd = |leaves: [u32; 3]| (0..3).max_by_key(|&at| leaves[at]).map_or(-1, |at| at as i8);
 /// let oracle = |questions: &[ordhc::learn::Question]| Ok(questions.iter().map(|question| odd(question.leaves)).collect());
 /// let mut learner = Method::Rounds.learner(5, 0)?;
-/// learn_with(&mut *learner, oracle, Limits::default(), &ordhc::Monitor::new())?;
-/// assert_eq!(learner.tree()?.to_newick_topology(), "(4,(3,(2,(0,1))));");
+/// learn_with(&mut *learner, oracle, Limits::default(), None)?;
+/// assert_eq!(learner.tree()?.newick().to_string(), "(4,(3,(2,(0,1))));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn learn_with<const K: usize>(
     learner: &mut dyn Learner<K>,
     mut oracle: impl FnMut(&[Question<K>]) -> Result<Vec<i8>>,
     limits: Limits,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<()> {
+    watched!(monitor);
     if limits.batch == 0 {
         return Err(Error::out_of_range("batch", 0, "1.."));
     }

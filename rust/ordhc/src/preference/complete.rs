@@ -21,16 +21,17 @@ use crate::similarity::condensed_len;
 /// [`Error::OutOfMemory`], [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Quadruplets, preference::pairs_beaten};
+/// use ordhc::{Quadruplets, preference::pairs_beaten};
 ///
 /// let all = Quadruplets::new(vec![[0, 1, 0, 2], [0, 1, 1, 2], [1, 2, 0, 2]], None)?;
-/// assert_eq!(pairs_beaten(&all, &Monitor::new())?, [2.0, 0.0, 1.0]); // {0,1}, {0,2}, {1,2}
+/// assert_eq!(pairs_beaten(&all, None)?, [2.0, 0.0, 1.0]); // {0,1}, {0,2}, {1,2}
 ///
-/// let error = pairs_beaten(&Quadruplets::new(vec![[0, 1, 0, 2]], None)?, &Monitor::new()).unwrap_err();
+/// let error = pairs_beaten(&Quadruplets::new(vec![[0, 1, 0, 2]], None)?, None).unwrap_err();
 /// assert!(error.to_string().contains("(0, 1) and (1, 2)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monitor) -> Result<Vec<f64>> {
+pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
+    watched!(monitor);
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
     let needed = (n_pairs as u64).saturating_mul(n_pairs.saturating_sub(1) as u64) / 2;

@@ -32,19 +32,20 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, preference::preference_linkage};
+/// use ordhc::{Triplets, preference::preference_linkage};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
-/// let tree = preference_linkage(&triplets, None, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "(2,(0,1));");
+/// let tree = preference_linkage(&triplets, None, None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
 /// assert_eq!(tree.heights(), [1.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn preference_linkage<const K: usize, I: Id>(
     comparisons: &Comparisons<'_, K, I>,
     initial: Option<&Partition>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = comparisons.n_leaves();
     let singletons;
     let partition = match initial {

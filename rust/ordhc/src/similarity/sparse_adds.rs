@@ -20,17 +20,18 @@ use crate::sorting::sort_by_key;
 /// Weights whose sums are not finite; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, similarity::sparse_adds};
+/// use ordhc::{Triplets, similarity::sparse_adds};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
-/// let pairs = sparse_adds(&triplets, &Monitor::new())?;
-/// assert_eq!(pairs.to_csr(&Monitor::new())?, (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
+/// let pairs = sparse_adds(&triplets, None)?;
+/// assert_eq!(pairs.to_csr(None)?, (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn sparse_adds<const K: usize, I: Id>(
     comparisons: &Comparisons<'_, K, I>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<SparsePairs> {
+    watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
     monitor.start(threads as u64);
@@ -146,9 +147,8 @@ mod tests {
     fn check(triplets: &Triplets<'_>) {
         let n = triplets.n_leaves();
         let mut expected = vec![0.0; condensed_len(n)];
-        adds(triplets, &mut expected, &Monitor::new()).unwrap();
-        let (starts, columns, values) =
-            sparse_adds(triplets, &Monitor::new()).unwrap().to_csr(&Monitor::new()).unwrap();
+        adds(triplets, &mut expected, None).unwrap();
+        let (starts, columns, values) = sparse_adds(triplets, None).unwrap().to_csr(None).unwrap();
         let mut found = vec![0.0; condensed_len(n)];
         for row in 0..n {
             for at in starts[row] as usize..starts[row + 1] as usize {

@@ -18,17 +18,18 @@ use crate::monitor::Monitor;
 /// satisfies; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, tree::build};
+/// use ordhc::{Triplets, tree::build};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [2, 3, 0]], None)?;
-/// assert_eq!(build(&triplets, &Monitor::new())?.to_newick_topology(), "((0,1),(2,3));");
+/// assert_eq!(build(&triplets, None)?.newick().to_string(), "((0,1),(2,3));");
 ///
 /// let circle = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [3, 4, 5]], None)?;
-/// let error = build(&circle, &Monitor::new()).unwrap_err().to_string();
+/// let error = build(&circle, None).unwrap_err().to_string();
 /// assert!(error.contains("(0, 1, 2) and (1, 2, 0)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn build<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn build<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = triplets.n_leaves();
     let counts = |at: &usize| triplets.weights().is_none_or(|weights| weights[*at] > 0.0);
     let mut rows: Vec<[u32; 3]> =
@@ -155,8 +156,8 @@ mod tests {
 
     fn text(rows: Vec<[i32; 3]>, n: usize) -> String {
         let triplets = Comparisons::<3>::new(rows, Some(n)).unwrap();
-        match build(&triplets, &Monitor::new()) {
-            Ok(tree) => tree.to_newick_topology(),
+        match build(&triplets, None) {
+            Ok(tree) => tree.newick().to_string(),
             Err(error) => error.to_string(),
         }
     }
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(text(vec![], 1), "0;");
         assert_eq!(text(vec![], 2), "(0,1);");
         assert_eq!(text(vec![[0, 1, 2], [0, 2, 3], [0, 3, 4]], 5), "(4,(3,(2,(0,1))));");
-        let tree = build(&Comparisons::<3>::new(vec![[0, 3, 1]], Some(4)).unwrap(), &Monitor::new()).unwrap();
+        let tree = build(&Comparisons::<3>::new(vec![[0, 3, 1]], Some(4)).unwrap(), None).unwrap();
         assert_eq!((tree.sizes(), tree.heights()), (&[2, 3, 4][..], &[1.0, 2.0, 2.0][..]));
     }
 

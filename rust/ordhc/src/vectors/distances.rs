@@ -23,12 +23,11 @@ const ROWS: usize = 32;
 /// Another length of `out` than n (n - 1) / 2; values that overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Measure, Vectors, distances};
 ///
 /// let vectors = Vectors::new(&[0.0, 0.0, 3.0, 4.0, 0.0, 1.0], 3, 2)?;
 /// let mut out = [0.0; 3];
-/// distances(&vectors, Measure::SquaredEuclidean, &mut out, &Monitor::new())?;
+/// distances(&vectors, Measure::SquaredEuclidean, &mut out, None)?;
 /// assert_eq!(out, [25.0, 1.0, 18.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -36,8 +35,9 @@ pub fn distances<T: Copy + Sync + Into<f64>>(
     vectors: &Vectors<'_, T>,
     measure: Measure,
     out: &mut [f64],
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<()> {
+    watched!(monitor);
     let n = vectors.n_leaves();
     if out.len() != condensed_len(n) {
         return Err(Error::Length {
@@ -131,7 +131,7 @@ mod tests {
             for (measure, degree) in [(Measure::Euclidean, 1), (Measure::SquaredEuclidean, 2), (Measure::Manhattan, 1),
                                       (Measure::Dot, 2)] {
                 let mut out = vec![f64::NAN; n * (n - 1) / 2];
-                distances(&vectors, measure, &mut out, &Monitor::new()).unwrap();
+                distances(&vectors, measure, &mut out, None).unwrap();
                 let mut out = out.into_iter();
                 for i in 0..n {
                     for j in i + 1..n {
@@ -153,16 +153,15 @@ mod tests {
     #[test]
     fn what_cannot_be_is_named() {
         let vectors = Vectors::new(&[1e200, 0.0, -1e200], 3, 1).unwrap();
-        let message = |out: &mut [f64], measure| {
-            distances(&vectors, measure, out, &Monitor::new()).map_err(|error| error.to_string())
-        };
+        let message =
+            |out: &mut [f64], measure| distances(&vectors, measure, out, None).map_err(|error| error.to_string());
         assert!(message(&mut [0.0; 2], Measure::Euclidean).unwrap_err().contains("2 values for 3 pairs"));
         assert!(message(&mut [0.0; 3], Measure::Euclidean).is_ok());
         let error = message(&mut [0.0; 3], Measure::SquaredEuclidean).unwrap_err();
         assert!(error.contains("[0, 1] is inf"), "{error}");
         let monitor = Monitor::new();
         monitor.cancel();
-        let stopped = distances(&vectors, Measure::Euclidean, &mut [0.0; 3], &monitor);
+        let stopped = distances(&vectors, Measure::Euclidean, &mut [0.0; 3], Some(&monitor));
         assert_eq!(stopped, Err(Error::Interrupted));
     }
 }

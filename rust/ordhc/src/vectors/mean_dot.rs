@@ -28,12 +28,11 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Vectors, mean_dot_linkage};
 ///
 /// let vectors = Vectors::new(&[3.0, 0.0, 2.0, 0.0, 0.0, 4.0, 1.0, 2.0], 4, 2)?;
-/// let tree = mean_dot_linkage(&vectors, 1.0, None, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "((2,3),(0,1));");
+/// let tree = mean_dot_linkage(&vectors, 1.0, None, None)?;
+/// assert_eq!(tree.newick().to_string(), "((2,3),(0,1));");
 /// assert_eq!(tree.heights(), [8.0, 6.0, 1.25]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -41,8 +40,9 @@ pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
     vectors: &Vectors<'_, T>,
     scale: f64,
     initial: Option<&Partition>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = vectors.n_leaves();
     initial.map_or(Ok(()), |initial| initial.check(n))?;
     if !(scale > 0.0 && scale.is_finite()) {

@@ -23,12 +23,11 @@ use crate::tree::{Dendrogram, RawMerge};
 /// [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Measure, Vectors, single_linkage};
 ///
 /// let vectors = Vectors::new(&[0.0, 0.0, 3.0, 4.0, 0.0, 1.0], 3, 2)?;
-/// let tree = single_linkage(&vectors, Measure::Manhattan, 1.0, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "(1,(0,2));");
+/// let tree = single_linkage(&vectors, Measure::Manhattan, 1.0, None)?;
+/// assert_eq!(tree.newick().to_string(), "(1,(0,2));");
 /// assert_eq!(tree.heights(), [1.0, 6.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -36,8 +35,9 @@ pub fn single_linkage<T: Copy + Sync + Into<f64>>(
     vectors: &Vectors<'_, T>,
     measure: Measure,
     scale: f64,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
+    watched!(monitor);
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
     }

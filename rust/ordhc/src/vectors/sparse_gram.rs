@@ -21,22 +21,22 @@ use crate::similarity::{Cell, condensed_len};
 /// memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{SparseRows, sparse_gram};
 ///
 /// // (1, 0, 0), (3, 0, 4), (0, 0, 2)
 /// let rows = SparseRows::new(&[0, 1, 3, 4], &[0, 0, 2, 2], &[1.0, 3.0, 4.0, 2.0], 3, 3)?;
 /// let mut pairs = [0.0; 3]; // (0,1), (0,2), (1,2)
-/// let diagonal = sparse_gram(&rows, &mut pairs, &Monitor::new())?;
+/// let diagonal = sparse_gram(&rows, &mut pairs, None)?;
 /// assert_eq!((pairs, diagonal), ([3.0, 0.0, 8.0], vec![1.0, 25.0, 4.0]));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn sparse_gram<I, V, T>(rows: &SparseRows<'_, I, V>, out: &mut [T], monitor: &Monitor) -> Result<Vec<f64>>
+pub fn sparse_gram<I, V, T>(rows: &SparseRows<'_, I, V>, out: &mut [T], monitor: Option<&Monitor>) -> Result<Vec<f64>>
 where
     I: Copy + Sync + Into<i64>,
     V: Copy + Sync + Send + Into<f64>,
     T: Cell,
 {
+    watched!(monitor);
     let n = rows.n_leaves();
     if out.len() != condensed_len(n) {
         return Err(Error::Length {

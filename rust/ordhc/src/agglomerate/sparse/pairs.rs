@@ -2,6 +2,7 @@
 
 use super::links::Link;
 use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::kind::Kind;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by_key;
@@ -9,12 +10,13 @@ use crate::sorting::sort_by_key;
 /// Similarities (or dissimilarities) of some pairs of leaves.
 ///
 /// ```
+/// use ordhc::Kind;
 /// use ordhc::agglomerate::SparsePairs;
 ///
 /// // Rows of one triangle or of both: (0, 1) and (1, 2).
-/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, false)?;
+/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, Kind::Similarity, None)?;
 /// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
-/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, false).unwrap_err();
+/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, Kind::Similarity, None).unwrap_err();
 /// assert_eq!(error.to_string(), "the matrix is not symmetric: [1, 0] is 4 but [0, 1] is 5 (relative difference at most 0e0)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -52,29 +54,17 @@ impl SparsePairs {
     ///
     /// # Errors
     /// Arrays that don't fit together; columns that don't ascend or are outside the matrix; NaN and infinity;
-    /// two different values of a pair; each with row and column.
+    /// two different values of a pair; each with row and column; [`Error::Interrupted`].
     pub fn from_csr<I: Copy + TryInto<usize>>(
         indptr: &[I],
         indices: &[I],
         values: &[f64],
         n: usize,
-        dissimilarity: bool,
+        kind: Kind,
+        monitor: Option<&Monitor>,
     ) -> Result<Self> {
-        Self::read_csr(indptr, indices, values, n, dissimilarity, &Monitor::new())
-    }
-
-    /// The same as [`from_csr`](Self::from_csr), watched.
-    ///
-    /// # Errors
-    /// As there, and [`Error::Interrupted`].
-    pub fn read_csr<I: Copy + TryInto<usize>>(
-        indptr: &[I],
-        indices: &[I],
-        values: &[f64],
-        n: usize,
-        dissimilarity: bool,
-        monitor: &Monitor,
-    ) -> Result<Self> {
+        watched!(monitor);
+        let dissimilarity = kind.is_dissimilarity();
         check_n_leaves(n)?;
         if indptr.len() != n + 1 || indices.len() != values.len() {
             return Err(Error::Argument(format!(
@@ -178,8 +168,12 @@ impl SparsePairs {
         self.pairs.is_empty()
     }
 
-    /// Whether smaller is closer.
-    pub fn is_dissimilarity(&self) -> bool {
+    /// Whether larger or smaller is closer.
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.dissimilarity)
+    }
+
+    pub(crate) fn is_dissimilarity(&self) -> bool {
         self.dissimilarity
     }
 
@@ -187,7 +181,8 @@ impl SparsePairs {
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`].
-    pub fn to_csr(&self, monitor: &Monitor) -> Result<(Vec<i64>, Vec<i32>, Vec<f64>)> {
+    pub fn to_csr(&self, monitor: Option<&Monitor>) -> Result<(Vec<i64>, Vec<i32>, Vec<f64>)> {
+        watched!(monitor);
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
         const WHAT: &str = "the rows of pairs";
         let mut ends = memory::filled(WHAT, 0i64, self.n + 1)?;
@@ -233,27 +228,30 @@ mod tests {
 
     #[test]
     fn either_triangle_or_both_are_the_same() {
-        let both =
-            SparsePairs::from_csr(&[0i64, 3, 5, 6], &[0, 1, 2, 0, 1, 0], &[9.0, 1.0, -2.0, 1.0, 0.0, -2.0], 3, false);
-        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, false);
-        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], 3, false);
-        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], 3, false).unwrap();
+        let both = SparsePairs::from_csr(
+            &[0i64, 3, 5, 6],
+            &[0, 1, 2, 0, 1, 0],
+            &[9.0, 1.0, -2.0, 1.0, 0.0, -2.0],
+            3,
+            Kind::Similarity,
+            None,
+        );
+        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, Kind::Similarity, None);
+        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], 3, Kind::Similarity, None);
+        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], 3, Kind::Similarity, None).unwrap();
         assert_eq!((&both, &upper), (&upper, &lower));
         assert_eq!(mixed.len(), 1);
         let both = both.unwrap();
         assert!(both.facts.mixed && both.facts.exact && both.facts.largest == 2.0);
-        assert_eq!(
-            both.to_csr(&Monitor::new()).unwrap(),
-            (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0])
-        );
-        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, true).unwrap();
-        assert_eq!(far.to_csr(&Monitor::new()).unwrap().2, both.to_csr(&Monitor::new()).unwrap().2);
+        assert_eq!(both.to_csr(None).unwrap(), (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0]));
+        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, Kind::Dissimilarity, None).unwrap();
+        assert_eq!(far.to_csr(None).unwrap().2, both.to_csr(None).unwrap().2);
     }
 
     #[test]
     fn what_is_no_matrix_is_named() {
         let message = |indptr: &[i64], indices: &[i64], values: &[f64], n| {
-            SparsePairs::from_csr(indptr, indices, values, n, false).unwrap_err().to_string()
+            SparsePairs::from_csr(indptr, indices, values, n, Kind::Similarity, None).unwrap_err().to_string()
         };
         assert!(message(&[0], &[], &[], 0).contains("n_leaves = 0"));
         assert!(message(&[0, 1], &[0], &[1.0], 2).contains("2 row pointers"));
@@ -264,6 +262,6 @@ mod tests {
         assert!(message(&[0, 2, 2], &[1, 1], &[1.0, 1.0], 2).contains("and 1 does not"));
         let nan = message(&[0, 1, 1], &[1], &[f64::NAN], 2);
         assert_eq!(nan, "the similarity at [0, 1] is NaN: values must be finite");
-        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, false).is_ok());
+        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, Kind::Similarity, None).is_ok());
     }
 }

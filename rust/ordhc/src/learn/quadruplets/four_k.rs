@@ -6,11 +6,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::asking::{Comparing, Verdict};
 use super::{Landmarks, Pair, References, pair};
-use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory;
-use crate::monitor::Monitor;
 use crate::similarity::condensed_len;
 use crate::tree::Dendrogram;
 
@@ -206,7 +206,7 @@ impl Comparing for FourK {
     fn tree(&self) -> Result<Dendrogram> {
         let leaves: Vec<u32> = (0..self.n as u32).filter(|&leaf| self.done() || self.is_heard[leaf as usize]).collect();
         if leaves.len() < 2 {
-            return Dendrogram::new(Vec::new(), Vec::new(), false)?.with_rest(&[0], self.n);
+            return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity)?.with_rest(&[0], self.n);
         }
         let n_pairs = condensed_len(leaves.len());
         memory::check("the similarities", 4 * n_pairs as u64)?;
@@ -214,8 +214,8 @@ impl Comparing for FourK {
         for (at, &i) in leaves.iter().enumerate() {
             pairs.extend(leaves[at + 1..].iter().map(|&j| self.similarity(i, j)));
         }
-        let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, false)?;
-        agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new())?.with_rest(&leaves, self.n)
+        let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, Kind::Similarity)?;
+        Agglomeration::new(Rule::Average).run(&matrix)?.with_rest(&leaves, self.n)
     }
 
     fn n_leaves(&self) -> usize {
@@ -305,8 +305,8 @@ mod tests {
                 }
             }
             if n > 1 {
-                let matrix = Matrix::new(Values::I64(&pairs), Layout::Condensed, false).unwrap();
-                let expected = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
+                let matrix = Matrix::new(Values::I64(&pairs), Layout::Condensed, Kind::Similarity).unwrap();
+                let expected = Agglomeration::new(Rule::Average).run(&matrix).unwrap();
                 prop_assert_eq!(learner.tree().unwrap(), expected);
             }
         }

@@ -1,6 +1,7 @@
 //! From joins of leaves to a dendrogram.
 
 use crate::error::Result;
+use crate::kind::Kind;
 use crate::tree::Dendrogram;
 
 /// The tree of joins, each given by a leaf of either cluster and its height. Heights are dissimilarities
@@ -21,7 +22,7 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
             heights.push(top);
         }
     }
-    Dendrogram::new(merges, heights, true)
+    Dendrogram::new(merges, heights, Kind::Dissimilarity)
 }
 
 struct Forest {

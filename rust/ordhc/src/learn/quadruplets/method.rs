@@ -87,7 +87,7 @@ impl QuadrupletMethod {
     /// // Pairs (0,1), (0,2), (0,3), (1,2), (1,3), (2,3).
     /// let mut oracle = QuadrupletOracle::new(vec![0.9, 0.3, 0.1, 0.4, 0.2, 0.8])?;
     /// let mut learner = QuadrupletMethod::Single.learner(4, 0)?;
-    /// learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), &ordhc::Monitor::new())?;
+    /// learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), None)?;
     /// assert_eq!(learner.tree()?.merges(), [[0, 1], [2, 3], [4, 5]]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```

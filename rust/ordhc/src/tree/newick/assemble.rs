@@ -6,6 +6,7 @@ use super::read::NewickTree;
 use super::scan::{Found, Node};
 use super::write::plain_number;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 use crate::tree::joined::join;
@@ -243,7 +244,7 @@ impl Shape {
             join(self.n, numbers_here, &parts, &mut merges);
             numbers_here.iter().for_each(|&number| merge_heights[number] = heights[at]);
         }
-        Dendrogram::new(merges, merge_heights, dissimilarity).map_err(|error| match error {
+        Dendrogram::new(merges, merge_heights, Kind::of(dissimilarity)).map_err(|error| match error {
             Error::Argument(what) if is_numbered => {
                 Error::Line { line: 1, reason: format!("comments number merges: {what}") }
             }
