@@ -35,9 +35,9 @@ impl UnionFind {
         self.parent[at as usize] == at
     }
 
-    /// The set of one name becomes part of another's, which keeps its name.
+    /// The set of one name becomes part of another number's, which keeps its name.
     pub(crate) fn attach(&mut self, gone: u32, kept: u32) {
-        debug_assert!(self.is_name(gone) && self.is_name(kept));
+        debug_assert!(self.is_name(gone));
         self.parent[gone as usize] = kept;
     }
 

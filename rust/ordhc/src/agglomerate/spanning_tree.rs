@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
-use super::rounds::{Given, Triangle, next, parts, threads};
+use super::rounds::{Given, TriangleRows, next, parts, threads};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;

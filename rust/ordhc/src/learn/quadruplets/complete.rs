@@ -9,7 +9,7 @@ use super::joins::dendrogram_of_joins;
 use super::sorting::{Sorting, cost};
 use crate::error::Result;
 use crate::memory;
-use crate::similarity::{condensed_len, pair_index};
+use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
@@ -86,7 +86,7 @@ impl Complete {
     }
 
     fn at(&self, a: u32, b: u32) -> usize {
-        pair_index(self.n, a.min(b) as usize, a.max(b) as usize)
+        Triangle::new(self.n).index(a as usize, b as usize)
     }
 
     fn representative(&self, a: u32, b: u32) -> Pair {

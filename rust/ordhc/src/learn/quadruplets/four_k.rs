@@ -234,7 +234,7 @@ mod tests {
     use super::super::asking::Asking;
     use super::*;
     use crate::learn::{Learner, Question};
-    use crate::similarity::pair_index;
+    use crate::similarity::Triangle;
 
     #[test]
     fn pairs_are_numbered() {
@@ -276,7 +276,7 @@ mod tests {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             let values: Vec<u32> = (0..condensed_len(n)).map(|_| random.random_range(0..200)).collect();
             let oracle = |[i, j]: Pair, [k, l]: Pair| {
-                let value = |a: u32, b: u32| i64::from(values[pair_index(n, a.min(b) as usize, a.max(b) as usize)]);
+                let value = |a: u32, b: u32| i64::from(values[Triangle::new(n).index(a as usize, b as usize)]);
                 (value(i, j) - value(k, l)).signum()
             };
             let says_nothing = |[i, j]: Pair, [k, l]: Pair| unsaid > 0 && (i + j + k + l + i * j * k * l).is_multiple_of(5);
