@@ -4,6 +4,7 @@ mod asking;
 mod buckets;
 mod desk;
 mod exact;
+mod inserting;
 mod insertion;
 mod learner;
 mod ledger;
