@@ -2,7 +2,7 @@
 
 use super::dense::Dense;
 use super::sparse::Sparse;
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -40,8 +40,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// assert_eq!(tree.heights(), [1.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn preference_linkage<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+pub fn preference_linkage<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
@@ -58,9 +58,9 @@ pub fn preference_linkage<const K: usize, I: Id>(
         }
     };
     let after = if comparisons.weights().is_some() {
-        merges::<f64, K, I>(comparisons, partition, SMALL, monitor)?
+        merges::<f64, K>(comparisons, partition, SMALL, monitor)?
     } else {
-        merges::<i32, K, I>(comparisons, partition, SMALL, monitor)?
+        merges::<i32, K>(comparisons, partition, SMALL, monitor)?
     };
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
@@ -250,42 +250,37 @@ pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
 }
 
 /// All sides of all answers, by slots; those within a cluster count for nothing and are left out.
-pub(super) fn each_side<V: Value, const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+pub(super) fn each_side<V: Value, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     slots: &Slots,
     slot_of: &[u32],
     columns: &std::ops::Range<usize>,
     monitor: &Monitor,
     mut work: impl FnMut(Side<V>),
 ) -> Result<()> {
-    const BLOCK: usize = 1 << 16;
-    for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
-        for (at, row) in rows.iter().enumerate() {
-            let weight = comparisons.weights().map_or(1.0, |weights| weights[block * BLOCK + at]);
-            let slot = |at: usize| slot_of[row[at].index()] as usize;
-            let value = V::of(weight);
-            let sides = if K == 3 {
-                let [i, k, l] = [slot(0), slot(1), slot(2)];
-                if i == k || i == l || k == l {
-                    continue;
-                }
-                [(l, [i, k], value), (k, [i, l], value.negate())]
-            } else {
-                let [i, j, k, l] = [slot(0), slot(1), slot(2), slot(K - 1)];
-                if i == j || k == l {
-                    continue;
-                }
-                [(slots.pair(k, l), [i, j], value), (slots.pair(i, j), [k, l], value.negate())]
-            };
-            for (column, pair, value) in sides {
-                if columns.contains(&column) {
-                    work(Side { column, pair, value });
-                }
+    comparisons.rows().each_watched(monitor, |at, row| {
+        let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+        let slot = |at: usize| slot_of[row[at] as usize] as usize;
+        let value = V::of(weight);
+        let sides = if K == 3 {
+            let [i, k, l] = [slot(0), slot(1), slot(2)];
+            if i == k || i == l || k == l {
+                return;
+            }
+            [(l, [i, k], value), (k, [i, l], value.negate())]
+        } else {
+            let [i, j, k, l] = [slot(0), slot(1), slot(2), slot(K - 1)];
+            if i == j || k == l {
+                return;
+            }
+            [(slots.pair(k, l), [i, j], value), (slots.pair(i, j), [k, l], value.negate())]
+        };
+        for (column, pair, value) in sides {
+            if columns.contains(&column) {
+                work(Side { column, pair, value });
             }
         }
-        monitor.advance(0)?;
-    }
-    Ok(())
+    })
 }
 
 enum Answers<V: Value, const K: usize> {
@@ -295,8 +290,8 @@ enum Answers<V: Value, const K: usize> {
 }
 
 /// Merges of clusters named by their smallest leaves, in the order of merging.
-fn merges<V: Value, const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn merges<V: Value, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     partition: &Partition,
     small: usize,
     monitor: &Monitor,
@@ -539,9 +534,9 @@ mod tests {
         for small in [0, SMALL] {
             let monitor = Monitor::new();
             let found = if weighted {
-                merges::<f64, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
+                merges::<f64, K>(&comparisons, &partition, small, &monitor).unwrap()
             } else {
-                merges::<i32, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
+                merges::<i32, K>(&comparisons, &partition, small, &monitor).unwrap()
             };
             assert_eq!(found.len(), expected.len());
             for (found, expected) in found.iter().zip(&expected) {
@@ -566,8 +561,8 @@ mod tests {
             let four = Comparisons::<4>::new(rows, None).unwrap().with_weights(weights).unwrap();
             let monitor = Monitor::new();
             [
-                merges::<f64, 3, i32>(&three, &Partition::singletons(3), small, &monitor),
-                merges::<f64, 4, i32>(&four, &Partition::singletons(4), small, &monitor),
+                merges::<f64, 3>(&three, &Partition::singletons(3), small, &monitor),
+                merges::<f64, 4>(&four, &Partition::singletons(4), small, &monitor),
             ]
         };
         for small in [0, SMALL] {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::condensed::{condensed_len, pair_index, row_start, triangle_ranges};
 use super::dense_kernel;
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -42,16 +42,16 @@ pub struct Kernel {
 /// assert_eq!((kernel.pairs[0], kernel.diagonal[0]), (1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, normalize: bool, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) -> Result<Kernel> {
     let n = triplets.n_leaves();
     let found = match dense_kernel::mulk3(triplets, monitor)? {
         Some(found) => found,
         None => {
-            let say = |row: &[I; 3]| {
-                let [_, k, l] = row.map(Id::index);
+            let say = |row: &[i32; 3]| {
+                let [_, k, l] = row.map(|id| id as usize);
                 [Said {
                     context: pair_index(n, k.min(l), k.max(l)) as u64,
-                    item: row[0].index() as u32,
+                    item: row[0] as u32,
                     sign: if k < l { 1 } else { -1 },
                 }]
             };
@@ -91,11 +91,11 @@ pub fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, normalize: bool, monitor: 
 /// assert_eq!(mulk4(&quadruplets, &Monitor::new())?.pairs[0], 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk4<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Kernel> {
     let n = quadruplets.n_leaves();
     let pair = |a: usize, b: usize| pair_index(n, a.min(b), a.max(b)) as u64;
-    let say = |row: &[I; 4]| {
-        let [i, j, k, l] = row.map(Id::index);
+    let say = |row: &[i32; 4]| {
+        let [i, j, k, l] = row.map(|id| id as usize);
         let (near, far) = (pair(i, j) * n as u64, pair(k, l) * n as u64);
         [(far, j, i, 1), (far, i, j, 1), (near, l, k, -1), (near, k, l, -1)].map(|(pair, r, item, sign)| Said {
             context: pair + r as u64,
@@ -165,10 +165,10 @@ struct Said {
     sign: i8,
 }
 
-fn contexts<const K: usize, const E: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn contexts<const K: usize, const E: usize>(
+    comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
-    say: impl Fn(&[I; K]) -> [Said; E] + Sync,
+    say: impl Fn(&[i32; K]) -> [Said; E] + Sync,
     monitor: &Monitor,
 ) -> Result<Found> {
     let n = comparisons.n_leaves();
@@ -183,9 +183,9 @@ fn contexts<const K: usize, const E: usize, I: Id>(
         let part = |p| share(pass * n_parts + p, passes * n_parts)..share(pass * n_parts + p + 1, passes * n_parts);
         let groups: Vec<Groups> = parallel::map((0..n_parts).map(part).collect(), |range| {
             if comparisons.weights().is_some() {
-                group::<f64, K, E, I>(comparisons, range, &say, monitor)
+                group::<f64, K, E>(comparisons, range, &say, monitor)
             } else {
-                group::<i32, K, E, I>(comparisons, range, &say, monitor)
+                group::<i32, K, E>(comparisons, range, &say, monitor)
             }
         })
         .into_iter()
@@ -216,10 +216,10 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
 }
 
 /// The answers whose context is in `range`, gathered by context.
-fn group<V: Value, const K: usize, const E: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn group<V: Value, const K: usize, const E: usize>(
+    comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
-    say: &impl Fn(&[I; K]) -> [Said; E],
+    say: &impl Fn(&[i32; K]) -> [Said; E],
     monitor: &Monitor,
 ) -> Result<Groups> {
     let n = comparisons.n_leaves();
@@ -257,29 +257,22 @@ fn group<V: Value, const K: usize, const E: usize, I: Id>(
 }
 
 /// What all answers say in the contexts of a range, in the order of the rows, with their weights.
-fn each_said<const K: usize, const E: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn each_said<const K: usize, const E: usize>(
+    comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,
-    say: &impl Fn(&[I; K]) -> [Said; E],
+    say: &impl Fn(&[i32; K]) -> [Said; E],
     monitor: &Monitor,
     mut work: impl FnMut(Said, f64),
 ) -> Result<()> {
-    for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
-        for (at, row) in rows.iter().enumerate() {
-            let weight = comparisons.weights().map_or(1.0, |weights| weights[block * BLOCK + at]);
-            for said in say(row) {
-                if range.contains(&said.context) && weight > 0.0 {
-                    work(said, weight);
-                }
+    comparisons.rows().each_watched(monitor, |at, row| {
+        let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+        for said in say(row) {
+            if range.contains(&said.context) && weight > 0.0 {
+                work(said, weight);
             }
         }
-        monitor.advance(0)?;
-    }
-    Ok(())
+    })
 }
-
-/// Rows between two looks at the monitor.
-const BLOCK: usize = 1 << 16;
 
 impl Groups {
     /// Takes the answers of one context, sorted by item.
