@@ -1,6 +1,7 @@
 //! Answers as a table of columns and pairs.
 
-use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, pack_pairs, touched};
+use super::sides::{Value, each_side};
+use super::slots::{Slots, Touched, factor, n_columns, pack_pairs, touched};
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;

@@ -1,7 +1,8 @@
 //! Answers as lists, one for every column.
 
 use super::dense::Dense;
-use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, touched};
+use super::sides::{Value, each_side};
+use super::slots::{Slots, Touched, factor, n_columns, touched};
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;
