@@ -16,7 +16,7 @@ import pytest
 
 import ordhc
 from ordhc import _ordhc, oracles
-from ordhc.salvage import salvage
+from ordhc.asking.salvage import salvage
 
 NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
 TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")

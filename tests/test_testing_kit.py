@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc.builtin.similarities import adds
+from ordhc.similarities.comparisons import adds
 from ordhc.specs import LanceWilliams, LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
 from ordhc.testing import (
     LINKAGE_CHECKS,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 
 import ordhc
-from ordhc import metrics, registry
+from ordhc import metrics
+from ordhc.plugins import registry
 
 sys.path.insert(0, str(Path(__file__).parent))
 import metric_twins as naive
