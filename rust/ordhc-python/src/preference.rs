@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::error::to_py_named;
 use crate::linkage::partition;
 use crate::tree::Dendrogram;
@@ -22,11 +22,13 @@ pub(crate) fn preference_linkage(
     let weights = weights.as_ref();
     let initial = partition(initial)?;
     let (initial, progress) = (initial.as_ref(), progress.as_ref());
-    let tree = with_comparisons!(rows, weights, n_leaves, answers => {
-        callbacks::run(py, true, progress, |monitor| {
-            ordhc::preference::preference_linkage(&answers, initial, Some(monitor))
-        })?
-    });
+    let answers = Answers::of(&rows, weights, n_leaves)?;
+    let tree = callbacks::run(
+        py,
+        true,
+        progress,
+        |monitor| with!(&answers, answers => ordhc::preference::preference_linkage(answers, initial, Some(monitor))),
+    )?;
     Ok(tree.into())
 }
 
@@ -39,11 +41,10 @@ pub(crate) fn pairs_beaten<'py>(
     progress: Option<Bound<'py, PyAny>>,
     names: Option<Bound<'py, PyTuple>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let beaten = with_comparisons!(rows, weights.as_ref(), n_leaves, 4, answers => {
-        // The error is a result, so that it can be told with names.
-        let work = |monitor: &ordhc::Monitor| Ok(ordhc::preference::pairs_beaten(&answers, Some(monitor)));
-        callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?
-    });
+    let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    // The error is a result, so that it can be told with names.
+    let work = |monitor: &ordhc::Monitor| Ok(ordhc::preference::pairs_beaten(&answers, Some(monitor)));
+    let beaten = callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?;
     Ok(PyArray1::from_vec(py, beaten.map_err(|error| to_py_named(py, &error, names.as_ref()))?))
 }
 
@@ -56,10 +57,9 @@ pub(crate) fn build(
     progress: Option<Bound<'_, PyAny>>,
     names: Option<Bound<'_, PyTuple>>,
 ) -> PyResult<Dendrogram> {
-    let tree = with_comparisons!(rows, weights.as_ref(), n_leaves, 3, answers => {
-        // The error is a result, so that it can be told with names.
-        let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));
-        callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?
-    });
+    let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    // The error is a result, so that it can be told with names.
+    let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));
+    let tree = callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?;
     Ok(tree.map_err(|error| to_py_named(py, &error, names.as_ref()))?.into())
 }

@@ -56,6 +56,7 @@ mod monitor;
 mod parallel;
 mod search;
 mod sorting;
+mod union_find;
 
 pub mod agglomerate;
 pub mod bootstrap;
@@ -80,7 +81,7 @@ pub use monitor::Monitor;
 pub use tree::Dendrogram;
 
 use agglomerate::{Agglomeration, Layout, Matrix, Values};
-use comparison::{Comparisons, Id};
+use comparison::Comparisons;
 
 /// AddS similarities and average linkage: AddS3-AL of triplets, AddS4-AL of quadruplets (Mandal,
 /// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
@@ -93,7 +94,7 @@ use comparison::{Comparisons, Id};
 /// assert_eq!(ordhc::adds_average_linkage(&triplets)?.newick().to_string(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds_average_linkage<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Result<Dendrogram> {
+pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {
     let monitor = Monitor::new();
     let mut pairs = memory::Buffer::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
     similarity::adds(comparisons, &mut pairs[..], Some(&monitor))?;

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Position, Result};
 use crate::learn::Question;
-use crate::similarity::{condensed_len, leaves_of_condensed, pair_index};
+use crate::similarity::Triangle;
 
 /// Answers questions about two pairs from similarities: is the first more similar (1), less similar (-1),
 /// or neither (0)?
@@ -31,11 +31,10 @@ impl QuadrupletOracle {
     /// # Errors
     /// A number of similarities that is not that of pairs; NaN.
     pub fn new(similarities: Vec<f64>) -> Result<Self> {
-        let n = leaves_of_condensed(similarities.len())?;
+        let n = Triangle::of_pairs(similarities.len())?.n_leaves();
         if let Some(at) = similarities.iter().position(|similarity| similarity.is_nan()) {
-            let before = |i: usize| condensed_len(n) - condensed_len(n - i);
-            let i = (0..n).rev().find(|&i| before(i) <= at).unwrap_or(0);
-            let (place, value) = (Position::Condensed { at, i, j: at - before(i) + i + 1 }, similarities[at]);
+            let (i, j) = Triangle::new(n).pair(at);
+            let (place, value) = (Position::Condensed { at, i, j }, similarities[at]);
             return Err(Error::BadValue { what: "the similarity", place, value, limit: "it must be a number" });
         }
         Ok(Self { n, similarities, noise: None })
@@ -61,7 +60,7 @@ impl QuadrupletOracle {
 
     /// The right answer about two pairs of different leaves.
     pub fn truth(&self, [i, j, k, l]: [u32; 4]) -> i8 {
-        let similarity = |a: u32, b: u32| self.similarities[pair_index(self.n, a.min(b) as usize, a.max(b) as usize)];
+        let similarity = |a: u32, b: u32| self.similarities[Triangle::new(self.n).index(a as usize, b as usize)];
         let (first, second) = (similarity(i, j), similarity(k, l));
         i8::from(first > second) - i8::from(first < second)
     }
