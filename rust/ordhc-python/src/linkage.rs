@@ -26,7 +26,7 @@ enum Form {
 impl Linkage {
     #[staticmethod]
     fn native(name: &str) -> PyResult<Self> {
-        Ok(Self(Form::Rule(Rule::from_name(name).map_err(to_py)?)))
+        Ok(Self(Form::Rule(name.parse::<Rule>().map_err(to_py)?)))
     }
 
     #[staticmethod]
@@ -86,7 +86,7 @@ pub(crate) fn agglomerate(
     progress: Option<Bound<'_, PyAny>>,
     overwrite: bool,
 ) -> PyResult<Dendrogram> {
-    let engine = Engine::from_name(engine).map_err(to_py)?;
+    let engine = engine.parse::<Engine>().map_err(to_py)?;
     let initial = partition(initial)?;
     if let (Form::Rule(rule), true) = (&linkage.get().0, overwrite) {
         let mut array = Overwritten::of(values)?;

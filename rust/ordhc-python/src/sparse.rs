@@ -40,7 +40,7 @@ pub(crate) fn agglomerate_sparse(
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Dendrogram, usize)> {
-    let missing = Missing::from_name(missing).map_err(to_py)?;
+    let missing = missing.parse::<Missing>().map_err(to_py)?;
     let (rule, initial, values) = (rule(linkage)?, partition(initial)?, values.as_slice()?);
     macro_rules! run {
         ($indptr:expr, $indices:expr) => {{
@@ -94,7 +94,8 @@ pub(crate) fn adds_csr<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Csr<'py>> {
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
-    let work = |monitor: &Monitor| with!(&answers, answers => sparse_adds(answers, Some(monitor)))?.to_csr(Some(monitor));
+    let work =
+        |monitor: &Monitor| with!(&answers, answers => sparse_adds(answers, Some(monitor)))?.to_csr(Some(monitor));
     let (starts, columns, values) = callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?;
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, values)))
 }

@@ -33,7 +33,7 @@ fn main() -> ordhc::Result<()> {
             for name in QuadrupletMethod::NAMES {
                 let mut oracle = QuadrupletOracle::new(similarities(n, dimensions, 1))?;
                 let start = Instant::now();
-                let mut learner = QuadrupletMethod::from_name(name)?.learner(n, 1)?;
+                let mut learner = name.parse::<QuadrupletMethod>()?.learner(n, 1)?;
                 learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), None)?;
                 let tree = learner.tree()?;
                 assert_eq!(tree.n_leaves(), n);

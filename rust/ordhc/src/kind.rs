@@ -17,6 +17,11 @@ pub enum Kind {
     Dissimilarity,
 }
 
+named!(Kind, "kind", {
+    "similarity": Self::Similarity => Self::Similarity,
+    "dissimilarity": Self::Dissimilarity => Self::Dissimilarity,
+});
+
 impl Kind {
     pub(crate) fn of(dissimilarity: bool) -> Self {
         if dissimilarity { Self::Dissimilarity } else { Self::Similarity }

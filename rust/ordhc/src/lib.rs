@@ -49,6 +49,9 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod named;
+
 mod error;
 mod kind;
 #[macro_use]
@@ -65,6 +68,7 @@ pub mod embedding;
 pub mod generate;
 pub mod learn;
 pub mod linkage;
+#[doc(hidden)]
 pub mod memory;
 pub mod metric;
 mod precise;

@@ -181,9 +181,9 @@ fn settings_and_answers_are_checked() {
     let message = |result: ordhc::Result<Box<dyn Learner>>| result.err().unwrap().to_string();
     assert!(message(Method::Quick.learner(0, 1)).contains("n_leaves = 0"));
     assert!(message(Method::Insertion { parallel: 0 }.learner(5, 1)).contains("parallel = 0"));
-    assert!(Method::from_name("slow").unwrap_err().to_string().contains("quick, insertion, exact"));
+    assert!("slow".parse::<Method>().unwrap_err().to_string().contains("quick, insertion, exact"));
     for name in Method::NAMES {
-        let mut learner = Method::from_name(name).unwrap().learner(5, 1).unwrap();
+        let mut learner = name.parse::<Method>().unwrap().learner(5, 1).unwrap();
         let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id + 7, 0).unwrap_err().to_string().contains("was never asked"));

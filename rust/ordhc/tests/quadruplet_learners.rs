@@ -108,9 +108,9 @@ fn estimates_are_about_right() {
 fn settings_and_answers_are_checked() {
     let message = |result: ordhc::Result<Box<dyn Learner<4>>>| result.err().unwrap().to_string();
     assert!(message(QuadrupletMethod::Single.learner(0, 1)).contains("n_leaves = 0"));
-    assert!(QuadrupletMethod::from_name("slow").unwrap_err().to_string().contains("single, complete, 4k-active"));
+    assert!("slow".parse::<QuadrupletMethod>().unwrap_err().to_string().contains("single, complete, 4k-active"));
     for name in QuadrupletMethod::NAMES {
-        let mut learner = QuadrupletMethod::from_name(name).unwrap().learner(5, 1).unwrap();
+        let mut learner = name.parse::<QuadrupletMethod>().unwrap().learner(5, 1).unwrap();
         let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id, 2).unwrap_err().to_string().contains("the answer 2 is not 1, -1 or 0"));

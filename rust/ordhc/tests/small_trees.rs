@@ -128,7 +128,7 @@ proptest! {
             }
         }
         for name in Rule::NAMES {
-            let rule = Rule::from_name(name).unwrap();
+            let rule = name.parse::<Rule>().unwrap();
             let tree = |values: &[f64]| {
                 let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Dissimilarity).unwrap();
                 Agglomeration::new(rule.clone()).run(&matrix).unwrap()

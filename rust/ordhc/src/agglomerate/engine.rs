@@ -1,12 +1,13 @@
 //! How the nearest pair is found.
 
 use super::Linkage;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Partition, RawMerge};
 
 /// How the nearest pair is found. The tree does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Engine {
     /// The chain for reducible linkages, nearest pairs for the others.
     #[default]
@@ -19,24 +20,12 @@ pub enum Engine {
     Naive,
 }
 
-impl Engine {
-    /// The engine of this name: `auto`, `chain`, `nearest-pair` or `naive`.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "auto" => Engine::Auto,
-            "chain" => Engine::Chain,
-            "nearest-pair" => Engine::NearestPair,
-            "naive" => Engine::Naive,
-            _ => {
-                let known = &["auto", "chain", "nearest-pair", "naive"];
-                return Err(Error::UnknownName { kind: "engine", given: name.to_string(), known });
-            }
-        })
-    }
-}
+named!(Engine, "engine", {
+    "auto": Self::Auto => Self::Auto,
+    "chain": Self::Chain => Self::Chain,
+    "nearest-pair": Self::NearestPair => Self::NearestPair,
+    "naive": Self::Naive => Self::Naive,
+});
 
 /// The merges within initial clusters, and those after them, both by the same engine.
 pub(super) fn staged<L: Linkage>(

@@ -10,6 +10,7 @@ use crate::similarity::Triangle;
 
 /// The numbers of a matrix.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Values<'a> {
     /// Double precision.
     F64(&'a [f64]),
@@ -23,12 +24,18 @@ pub enum Values<'a> {
 
 /// How the pairs are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
     /// (n, n), row by row; the diagonal is ignored.
     Square,
     /// The upper triangle without the diagonal, row by row, as SciPy orders it.
     Condensed,
 }
+
+named!(Layout, "layout", {
+    "square": Self::Square => Self::Square,
+    "condensed": Self::Condensed => Self::Condensed,
+});
 
 /// A symmetric matrix of similarities or dissimilarities, checked.
 #[derive(Debug, Clone, Copy)]

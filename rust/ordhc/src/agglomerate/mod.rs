@@ -43,7 +43,7 @@ pub(crate) use job::rounding;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
-pub use row_update::{RowMerge, RowUpdate};
+pub use row_update::RowMerge;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};

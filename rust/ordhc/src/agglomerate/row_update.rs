@@ -31,7 +31,7 @@ pub struct RowMerge<'a> {
 
 /// A linkage whose rows are made by `update`, called once per merge; it writes the new row into the
 /// slice it is given.
-pub struct RowUpdate<F> {
+pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
     update: F,
@@ -53,7 +53,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Interrupted`].
-    pub fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
+    pub(crate) fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(false, &mut values, monitor)?;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delimiter {
     /// One ASCII character.
     Byte(u8),

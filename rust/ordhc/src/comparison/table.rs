@@ -9,6 +9,7 @@ use crate::monitor::Monitor;
 
 /// Which columns hold the leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Columns {
     /// Any of the known sets of names in a header; without a header the columns in their order.
     Known,

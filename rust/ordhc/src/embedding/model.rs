@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 /// function of score(i, k) - score(i, j): -log(P) with P = 1 / (1 + exp(difference)) for the models that
 /// [choose](Model::chooses), a hinge for the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Model {
     /// Stochastic triplet embedding: the score is -D (van der Maaten & Weinberger 2012).
     Ste,
@@ -30,10 +31,15 @@ pub enum Model {
     },
 }
 
-impl Model {
-    /// The names of the models.
-    pub const NAMES: [&'static str; 5] = ["ste", "tste", "ckl", "gnmds", "soe"];
+named!(Model, "model", {
+    "ste": Self::Ste => Self::Ste,
+    "tste": Self::TSte { .. } => Self::TSte { alpha: 1.0 },
+    "ckl": Self::Ckl { .. } => Self::Ckl { mu: 0.05 },
+    "gnmds": Self::Gnmds => Self::Gnmds,
+    "soe": Self::Soe { .. } => Self::Soe { margin: 1.0 },
+});
 
+impl Model {
     /// The model of a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter (by default alpha = 1,
     /// mu = 0.05, margin = 1).
     ///
@@ -66,7 +72,7 @@ impl Model {
             "ckl" => Ok(Self::Ckl { mu: positive("mu", 0.05)? }),
             "gnmds" => without(Self::Gnmds),
             "soe" => Ok(Self::Soe { margin: positive("margin", 1.0)? }),
-            _ => Err(Error::UnknownName { kind: "model", given: name.to_string(), known: &Self::NAMES }),
+            _ => Err(Error::UnknownName { kind: "model", given: name.to_string(), known: Self::NAMES }),
         }
     }
 

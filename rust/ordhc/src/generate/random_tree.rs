@@ -29,6 +29,16 @@ pub enum TreeShape {
     Star,
 }
 
+named!(TreeShape, "shape", {
+    "uniform": Self::Uniform => Self::Uniform,
+    "yule": Self::Yule => Self::Yule,
+    "balanced": Self::Balanced => Self::Balanced,
+    "caterpillar": Self::Caterpillar => Self::Caterpillar,
+    "degree": Self::Degree(_) => Self::Degree(3),
+    "joined": Self::Joined(_) => Self::Joined(3),
+    "star": Self::Star => Self::Star,
+});
+
 /// A random tree over `n` leaves; nodes of more than two children are merges of equal height, heights
 /// the number of levels below.
 ///

@@ -9,6 +9,7 @@ use crate::tree::{Dendrogram, RangeMax};
 
 /// What a wrong answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wrong {
     /// Each of the other leaves is as likely to be called the odd one out.
     Random,
@@ -19,6 +20,13 @@ pub enum Wrong {
     /// "None" (-1), or the leaf with the smallest number where that is right.
     Neither,
 }
+
+named!(Wrong, "wrong", {
+    "random": Self::Random => Self::Random,
+    "adversarial": Self::Adversarial => Self::Adversarial,
+    "any": Self::Any => Self::Any,
+    "neither": Self::Neither => Self::Neither,
+});
 
 /// Answers questions from a tree: which of three leaves is the odd one out? O(1) a question after
 /// O(n log n).

@@ -96,29 +96,18 @@ pub enum Method {
     },
 }
 
+named!(Method, "learner", {
+    "quick": Self::Quick => Self::Quick,
+    "insertion": Self::Insertion { .. } => Self::Insertion { parallel: 1 },
+    "exact": Self::Exact => Self::Exact,
+    "rounds": Self::Rounds => Self::Rounds,
+    "balanced": Self::Balanced => Self::Balanced,
+    "robust": Self::Robust { .. } => Self::robust(1.0, 0.05),
+    "robust-paper": Self::RobustPaper { .. } => Self::RobustPaper { p: 1.0, delta: 0.05 },
+    "majority": Self::Majority { .. } => Self::Majority { p: 1.0, delta: 0.05 },
+});
+
 impl Method {
-    /// The names of the methods.
-    pub const NAMES: [&'static str; 8] =
-        ["quick", "insertion", "exact", "rounds", "balanced", "robust", "robust-paper", "majority"];
-
-    /// The method of a name: one leaf at a time, `p` = 1 and `delta` = 0.05.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "quick" => Self::Quick,
-            "insertion" => Self::Insertion { parallel: 1 },
-            "exact" => Self::Exact,
-            "rounds" => Self::Rounds,
-            "balanced" => Self::Balanced,
-            "robust" => Self::robust(1.0, 0.05),
-            "robust-paper" => Self::RobustPaper { p: 1.0, delta: 0.05 },
-            "majority" => Self::Majority { p: 1.0, delta: 0.05 },
-            _ => return Err(Error::UnknownName { kind: "learner", given: name.to_string(), known: &Self::NAMES }),
-        })
-    }
-
     /// [`Robust`](Self::Robust) with the strongest promise: wrong answers may be anything, one leaf at a time.
     pub fn robust(p: f64, delta: f64) -> Self {
         let (assume, noise, schedule) = (Assume::Adversarial, Noise::Independent, Schedule::Questions);

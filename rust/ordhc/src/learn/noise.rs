@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 
 /// What wrong answers are assumed to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Assume {
     /// Anything: whoever answers wrongly may know everything and choose the worst.
     #[default]
@@ -12,8 +13,14 @@ pub enum Assume {
     Uniform,
 }
 
+named!(Assume, "assume", {
+    "adversarial": Self::Adversarial => Self::Adversarial,
+    "uniform": Self::Uniform => Self::Uniform,
+});
+
 /// What happens when a question is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Noise {
     /// Each answer is right or wrong on its own.
     #[default]
@@ -22,8 +29,14 @@ pub enum Noise {
     Persistent,
 }
 
+named!(Noise, "noise", {
+    "independent": Self::Independent => Self::Independent,
+    "persistent": Self::Persistent => Self::Persistent,
+});
+
 /// How many leaves are searched side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Schedule {
     /// As many as `parallel` says.
     #[default]
@@ -33,6 +46,12 @@ pub enum Schedule {
     /// As many as there are in the tree, at least `parallel`: the fewest rounds, more questions.
     Rounds,
 }
+
+named!(Schedule, "schedule", {
+    "questions": Self::Questions => Self::Questions,
+    "balanced": Self::Balanced => Self::Balanced,
+    "rounds": Self::Rounds => Self::Rounds,
+});
 
 /// An error unless 1/2 < p <= 1 and 0 < delta < 1.
 pub(crate) fn check(p: f64, delta: f64) -> Result<()> {

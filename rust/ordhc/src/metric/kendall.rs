@@ -24,6 +24,7 @@ pub struct KendallTau {
 
 /// Where a leaf stands in its own ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Itself {
     /// Nowhere: it ranks the others.
     LeftOut,
@@ -33,6 +34,12 @@ pub enum Itself {
     /// closest of all heights of the truth, or is first alone if there are none.
     InFinestClass,
 }
+
+named!(Itself, "itself", {
+    "left-out": Self::LeftOut => Self::LeftOut,
+    "first": Self::First => Self::First,
+    "in-finest-class": Self::InFinestClass => Self::InFinestClass,
+});
 
 /// The mean Kendall tau-b of two dendrograms over the same leaves (Gray et al. 2024, section 4.1).
 ///

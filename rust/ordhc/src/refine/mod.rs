@@ -48,6 +48,7 @@ pub struct Search {
 
 /// What the heights of a refined tree are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Heights {
     /// Leaves under the merge, as a dissimilarity; leaves outside of it, as a similarity.
     #[default]

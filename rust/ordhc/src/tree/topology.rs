@@ -13,6 +13,11 @@ pub enum Ties {
     Joined,
 }
 
+named!(Ties, "ties", {
+    "apart": Self::Apart => Self::Apart,
+    "joined": Self::Joined => Self::Joined,
+});
+
 /// A rooted tree over leaves `0..n`: nodes `0..n` are the leaves, inner nodes follow, children before
 /// parents, the root last.
 #[derive(Debug, Clone, PartialEq, Eq)]

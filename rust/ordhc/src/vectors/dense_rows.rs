@@ -8,6 +8,7 @@ use crate::parallel;
 
 /// Numbers in either precision.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Coordinates<'a> {
     /// Double.
     F64(&'a [f64]),

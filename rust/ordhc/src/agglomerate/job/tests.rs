@@ -10,7 +10,7 @@ use crate::similarity::{Triangle, condensed_len};
 
 fn rules() -> Vec<Rule> {
     let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
-    let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| Rule::from_name(name).unwrap()).collect();
+    let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| name.parse::<Rule>().unwrap()).collect();
     rules.push(Rule::Coefficients(formulas("(1 - b) / 2", "b")));
     rules.push(Rule::Coefficients(formulas("n_i / (n_i + n_j)", "0").reducible(true)));
     let single = LanceWilliams::new("0.5", "0", "-0.5", &[]).unwrap();

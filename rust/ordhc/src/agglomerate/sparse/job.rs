@@ -17,6 +17,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// What a pair is that isn't stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Missing {
     /// Its similarity is zero: the tree is that of the full matrix.
     Zero,
@@ -24,19 +25,10 @@ pub enum Missing {
     Ignore,
 }
 
-impl Missing {
-    /// The meaning of this name: `zero` or `ignore`.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        match name {
-            "zero" => Ok(Self::Zero),
-            "ignore" => Ok(Self::Ignore),
-            _ => Err(Error::UnknownName { kind: "missing", given: name.to_string(), known: &["zero", "ignore"] }),
-        }
-    }
-}
+named!(Missing, "missing", {
+    "zero": Self::Zero => Self::Zero,
+    "ignore": Self::Ignore => Self::Ignore,
+});
 
 /// What [`Agglomeration::run_sparse`] does.
 pub(crate) fn agglomerate_sparse(

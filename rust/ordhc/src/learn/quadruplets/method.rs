@@ -39,8 +39,15 @@ pub enum QuadrupletMethod {
     },
 }
 
+named!(QuadrupletMethod, "learner", {
+    "single": Self::Single => Self::Single,
+    "complete": Self::Complete => Self::Complete,
+    "4k-active": Self::FourK { .. } => Self::FourK { landmarks: None, references: None },
+});
+
 /// Which leaves are landmarks.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Landmarks {
     /// So many.
     Count(usize),
@@ -50,6 +57,7 @@ pub enum Landmarks {
 
 /// How many reference pairs there are; they are drawn without repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum References {
     /// So many.
     Count(usize),
@@ -58,22 +66,6 @@ pub enum References {
 }
 
 impl QuadrupletMethod {
-    /// The names of the methods.
-    pub const NAMES: [&'static str; 3] = ["single", "complete", "4k-active"];
-
-    /// The method of a name, with the usual settings.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "single" => Self::Single,
-            "complete" => Self::Complete,
-            "4k-active" => Self::FourK { landmarks: None, references: None },
-            _ => return Err(Error::UnknownName { kind: "learner", given: name.to_string(), known: &Self::NAMES }),
-        })
-    }
-
     /// A learner of a tree over `n` leaves; the seed draws landmarks and reference pairs.
     ///
     /// # Errors

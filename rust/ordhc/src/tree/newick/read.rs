@@ -17,6 +17,11 @@ pub enum Underscores {
     Kept,
 }
 
+named!(Underscores, "underscores", {
+    "blanks": Self::Blanks => Self::Blanks,
+    "kept": Self::Kept => Self::Kept,
+});
+
 /// A tree as Newick text tells it.
 ///
 /// * **Names**: `''` within quotes is a quote; outside of quotes `_` is a blank (DendroPy's convention, and

@@ -60,7 +60,7 @@ fn what_does_not_work_is_said() {
     assert!(error.to_string().contains("too large"), "{error}");
     assert_eq!(single_linkage(&vectors, Measure::Euclidean, 1.0, Some(&monitor)).unwrap().heights(), [2e200]);
     assert!(single_linkage(&vectors, Measure::Dot, f64::NAN, Some(&monitor)).is_err());
-    assert!(Measure::from_name("cosine").is_err());
+    assert!("cosine".parse::<Measure>().is_err());
     monitor.cancel();
     let stopped = single_linkage(&vectors, Measure::Euclidean, 1.0, Some(&monitor));
     assert_eq!(stopped, Err(Error::Interrupted));

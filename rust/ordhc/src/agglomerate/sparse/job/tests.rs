@@ -239,7 +239,7 @@ fn what_does_not_work_is_said() {
     assert!(
         message(&Rule::Single, Missing::Ignore, Some(&other)).contains("4 labels of initial clusters for 3 leaves")
     );
-    assert!(Missing::from_name("nan").unwrap_err().to_string().contains("zero, ignore"));
+    assert!("nan".parse::<Missing>().unwrap_err().to_string().contains("zero, ignore"));
     monitor.cancel();
     for rule in &RULES {
         let stopped = crate::agglomerate::sparse::agglomerate_sparse(&pairs, rule, Missing::Ignore, None, &monitor);
