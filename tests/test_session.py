@@ -4,7 +4,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -139,17 +138,28 @@ def test_undo_of_a_person(tmp_path):
         assert session.answers()[2] == ["ann", "bob"]
 
 
-def test_leases(tmp_path):
+def test_leases_keep_questions_until_they_expire(tmp_path):
     with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
         now = [1000.0]
         one._now = two._now = lambda: now[0]
         mine = one.ask(2, who="ann", lease=60)
         theirs = two.ask(2, who="bob", lease=60)
+        assert len(mine) == len(theirs) == 2
         assert not set(mine.ids) & set(theirs.ids)
-        assert dict(one.ask(2, who="ann")) == dict(mine)
-        now[0] += 61
-        assert set(mine.ids) <= set(two.ask(50, who="bob").ids) | set(one.ask(2, who="ann").ids)
-        two.release(theirs.ids)
+        assert dict(one.ask(2, who="ann", lease=60)) == dict(mine)
+        now[0] = 1059.9
+        assert not set(mine.ids) & set(two.ask(50, who="bob", lease=60).ids)
+        now[0] = 1060.0
+        assert set(mine.ids) <= set(two.ask(50, who="bob", lease=60).ids)
+        # Now they are Bob's, until he gives them back.
+        assert not set(mine.ids) & set(one.ask(50, who="ann", lease=60).ids)
+        two.release(mine.ids)
+        assert set(mine.ids) <= set(one.ask(50, who="ann", lease=60).ids)
+
+
+def test_what_cannot_be_told_is_explained(tmp_path):
+    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
+        mine = one.ask(2, who="ann", lease=60)
         one.tell(mine.ids[:1], ORACLE(mine.rows[:1]), who="ann")
         with pytest.raises(ordhc.InputError, match="question 1000 is not open: it was never asked"):
             two.tell([1000], [0])
@@ -160,29 +170,54 @@ def test_leases(tmp_path):
         assert two.n_answered == one.n_answered == 1
 
 
-def test_two_processes_at_once(tmp_path):
-    truth = random_tree(60, 3)
-    oracle = oracles.from_tree(truth)
-    ordhc.Session(tmp_path / "a", n_leaves=60, schedule="rounds").close()
-    counts = []
+WORKER = """
+import json, sys
+import ordhc
+from ordhc import _ordhc, oracles
 
-    def work(name):
-        with ordhc.Session(tmp_path / "a") as session:
-            told = 0
-            while not session.done:
-                questions = session.ask(5, who=name, lease=30)
-                session.tell(questions.ids, oracle(questions.rows), who=name)
-                told += len(questions)
-            counts.append(told)
+path, name = sys.argv[1:]
+oracle = oracles.from_tree(ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 60, 3), None))
+with ordhc.Session(path) as session:
+    questions = session.ask(5, who=name, lease=300)
+    print(json.dumps(questions.ids.tolist()), flush=True)
+    sys.stdin.readline()
+    told = 0
+    while True:
+        session.tell(questions.ids, oracle(questions.rows), who=name)
+        told += len(questions)
+        if session.done:
+            break
+        questions = session.ask(5, who=name, lease=300)
+    print(told)
+"""
 
-    threads = [threading.Thread(target=work, args=(f"worker {k}",)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    with ordhc.Session(tmp_path / "a") as session:
-        assert session.n_answered == sum(counts)
-        assert same(session.tree(), truth)
+
+def test_several_processes_at_once(tmp_path):
+    path = tmp_path / "a"
+    ordhc.Session(path, n_leaves=60, schedule="rounds").close()
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(path), f"worker {k}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for k in range(4)
+    ]
+    # All hold questions before the first one answers: nobody has another's.
+    held = [number for worker in workers for number in json.loads(worker.stdout.readline())]
+    assert len(set(held)) == len(held) == 20
+    for worker in workers:
+        worker.stdin.write("go on\n")
+        worker.stdin.flush()
+    told = [int(worker.communicate(timeout=300)[0]) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0] * 4
+    assert min(told) >= 5
+    with ordhc.Session(path) as session:
+        assert session.n_answered == sum(told)
+        _, _, who = session.answers()
+        assert [who.count(f"worker {k}") for k in range(4)] == told
+        assert same(session.tree(), random_tree(60, 3))
 
 
 KILLING = """
@@ -284,7 +319,7 @@ def test_an_interview(tmp_path, monkeypatch):
     (tmp_path / "items.txt").write_text("cat\ndog\ncar\n")
     done = interview("a.ordhc", "--items", "items.txt", input="s\nx\nq\n")
     assert done.exit_code == 0
-    assert "0 answers, 0 of 3 leaves" in done.output or "0 answers" in done.output
+    assert done.output.splitlines()[-1] == "0 answers, 2 of 3 leaves, about 1 to go"
     with ordhc.Session("a.ordhc") as session:
         (_, row) = next(iter(session.ask()))
         odd = [session.names[leaf] for leaf in row].index("car") + 1
