@@ -71,7 +71,7 @@ def test_answers_in_any_order_and_any_part(n, seed, data):
         learner.tell(chosen, oracle(rows))
         tree = learner.tree()
         assert tree.n_leaves == n
-        assert learner.remaining_estimate >= 0
+        assert (learner.remaining_estimate == 0) == learner.done
     assert same(learner.tree(), truth)
     assert learner.remaining_estimate == 0
     assert learner.n_answered == learner.n_asked >= learner.n_rounds > 0
@@ -271,8 +271,8 @@ def test_wrappers():
 
     assert same(ordhc.learn(slow, 16), truth)
     assert same(ordhc.learn([slow, slow], 16), truth)
-    for bad in ([], [3]):
-        with pytest.raises(ordhc.InputError):
+    for bad, text in (([], "there are no oracles"), ([3], "not int; ordhc.oracles has some")):
+        with pytest.raises(ordhc.InputError, match=text):
             ordhc.learn(bad, 16)
 
 

@@ -436,14 +436,23 @@ def assert_initial(tree, labels):
     assert len(tree.merges) == len(labels) - 1
 
 
-@pytest.mark.parametrize("labels", [[0, 0, 1], [0] * 5, [], [0, 0.5, 1, 1], ["a", "b", "a", "b"]])
-def test_bad_initial_clusters_are_explained(labels):
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        ([0, 0, 1], r"initial_clusters has shape \(3,\); a label for each of 4 leaves is needed"),
+        ([0] * 5, r"initial_clusters has shape \(5,\)"),
+        ([], r"initial_clusters has shape \(0,\)"),
+        ([0, 0.5, 1, 1], r"initial_clusters\[1\] = 0.5 is no whole number"),
+        (["a", "b", "a", "b"], "initial_clusters of type <U1 are no whole numbers"),
+    ],
+)
+def test_bad_initial_clusters_are_explained(labels, text):
     t = ordhc.Triplets([(0, 1, 2), (3, 1, 2)])
     for method in (*FROM_TRIPLETS, *FROM_QUADRUPLETS):
-        with pytest.raises(ordhc.InputError):
+        with pytest.raises(ordhc.InputError, match=text):
             ordhc.cluster(t, method=method, initial_clusters=labels)
     for name in ("single", "complete", "average"):
-        with pytest.raises(ordhc.InputError):
+        with pytest.raises(ordhc.InputError, match=text):
             ordhc.linkage(np.zeros((4, 4)), name, initial_clusters=labels)
 
 
@@ -552,7 +561,7 @@ def test_build_tells_consistent_triples_from_others(t):
     triples = t.rows.tolist()
     clusters = twins.build(triples, t.n_leaves)
     if clusters is None:
-        with pytest.raises(ordhc.InputError):
+        with pytest.raises(ordhc.InputError, match="no tree satisfies"):
             built(triples, t.n_leaves)
     else:
         assert clusters <= built(triples, t.n_leaves)

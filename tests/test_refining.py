@@ -190,7 +190,7 @@ def test_leaves_without_answers_stay_last():
     more = ordhc.Triplets(t.rows, n_leaves=t.n_leaves + 2)
     with pytest.warns(ordhc.OrdhcWarning, match="2 leaves have no answers"):
         tree = ordhc.cluster(more, method="adds3-al+spr")
-    assert tree.merges[-2:, 1].tolist() == [32, 33] or set(tree.merges[-2:].ravel()) >= {32, 33}
+    assert tree.merges[-2:].tolist() == [[32, 64], [33, 65]]
 
 
 def test_bad_arguments():
@@ -224,8 +224,7 @@ def test_progress_and_the_seed():
     assert seen == sorted(seen)
     assert seen[-1] <= 1
     assert first == ordhc.refine(tree, t, restarts=3, seed=4)
-    assert ordhc.refine(tree, t, max_moves=0) == ordhc.refine(tree, t, max_moves=0)
-    assert ordhc.score(ordhc.refine(tree, t, max_moves=0), t) == ordhc.score(tree, t)
+    assert clusters(ordhc.refine(tree, t, max_moves=0)) == clusters(tree)
     few, many = (ordhc.score(ordhc.refine(tree, t, max_moves=k), t) for k in (2, 20))
     assert ordhc.score(tree, t) < few < many
 
