@@ -1,9 +1,7 @@
 """All engines beside fractions: ties, outliers, both signs, numbers of any size."""
 
 import math
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _ordhc
-
-sys.path.insert(0, str(Path(__file__).parent))
-import linkage_twin as twin
+from support import linkage_twin as twin
 
 SPECIAL = {"flexible": ("0.625", "-1 / 4", "0")}
 REDUCIBLE = ("single", "complete", "average", "weighted", "ward")

@@ -2,11 +2,9 @@
 
 import itertools
 import re
-import sys
 import warnings
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,9 +14,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 
 import ordhc
-
-sys.path.insert(0, str(Path(__file__).parent))
-import twins
+from support import twins
 
 WEIGHTS = [0.0, 0.25, 0.5, 1.0, 2.0, 3.0]
 WHOLE = [0.0, 1.0, 2.0, 3.0]

@@ -3,8 +3,6 @@
 import json
 import math
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +13,7 @@ import ordhc
 from ordhc import _ordhc
 from ordhc.cli import main
 from ordhc.testing import strategies
-
-sys.path.insert(0, str(Path(__file__).parent))
-import twins
+from support import twins
 
 PLANTED, LABELS = ordhc.simulate_planted(900, levels=2, leaves_per_cluster=4, sigma=0.03, seed=1)
 

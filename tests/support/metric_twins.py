@@ -1,18 +1,14 @@
 """The scores straight from their definitions: slow, obvious, exact where they can be."""
 
 import itertools
-import sys
 from fractions import Fraction
 from math import comb, inf, sqrt
-from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 
 import ordhc
-
-sys.path.insert(0, str(Path(__file__).parent))
-import twins
+from support import twins
 
 
 def members(tree):
