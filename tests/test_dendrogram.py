@@ -80,6 +80,13 @@ def test_cuts_and_ancestors_by_definition(tree):
         assert {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels)} == expected
         firsts = [int(np.flatnonzero(labels == label)[0]) for label in range(k)]
         assert firsts == sorted(firsts)
+    sign = 1 if tree.kind == "dissimilarity" else -1
+    for height in {*tree.heights, *(tree.heights + 0.125), *(tree.heights - 0.125)}:
+        labels = tree.cut(height=height)
+        whole = [sign * h <= sign * height for h in [-sign * np.inf] * n + tree.heights.tolist()]
+        kept = [c for c, fine in zip(found, whole, strict=True) if fine]
+        tops = {frozenset(c) for c in kept if not any(c < other for other in kept)}
+        assert {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels)} == tops
     i, j = np.meshgrid(np.arange(n), np.arange(n))
     sizes = tree.lca_size(i, j)
     for a in range(n):

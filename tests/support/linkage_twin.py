@@ -3,7 +3,9 @@
 Nothing is rounded but where ties are looked at, and nothing is shared with the engine.
 """
 
+import re
 from fractions import Fraction
+from typing import NamedTuple
 
 BITS = 36
 
@@ -64,6 +66,36 @@ def centroid(n_i, n_j, _):
     return Fraction(n_i, n), Fraction(n_j, n), Fraction(-n_i * n_j, n * n), 0
 
 
+class Formulas(NamedTuple):
+    """Coefficients as texts of the sizes n_i, n_j and n_k, as plugins give them; numbers are dyadic."""
+
+    alpha: str
+    beta: str
+    gamma: str
+    reducible: bool = False
+    squared: bool = False
+
+    def __call__(self, n_i, n_j, n_k):
+        alpha_i, beta, gamma = (valued(formula, n_i, n_j, n_k) for formula in self[:3])
+        return alpha_i, valued(self.alpha, n_j, n_i, n_k), beta, gamma
+
+
+def valued(formula, n_i, n_j, n_k):
+    """What a formula of Python's arithmetic gives in fractions."""
+    in_fractions = re.sub(r"[0-9.]+", r"Fraction('\g<0>')", formula)
+    sizes = {"n_i": Fraction(n_i), "n_j": Fraction(n_j), "n_k": Fraction(n_k)}
+    return eval(in_fractions, {"Fraction": Fraction, **sizes})
+
+
+FORMULAS = {
+    "flexible": Formulas("0.625", "-1 / 4", "0"),
+    "halves": Formulas("1 / 2", "0", "0", reducible=True),
+    "lesser": Formulas("0.5", "0", "-0.5", reducible=True),
+    "variance": Formulas(
+        "(n_i + n_k) / (n_i + n_j + n_k)", "-n_k / (n_i + n_j + n_k)", "0", reducible=True, squared=True
+    ),
+    "sizes": Formulas("n_i / (n_i + n_j)", "0.25 / n_k", "0.125 / (n_i + n_j)"),
+}
 HALF = Fraction(1, 2)
 LINKAGES = {
     "single": by_members(max),
@@ -73,9 +105,10 @@ LINKAGES = {
     "ward": by_update(ward),
     "centroid": by_update(centroid),
     "median": by_update(lambda *_: (HALF, HALF, -HALF / 2, 0)),
-    "flexible": by_update(lambda *_: (Fraction(5, 8), Fraction(5, 8), -2 * HALF / 4, 0)),
+    **{name: by_update(formulas) for name, formulas in FORMULAS.items()},
 }
-SQUARED = ("ward", "centroid", "median")
+SQUARED = ("ward", "centroid", "median", "variance")
+REDUCIBLE = ("single", "complete", "average", "weighted", "ward", "halves", "lesser", "variance")
 
 
 def is_exact(name, values, n):
@@ -86,8 +119,12 @@ def is_exact(name, values, n):
     )
 
 
-def agglomerate(S, name, dissimilarity):
-    """Merges as pairs of labels, and heights as fractions (squares for dissimilarities that are squared)."""
+def agglomerate(S, name, dissimilarity, labels=None):
+    """Merges as pairs of labels, and heights as fractions (squares for dissimilarities that are squared).
+
+    Leaves of the same of some `labels` merge first, the nearest pair of them first (of linkages that aren't
+    reducible one initial cluster after the other), at least as close as the closest merge after.
+    """
     n = len(S)
     S = [[Fraction(x) for x in row] for row in S]
     exact = is_exact(name, [S[i][j] for i in range(n) for j in range(i)], n)
@@ -96,18 +133,35 @@ def agglomerate(S, name, dissimilarity):
     value = LINKAGES[name]
     clusters = [(leaf,) for leaf in range(n)]
     parts = dict.fromkeys(clusters)
-    labels = {cluster: leaf for leaf, cluster in enumerate(clusters)}
+    number = {cluster: leaf for leaf, cluster in enumerate(clusters)}
     merges, heights = [], []
-    while len(clusters) > 1:
-        pairs = [(p, q) for at, p in enumerate(clusters) for q in clusters[at + 1 :]]
-        found = {pair: value(S, *pair, parts) for pair in pairs}
-        rank = {pair: x if exact else key(x) for pair, x in found.items()}
-        # Pairs are in the order of smallest leaves, so that the first one wins.
-        p, q = best = max(pairs, key=lambda pair: rank[pair])
-        merges.append(sorted((labels[p], labels[q])))
-        heights.append(found[best])
-        whole = tuple(sorted(p + q))
-        parts[whole] = (p, q, len(merges))
-        labels[whole] = n + len(merges) - 1
-        clusters = sorted([cluster for cluster in clusters if cluster not in best] + [whole])
+
+    def merge_all(label_of):
+        """Merge the nearest pair of clusters of one label, other than None, as long as there is one."""
+        while True:
+            pairs = [(p, q) for at, p in enumerate(clusters) for q in clusters[at + 1 :]]
+            pairs = [(p, q) for p, q in pairs if label_of(p[0]) == label_of(q[0]) is not None]
+            if not pairs:
+                return
+            found = {pair: value(S, *pair, parts) for pair in pairs}
+            rank = {pair: x if exact else key(x) for pair, x in found.items()}
+            # Pairs are in the order of smallest leaves, so that the first one wins.
+            p, q = best = max(pairs, key=lambda pair: rank[pair])
+            merges.append(sorted((number[p], number[q])))
+            heights.append(found[best])
+            whole = tuple(sorted(p + q))
+            parts[whole] = (p, q, len(merges))
+            number[whole] = n + len(merges) - 1
+            clusters[:] = sorted([cluster for cluster in clusters if cluster not in best] + [whole])
+
+    if labels is not None and name in REDUCIBLE:
+        merge_all(lambda leaf: labels[leaf])
+    elif labels is not None:
+        for one in dict.fromkeys(labels):
+            merge_all(lambda leaf, one=one: one if labels[leaf] == one else None)
+    n_within = len(merges)
+    merge_all(lambda leaf: "all")
+    if merges[n_within:]:
+        closest = max(heights[n_within:])
+        heights[:n_within] = [max(height, closest) for height in heights[:n_within]]
     return merges, heights
