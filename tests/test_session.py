@@ -1,6 +1,7 @@
 """Sessions lose nothing."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -12,26 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
 from ordhc.cli import group
-
-NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
-TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")
-ORACLE = oracles.from_tree(TRUTH)
-
-
-def same(a, b):
-    return ordhc.metrics.robinson_foulds(a.with_names(None), b.with_names(None), normalize=False) == 0
-
-
-def answer(session, limit=1, who=None):
-    questions = session.ask(limit, who=who)
-    session.tell(questions.ids, ORACLE(questions.rows), who=who)
-    return len(questions)
-
-
-def random_tree(n, seed=0):
-    return ordhc.Dendrogram._of(_ordhc.random_tree("uniform", n, seed), None)
+from support.processes import TESTS
+from support.sessions import NAMES, ORACLE, TRUTH, answer
+from support.trees import random_tree, same
 
 
 def test_a_session_is_reopened_at_any_moment(tmp_path):
@@ -173,10 +159,11 @@ def test_what_cannot_be_told_is_explained(tmp_path):
 WORKER = """
 import json, sys
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
+from support.trees import random_tree
 
 path, name = sys.argv[1:]
-oracle = oracles.from_tree(ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 60, 3), None))
+oracle = oracles.from_tree(random_tree(60, 3))
 with ordhc.Session(path) as session:
     questions = session.ask(5, who=name, lease=300)
     print(json.dumps(questions.ids.tolist()), flush=True)
@@ -201,6 +188,7 @@ def test_several_processes_at_once(tmp_path):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, "PYTHONPATH": str(TESTS)},
         )
         for k in range(4)
     ]
@@ -218,65 +206,6 @@ def test_several_processes_at_once(tmp_path):
         _, _, who = session.answers()
         assert [who.count(f"worker {k}") for k in range(4)] == told
         assert same(session.tree(), random_tree(60, 3))
-
-
-KILLING = """
-import os, random, signal, sys, time
-import ordhc
-from ordhc import _ordhc, oracles
-
-path = sys.argv[1]
-truth = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 1000, 1), None)
-oracle = oracles.from_tree(truth)
-ordhc.Session(path, n_leaves=1000, parallel=50).close()
-random.seed(1)
-acknowledged = 0
-for _ in range(100):
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        session = ordhc.Session(path)
-        os.write(write, b".")
-        while True:
-            questions = session.ask(3)
-            session.tell(questions.ids, oracle(questions.rows))
-            os.write(write, bytes([len(questions)]))
-    os.close(write)
-    os.read(read, 1)
-    time.sleep(random.random() * 0.03)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    told = b""
-    while part := os.read(read, 1 << 16):
-        told += part
-    os.close(read)
-    acknowledged += sum(told)
-    with ordhc.Session(path) as session:
-        kept = session.n_answered
-        # The last answers may be on the disk without having been acknowledged.
-        assert acknowledged <= kept <= acknowledged + 3, (acknowledged, kept)
-        acknowledged = kept
-        rows, answers, _ = session.answers()
-        assert (oracle(rows) == answers).all()
-assert acknowledged > 100
-with ordhc.Session(path) as session:
-    while not session.done:
-        questions = session.ask(None)
-        session.tell(questions.ids, oracle(questions.rows))
-    assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
-print("fine", acknowledged)
-"""
-
-
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
-def test_killing_loses_nothing(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", KILLING, str(tmp_path / "a")], capture_output=True, text=True, timeout=300
-    )
-    assert done.stdout.startswith("fine"), done.stderr
-    with sqlite3.connect(tmp_path / "a") as file:
-        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    file.close()
 
 
 def test_bad_files_and_settings(tmp_path):
