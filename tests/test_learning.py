@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
+from support.random_data import random_tree
+from support.trees import same
 
 KINDS = [
     {"method": "insertion"},
@@ -24,21 +26,13 @@ KINDS = [
 SHAPES = ["uniform", "yule", "balanced", "caterpillar"]
 
 
-def random_tree(shape, n, seed=0):
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
-
-
-def same(a, b):
-    return ordhc.metrics.robinson_foulds(a, b, normalize=False) == 0
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=25)
 @given(
     n=st.integers(1, 40), shape=st.sampled_from(SHAPES), seed=st.integers(0, 1000), batch=st.integers(1, 9)
 )
 def test_the_true_tree_is_found(kind, n, shape, seed, batch):
-    truth = random_tree(shape, n, seed)
+    truth = random_tree(n, seed, shape)
     oracle = oracles.counting(oracles.from_tree(truth))
     tree = ordhc.learn(oracle, n, batch=batch, seed=seed, **kind)
     assert same(tree, truth)
@@ -56,7 +50,7 @@ def test_nodes_of_many_children(kind):
 @settings(deadline=None, max_examples=30)
 @given(n=st.integers(3, 25), seed=st.integers(0, 100), data=st.data())
 def test_answers_in_any_order_and_any_part(n, seed, data):
-    truth = random_tree("uniform", n, seed)
+    truth = random_tree(n, seed, "uniform")
     oracle = oracles.from_tree(truth)
     kind = data.draw(st.sampled_from(KINDS))
     learner = ordhc.Learner(n, seed=seed, **kind)
@@ -88,7 +82,7 @@ def test_contradictions_end():
 
 
 def test_budgets_and_limits():
-    truth = random_tree("balanced", 50, 1)
+    truth = random_tree(50, 1, "balanced")
     oracle = oracles.counting(oracles.from_tree(truth))
     tree = ordhc.learn(oracle, 50, budget=40)
     assert (oracle.n_questions, tree.n_leaves) == (40, 50)
@@ -116,7 +110,7 @@ def ordhc_questions(truth, **settings):
 
 
 def test_errors_keep_all_answers():
-    truth = random_tree("yule", 40, 2)
+    truth = random_tree(40, 2, "yule")
     right = oracles.from_tree(truth)
     calls = 0
 
@@ -236,7 +230,7 @@ def test_recorded_answers():
 
 @pytest.mark.parametrize("wrong", ["random", "adversarial"])
 def test_noise(wrong):
-    truth = random_tree("uniform", 12, 0)
+    truth = random_tree(12, 0, "uniform")
     right = oracles.from_tree(truth)
     rows = np.tile(all_questions(12), (8, 1))
     answers = oracles.noisy(right, 0.8, wrong=wrong, seed=1)(rows)
@@ -255,7 +249,7 @@ def test_noise(wrong):
 
 
 def test_wrappers():
-    truth = random_tree("balanced", 16, 0)
+    truth = random_tree(16, 0, "balanced")
     kept = oracles.recording(truth)
     tree = ordhc.learn(kept, 16, schedule="balanced")
     assert same(tree, truth)
@@ -301,7 +295,7 @@ def test_wrong_answers(method, wrong):
     n = 12 if method == "robust-paper" else 30
     good = 0
     for seed in range(10):
-        truth = random_tree("uniform", n, seed)
+        truth = random_tree(n, seed, "uniform")
         oracle = oracles.noisy(truth, 0.85, wrong=wrong, seed=seed)
         tree = ordhc.learn(oracle, n, method=method, p=0.85, delta=0.05, seed=seed)
         good += same(tree, truth)
@@ -311,7 +305,7 @@ def test_wrong_answers(method, wrong):
 
 @pytest.mark.parametrize("options", [{"parallel": 8}, {"schedule": "balanced"}, {"schedule": "rounds"}])
 def test_wrong_answers_side_by_side(options):
-    truth = random_tree("yule", 60, 1)
+    truth = random_tree(60, 1, "yule")
     learner = ordhc.Learner(60, p=0.9, seed=2, **options)
     one = ordhc.Learner(60, p=0.9, seed=2)
     for each in (learner, one):
@@ -322,7 +316,7 @@ def test_wrong_answers_side_by_side(options):
 
 
 def test_persistent_and_uniform_noise():
-    truth = random_tree("uniform", 40, 1)
+    truth = random_tree(40, 1, "uniform")
     asked = {}
 
     def stubborn(rows):
@@ -388,7 +382,7 @@ def test_linkages_from_pairs(n, seed, batch):
 
 
 def test_active_kernels():
-    truth = random_tree("balanced", 32, 0)
+    truth = random_tree(32, 0, "balanced")
     S = -np.array(
         [[truth.lca_size(i, j) if i != j else 0 for j in range(32)] for i in range(32)], dtype=float
     )

@@ -15,63 +15,17 @@ from scipy.spatial.distance import squareform
 
 import ordhc
 from support import twins
+from support.comparisons import WEIGHTS, WHOLE, comparisons, data_of, with_labels
+from support.trees import clusters_of
 
-WEIGHTS = [0.0, 0.25, 0.5, 1.0, 2.0, 3.0]
-WHOLE = [0.0, 1.0, 2.0, 3.0]
 FROM_TRIPLETS = ["adds3-al", "mulk3-al", "3k-al", "3-al"]
 FROM_QUADRUPLETS = ["adds4-al", "mulk4-al", "4k-al", "4-al"]
 EXACT = ["adds3-al", "3-al", *FROM_QUADRUPLETS]
 FEW = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 
 
-@st.composite
-def comparisons(draw, width, min_leaves=2, max_leaves=8, min_size=0, max_size=30, answered=False):
-    """Repeats, contradictions and rows of no weight included; `answered` mentions every leaf."""
-    n = draw(st.integers(min_leaves, max_leaves))
-    rows = []
-    if n > 2:
-        if width == 3:
-            row = st.lists(st.integers(0, n - 1), min_size=3, max_size=3, unique=True)
-        else:
-            pairs = st.sampled_from(twins.pairs_of(n))
-            row = st.lists(pairs, min_size=2, max_size=2, unique=True).map(lambda row: [*row[0], *row[1]])
-        rows = draw(st.lists(row, min_size=min_size, max_size=max_size))
-        again = st.lists(st.sampled_from(rows), max_size=3) if rows else st.just([])
-        rows = rows + draw(again) + [opposite(row) for row in draw(again)]
-    values = draw(st.sampled_from([None, WEIGHTS, WHOLE]))
-    weights = None
-    if values is not None:
-        weights = draw(st.lists(st.sampled_from(values), min_size=len(rows), max_size=len(rows)))
-    if answered:
-        for leaf in set(range(n)) - set(twins.mentioned(rows, weights)):
-            near, far = (leaf + 1) % n, (leaf + 2) % n
-            rows.append([leaf, near, far] if width == 3 else [leaf, near, leaf, far])
-            if weights is not None:
-                weights.append(1.0)
-    return data_of(rows, n, weights)
-
-
-def opposite(row):
-    return [row[0], row[2], row[1]] if len(row) == 3 else [*row[2:], *row[:2]]
-
-
-def data_of(rows, n, weights=None, width=None):
-    width = width or (len(rows[0]) if len(rows) else 3)
-    kind = ordhc.Triplets if width == 3 else ordhc.Quadruplets
-    return kind(np.array(rows, dtype=int).reshape(-1, width), n, None, weights)
-
-
 def for_method(method, **options):
     return comparisons(3 if method in FROM_TRIPLETS else 4, **options)
-
-
-@st.composite
-def with_labels(draw, data):
-    """Data (or a matrix) and initial clusters: any whole numbers as labels."""
-    made = draw(data)
-    n = len(made) if isinstance(made, np.ndarray) else made.n_leaves
-    labels = draw(st.lists(st.sampled_from([-7, 0, 1, 5]), min_size=n, max_size=n))
-    return made, labels
 
 
 @st.composite
@@ -138,7 +92,7 @@ def clustered(data, method, **options):
 def assert_merges(tree, expected):
     """The last merges of the tree are the expected ones."""
     first = len(tree.merges) - len(expected)
-    assert twins.clusters_of(tree)[first:] == [cluster for cluster, _ in expected]
+    assert clusters_of(tree)[first:] == [cluster for cluster, _ in expected]
     heights = [height for _, height in expected]
     np.testing.assert_allclose(tree.heights[first:], heights, rtol=1e-9, atol=1e-9)
 
@@ -280,7 +234,7 @@ def test_twin_of_build_by_hand():
 
 def test_clusters_of_a_dendrogram_by_hand():
     tree = ordhc.Dendrogram([(1, 3), (0, 2), (4, 5)], [1.0, 2.0, 3.0])
-    assert twins.clusters_of(tree) == [{1, 3}, {0, 2}, {0, 1, 2, 3}]
+    assert clusters_of(tree) == [{1, 3}, {0, 2}, {0, 1, 2, 3}]
 
 
 # Similarities.
@@ -378,11 +332,11 @@ def test_leaves_without_answers_come_last(method):
         tail = [*tail, 6, 7]
         whole = frozenset(range(8))
         expected = [whole - set(tail[at + 1 :]) for at in range(len(tail))]
-        assert twins.clusters_of(tree)[-len(tail) :] == expected
+        assert clusters_of(tree)[-len(tail) :] == expected
         assert set(tree.heights[-len(tail) :]) == {tree.heights[-len(tail) - 1]}
     for n in (2, 4):
         tree = clustered(data_of([], n, width=data.rows.shape[1]), method)
-        assert twins.clusters_of(tree) == [frozenset(range(at)) for at in range(2, n + 1)]
+        assert clusters_of(tree) == [frozenset(range(at)) for at in range(2, n + 1)]
         assert tree.heights.tolist() == [0.0] * (n - 1)
 
 
@@ -472,11 +426,11 @@ def complete_quadruplets(n, seed):
 @given(st.integers(3, 6), st.integers(0, 2**32 - 1))
 def test_4_sl_and_4_cl_are_single_and_complete_linkage(method, name, n, seed):
     q, y = complete_quadruplets(n, seed)
-    found = twins.clusters_of(ordhc.cluster(q, method=method))
+    found = clusters_of(ordhc.cluster(q, method=method))
     rule = twins.four_sl if method == "4-sl" else twins.four_cl
     assert found == [a | b for a, b, _ in twins.agglomerate(n, rule(q.rows, q.weights))]
     Z = scipy.cluster.hierarchy.linkage(len(y) + 1.0 - y, name)
-    assert found == twins.clusters_of(ordhc.Dendrogram.from_scipy(Z))
+    assert found == clusters_of(ordhc.Dendrogram.from_scipy(Z))
 
 
 @pytest.mark.parametrize("method", ["4-sl", "4-cl"])
@@ -527,7 +481,7 @@ def built(triples, n):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ordhc.OrdhcWarning)
         tree = ordhc.cluster(data_of(triples, n, width=3), method="build")
-    return set(twins.clusters_of(tree)) | {frozenset([leaf]) for leaf in range(n)}
+    return set(clusters_of(tree)) | {frozenset([leaf]) for leaf in range(n)}
 
 
 @FEW
@@ -611,8 +565,8 @@ def test_renumbering_leaves_renumbers_the_tree(method, n, m, seed):
     renumbered = data_of(order[data.rows], n, data.weights)
     before = ordhc.cluster(data, method=method)
     after = ordhc.cluster(renumbered, method=method)
-    mapped = [frozenset(int(order[leaf]) for leaf in cluster) for cluster in twins.clusters_of(before)]
-    assert twins.clusters_of(after) == mapped
+    mapped = [frozenset(int(order[leaf]) for leaf in cluster) for cluster in clusters_of(before)]
+    assert clusters_of(after) == mapped
     np.testing.assert_allclose(after.heights, before.heights, rtol=1e-9, atol=1e-9)
 
 

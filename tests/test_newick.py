@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.testing import strategies
 
 dendropy = pytest.importorskip("dendropy")
 
@@ -42,14 +43,9 @@ def read(text, **options):
 @st.composite
 def dendrograms(draw):
     """With everything that a dendrogram can have, or without."""
-    n = draw(st.integers(1, 9))
+    shape = draw(strategies.dendrograms(max_leaves=9))
+    n, kind, merges = shape.n_leaves, shape.kind, shape.merges.tolist()
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    there, merges = list(range(n)), []
-    for k in range(n - 1):
-        a, b = (there.pop(rng.integers(len(there))) for _ in range(2))
-        merges.append((a, b))
-        there.append(n + k)
-    kind = draw(st.sampled_from(["similarity", "dissimilarity"]))
     heights = rng.integers(0, 4, n - 1) * draw(st.sampled_from([1.0, 0.1, 1 / 3]))
     if draw(st.booleans()):
         heights = np.sort(heights)[:: 1 if kind == "dissimilarity" else -1]

@@ -16,6 +16,7 @@ import ordhc
 from ordhc import cli
 from ordhc.canonical import canonical_order, in_order
 from ordhc.testing.strategies import triplets
+from support.trees import members
 
 
 def planted(times, seed=0, **model):
@@ -25,11 +26,7 @@ def planted(times, seed=0, **model):
 
 
 def clusters(tree):
-    """The sets of leaves of a tree."""
-    found = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges:
-        found.append(found[a] | found[b])
-    return set(found)
+    return set(members(tree))
 
 
 def moved(tree):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _ordhc
-from ordhc.cli import main
 from ordhc.testing import strategies
-from support import twins
+from support.processes import run
+from support.trees import clusters_of
 
 PLANTED, LABELS = ordhc.simulate_planted(900, levels=2, leaves_per_cluster=4, sigma=0.03, seed=1)
 
@@ -21,8 +21,8 @@ PLANTED, LABELS = ordhc.simulate_planted(900, levels=2, leaves_per_cluster=4, si
 def test_support_is_the_share_of_resamples_with_the_cluster():
     b = ordhc.bootstrap(PLANTED, n_resamples=40, seed=3)
     assert b.tree.with_support(None) == ordhc.cluster(PLANTED)
-    having = [set(twins.clusters_of(tree)) for tree in b.trees]
-    for cluster, share in zip(twins.clusters_of(b.tree), b.support, strict=True):
+    having = [set(clusters_of(tree)) for tree in b.trees]
+    for cluster, share in zip(clusters_of(b.tree), b.support, strict=True):
         assert share == sum(cluster in clusters for clusters in having) / 40
     assert b.support[-1] == 1.0
     assert 0 < b.support.min() < 1
@@ -31,10 +31,10 @@ def test_support_is_the_share_of_resamples_with_the_cluster():
 
 def test_the_consensus_has_the_clusters_of_more_than_half():
     b = ordhc.bootstrap(PLANTED, n_resamples=31, seed=4)
-    having = [set(twins.clusters_of(tree)) for tree in b.trees]
+    having = [set(clusters_of(tree)) for tree in b.trees]
     common = {cluster for clusters in having for cluster in clusters}
     common = {cluster for cluster in common if sum(cluster in clusters for clusters in having) > 15.5}
-    nodes = zip(twins.clusters_of(b.consensus), b.consensus.support, strict=True)
+    nodes = zip(clusters_of(b.consensus), b.consensus.support, strict=True)
     assert {cluster for cluster, share in nodes if not math.isnan(share)} == common
     # The planted clusters are sure, what is within them isn't.
     truth = [frozenset(np.flatnonzero(LABELS[:, -1] == c).tolist()) for c in range(4)]
@@ -245,14 +245,6 @@ def test_satisfied_is_its_definition(data):
 
 
 # --- the command line ------------------------------------------------------------------------
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    code = stop.value.code
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ import ordhc
 from ordhc import oracles
 from ordhc.cli import group
 from support.processes import TESTS
+from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer
-from support.trees import random_tree, same
+from support.trees import same
 
 
 def test_a_session_is_reopened_at_any_moment(tmp_path):
@@ -160,7 +161,7 @@ WORKER = """
 import json, sys
 import ordhc
 from ordhc import oracles
-from support.trees import random_tree
+from support.random_data import random_tree
 
 path, name = sys.argv[1:]
 oracle = oracles.from_tree(random_tree(60, 3))

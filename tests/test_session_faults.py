@@ -13,8 +13,8 @@ import ordhc
 from ordhc import oracles
 from ordhc.salvage import salvage
 from support.processes import printed
+from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, finish, state
-from support.trees import random_tree
 
 KINDS = [
     {},
@@ -101,7 +101,7 @@ INTERRUPTS = """
 import os, random, signal, sys
 import ordhc
 from ordhc import oracles
-from support.trees import random_tree
+from support.random_data import random_tree
 
 truth = random_tree(200, 1)
 oracle = oracles.from_tree(truth)
@@ -156,7 +156,7 @@ FULL = """
 import os, resource, sys
 import ordhc
 from ordhc import oracles
-from support.trees import random_tree
+from support.random_data import random_tree
 
 truth = random_tree(80, 1)
 oracle = oracles.from_tree(truth)

@@ -15,7 +15,7 @@ import random, sys
 import ordhc
 from ordhc import oracles
 from support.sessions import answer, told_until_killed
-from support.trees import random_tree
+from support.random_data import random_tree
 """
 
 ONE_SESSION = """

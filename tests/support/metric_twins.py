@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from support import twins
-
-
-def members(tree):
-    """The leaves of every cluster, by its label."""
-    found = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges.tolist():
-        found.append(found[a] | found[b])
-    return found
+from support.trees import members
 
 
 def joins(tree):

@@ -26,7 +26,7 @@ def printed(code, *arguments, timeout=300, **environment):
     return done.stdout
 
 
-def command(*arguments, **options):
+def command_line(*arguments, **options):
     """The command line in a process of its own."""
     line = [sys.executable, "-m", "ordhc", *map(str, arguments)]
     return subprocess.run(line, capture_output=True, text=True, timeout=120, **options)

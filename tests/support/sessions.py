@@ -39,7 +39,7 @@ def state(session):
 
 
 def told_until_killed(path, work, seconds):
-    """Open a session in a child, kill it after some seconds at work; the bytes that it has told of until then.
+    """Open a session in a child, kill it after some seconds of work; the bytes that it has told until then.
 
     `work(session, tell)` goes on for good; what it tells is kept though it is killed.
     """

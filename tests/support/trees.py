@@ -1,9 +1,6 @@
-"""Trees at random, and what is in a tree."""
-
-import numpy as np
+"""What is in a tree."""
 
 import ordhc
-from ordhc import _ordhc
 
 
 def members(tree):
@@ -22,19 +19,3 @@ def clusters_of(tree):
 def same(a, b):
     """Whether two trees have the same clusters, whatever the names of the leaves."""
     return ordhc.metrics.robinson_foulds(a.with_names(None), b.with_names(None), normalize=False) == 0
-
-
-def random_tree(n, seed=0, shape="uniform"):
-    """One of the engine's random trees."""
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
-
-
-def random_merges(n, seed):
-    """Pairs of labels that make a tree of n leaves."""
-    rng = np.random.default_rng(seed)
-    there, merges = list(range(n)), []
-    for at in range(n - 1):
-        a, b = (there.pop(rng.integers(len(there))) for _ in range(2))
-        merges.append((a, b))
-        there.append(n + at)
-    return merges
