@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist
 import ordhc
 from measure import alternating, peak_megabytes, table
 from ordhc import _ordhc
-from ordhc.linkages import engine_linkage
+from ordhc.agglomerate.engine import engine_linkage
 from ordhc.specs import LinkageSpec
 
 INPUT = {

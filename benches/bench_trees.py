@@ -16,7 +16,7 @@ import numpy as np
 
 import ordhc
 from measure import table
-from ordhc import registry
+from ordhc.plugins import registry
 
 TIMES = {"16 n^2": 16, "4 n^2": 4, "n^2": 1, "n^2/4": 1 / 4, "n^2/16": 1 / 16}
 #: By method: the least AARI, row by row.

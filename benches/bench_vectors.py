@@ -127,11 +127,11 @@ def free():
     rows = []
     for n in (5000, 20_000):
         X = scores(n)
-        works = {"ordhc, matrix-free": lambda X=X: ordhc.cluster(X, method="dot-al", engine="matrix-free")}
+        works = {"ordhc, matrix-free": lambda X=X: ordhc.cluster(X, method="dot-al", memory="vectors")}
         if n <= 10_000 or LARGE:
             works["scikit-learn"] = lambda X=X: sklearn_average(X)
         medians = alternating(works, 3)
-        memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al', engine='matrix-free')")
+        memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al', memory='vectors')")
         for name, seconds in medians.items():
             ratio = f"{seconds / medians['ordhc, matrix-free']:.1f}"
             used = memory if name.startswith("ordhc") else ("-", "-")
@@ -168,11 +168,11 @@ def others():
     ]:
         X = np.random.default_rng(0).normal(size=(n, p)) + 4 * np.random.default_rng(1).integers(0, 3, (n, p))
 
-        def ordhc_by(engine, X=X, linkage=linkage):
-            return ordhc.cluster(X, similarity="euclidean", linkage=linkage, engine=engine)
+        def ordhc_by(memory, X=X, linkage=linkage):
+            return ordhc.cluster(X, similarity="euclidean", linkage=linkage, memory=memory)
 
         works = {
-            "ordhc, matrix-free": lambda by=ordhc_by: by("matrix-free"),
+            "ordhc, matrix-free": lambda by=ordhc_by: by("vectors"),
             "ordhc, matrix": lambda by=ordhc_by: by("matrix"),
             "ordhc, auto": lambda by=ordhc_by: by("auto"),
             "fastcluster.linkage_vector": lambda X=X, linkage=linkage: fastcluster.linkage_vector(X, linkage),
@@ -182,7 +182,7 @@ def others():
             del works["fastcluster.linkage_vector"]
         else:
             works["scipy"] = lambda X=X, linkage=linkage: scipy.cluster.hierarchy.linkage(X, linkage)
-        heights = ordhc_by("matrix-free").heights
+        heights = ordhc_by("vectors").heights
         assert np.allclose(heights, fastcluster.linkage(X, linkage)[:, 2])
         medians = alternating(works, 3)
         best = min(medians["fastcluster.linkage"], medians.get("fastcluster.linkage_vector", np.inf))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import InputError, Quadruplets, Triplets
-from ordhc._ceiling import chance_of, satisfied_share
-from ordhc._units import shares_of
-from ordhc.canonical import in_order
 from ordhc.cli import main
-from ordhc.selection import noise_ceiling
+from ordhc.comparison.canonical import in_order
+from ordhc.comparison.units import shares_of
+from ordhc.evaluate import bootstrap, select
+from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 
 
 @st.composite
@@ -218,7 +218,7 @@ def same_partition(numbers, keys):
 @settings(deadline=None)
 @given(answered(max_size=60), st.data())
 def test_questions_are_those_of_the_naive_twin(t, data):
-    from ordhc._units import questions_of
+    from ordhc.comparison.units import questions_of
 
     if data.draw(st.booleans()):
         t = Triplets(t.rows, t.n_leaves)
@@ -227,13 +227,13 @@ def test_questions_are_those_of_the_naive_twin(t, data):
     assert same_partition(question.tolist(), [asked for asked, _ in keys])
     assert same_partition(content.tolist(), [said for _, said in keys])
     if len(set(question.tolist())) >= 3:
-        parts, kept = ordhc.selection._parts(t, 3, 0, unit="answer")
+        parts, kept = select.parts_of(t, 3, 0, unit="answer")
         assert kept == "answer"
         assert len(set(zip(parts.tolist(), question.tolist(), strict=True))) == len(set(question.tolist()))
 
 
 def test_the_order_of_the_three_is_no_question():
-    from ordhc._units import questions_of
+    from ordhc.comparison.units import questions_of
 
     t = Triplets.from_odd_one_out([(2, 0, 1), (2, 1, 0), (0, 1, 2), (3, 1, 2)])
     question, content = questions_of(t)
@@ -365,10 +365,10 @@ def test_people_are_kept_together_where_they_are_known():
     rng = np.random.default_rng(0)
     who = rng.integers(0, 9, 300)
     t = Triplets(at_random(0).rows, groups=np.repeat(who, 2), answers=np.repeat(np.arange(300), 2))
-    parts, kept = ordhc.selection._parts(t, 4, 1)
+    parts, kept = select.parts_of(t, 4, 1)
     assert kept == "group"
     assert all(len(set(parts[t.groups == person])) == 1 for person in range(9))
-    assert ordhc.selection._parts(t, 4, 1, unit="answer")[1] == "answer"
+    assert select.parts_of(t, 4, 1, unit="answer")[1] == "answer"
     found = ordhc.select(t, ["adds3-al"], folds=3)
     assert found.unit == found.to_dict()["unit"] == "group"
     own = ordhc.bootstrap(t, n_resamples=4)
@@ -397,7 +397,7 @@ def test_the_fast_bootstrap_counts_answers_as_the_slow_one(monkeypatch):
         np.concatenate([few.rows, many.rows]), 6, answers=np.concatenate([few.answers, many.answers + 3])
     )
     fast = ordhc.bootstrap(t, n_resamples=20)
-    monkeypatch.setattr(ordhc.resampling._Work, "is_additive", property(lambda _: False))
+    monkeypatch.setattr(bootstrap._Work, "is_additive", property(lambda _: False))
     slow = ordhc.bootstrap(t, n_resamples=20)
     assert fast.trees == slow.trees
     for name in fast.scores:

@@ -16,7 +16,7 @@ import pytest
 
 import ordhc
 from ordhc.cli import group, main
-from ordhc.cli.common import emit_json
+from ordhc.cli.output import emit_json
 from support.processes import command_line
 
 TEXT = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
@@ -172,7 +172,7 @@ def test_errors_of_ordhc_itself_are_code_3(answers, capsys, monkeypatch):
     def broken(*_, **__):
         raise TypeError("a\nbug")
 
-    monkeypatch.setattr("ordhc.clustering.Plan.of", broken)
+    monkeypatch.setattr("ordhc.clustering.plan.Plan.of", broken)
     code, out, err = run(capsys, "cluster", "a.csv")
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert err.startswith("ordhc: TypeError: a bug (this is a bug; please report it")

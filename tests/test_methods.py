@@ -609,7 +609,7 @@ def test_vectors():
     assert np.allclose(ordhc.similarity(X, "dot"), dot)
     lengths = np.linalg.norm(X, axis=1)
     assert np.allclose(ordhc.similarity(X, "cosine"), X @ X.T / lengths[:, None] / lengths)
-    tree = ordhc.cluster(X, method="dot-al", engine="matrix")
+    tree = ordhc.cluster(X, method="dot-al", memory="matrix")
     assert tree.with_leaf_heights(None) == ordhc.linkage(ordhc.similarity(X, "dot"))
     start = np.arange(12) % 4
     d = ordhc.cluster(X.tolist(), method="cosine-al", initial_clusters=start)

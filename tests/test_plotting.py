@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.plotting import plot_dendrogram, save_plot, svg
+from ordhc.plotting.drawing import plot_dendrogram, save_plot, svg
 
 pytest.importorskip("matplotlib")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import cli
-from ordhc.canonical import canonical_order, in_order
+from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.testing.strategies import triplets
 from support.trees import members
 
@@ -150,7 +150,7 @@ def test_vectors_are_refined_by_dasguptas_cost():
     with pytest.raises(ordhc.InputError, match="refine='revenue' needs comparisons"):
         ordhc.cluster(X, similarity="dot", linkage="average", refine="revenue")
     with pytest.raises(ordhc.InputError, match="needs a matrix"):
-        ordhc.cluster(X, similarity="dot", linkage="average", refine=True, engine="matrix-free")
+        ordhc.cluster(X, similarity="dot", linkage="average", refine=True, memory="vectors")
 
 
 def test_heights():
@@ -367,9 +367,9 @@ def test_the_better_method_is_chosen():
 def test_scores_are_of_answers_not_seen():
     t, _ = planted(2, seed=1)
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
-    from ordhc.selection import _parts
+    from ordhc.evaluate.select import parts_of
 
-    part, _ = _parts(t, 2, 3)
+    part, _ = parts_of(t, 2, 3)
     expected = []
     for fold in range(2):
         tree = ordhc.cluster(t[part != fold])
@@ -381,24 +381,24 @@ def test_scores_are_of_answers_not_seen():
 
 
 def test_answers_to_one_question_stay_together():
-    from ordhc.selection import _parts
+    from ordhc.evaluate.select import parts_of
 
     rng = np.random.default_rng(0)
     rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
-    part, _ = _parts(ordhc.Triplets(rows), 3, 0)
+    part, _ = parts_of(ordhc.Triplets(rows), 3, 0)
     question = {}
     for row, of in zip(rows.tolist(), part.tolist(), strict=True):
         assert question.setdefault((row[0], *sorted(row[1:])), of) == of
     assert set(question.values()) == {0, 1, 2}
     rows = np.array(list(itertools.permutations(range(5), 4)))[rng.integers(0, 120, 400)]
-    part, _ = _parts(ordhc.Quadruplets(rows), 3, 0)
+    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0)
     question = {}
     for row, of in zip(rows.tolist(), part.tolist(), strict=True):
         key = frozenset([frozenset(row[:2]), frozenset(row[2:])])
         assert question.setdefault(key, of) == of
     assert set(question.values()) == {0, 1, 2}
     people = rng.integers(0, 7, 400)
-    part, _ = _parts(ordhc.Quadruplets(rows), 3, 0, people)
+    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0, people)
     assert all(len(set(part[people == person])) == 1 for person in range(7))
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import hooks, registry, specs, testing
+from ordhc import hooks, specs, testing
+from ordhc.plugins import registry
 
 S = np.array([[0.0, 3, 1, 0], [3, 0, 2, 0], [1, 2, 0, 5], [0, 0, 5, 0]])
 GUIDE = Path(__file__).parent.parent / "docs" / "plugins.md"

@@ -11,7 +11,7 @@ import pytest
 
 import ordhc
 from ordhc import oracles
-from ordhc.salvage import salvage
+from ordhc.asking.salvage import salvage
 from support.processes import printed
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, finish, state

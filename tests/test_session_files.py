@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import ordhc
 from ordhc import oracles
+from ordhc.asking.salvage import salvage
 from ordhc.cli import group
-from ordhc.salvage import salvage
 
 DATA = Path(__file__).parent / "data"
 NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
@@ -230,7 +230,7 @@ def test_files_that_are_refused(tmp_path):
             ordhc.Session(tmp_path / "b")
         return str(caught.value)
 
-    from ordhc.store import setting_rows
+    from ordhc.asking.schema import setting_rows
 
     kept = {"format": 3, "n_leaves": 7, "names": NAMES, "learner": {}}
     total = setting_rows(kept)[0][2]

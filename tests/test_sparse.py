@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import clustering
 from support.random_data import random_comparisons
 
 LINKAGES = ("single", "complete", "average")
@@ -192,8 +191,8 @@ def test_few_answers_take_no_matrix(name, weighted, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ordhc.OrdhcWarning)
         full = [ordhc.cluster(data, linkage=name, initial_clusters=given) for given in (None, labels)]
-        monkeypatch.setattr(clustering, "_MANY", 0)
-        monkeypatch.setattr(clustering, "_FEW", 0)
+        monkeypatch.setattr("ordhc.clustering.routes._MANY", 0)
+        monkeypatch.setattr("ordhc.clustering.routes._FEW", 0)
         monkeypatch.setattr(ordhc._ordhc, "adds", None)
         few = [ordhc.cluster(data, linkage=name, initial_clusters=given) for given in (None, labels)]
     for a, b in zip(full, few, strict=True):

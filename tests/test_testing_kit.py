@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import registry
-from ordhc.builtin.similarities import adds
+from ordhc.plugins import registry
+from ordhc.similarities.comparisons import adds
 from ordhc.specs import LanceWilliams, LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
 from ordhc.testing import (
     LINKAGE_CHECKS,
@@ -20,7 +20,7 @@ from ordhc.testing import (
     check_similarity,
     strategies,
 )
-from ordhc.testing.comparison_linkages import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
+from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
 from support.processes import printed
 
 BUILTIN = [row for row in ordhc.list_plugins() if row.plugin == "ordhc"]

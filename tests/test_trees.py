@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 
 import ordhc
-from ordhc import metrics, registry
+from ordhc import metrics
+from ordhc.plugins import registry
 from support import metric_twins as naive
 
 QUICK = settings(deadline=None, max_examples=80)

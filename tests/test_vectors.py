@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
 import ordhc
-from ordhc import vectors
+from ordhc.similarities.pca import select_dimension
 
 
 def positive(n, p, seed=0, dtype=np.float64):
@@ -47,12 +47,12 @@ def clusters_of(tree):
     return dict(zip(sets[tree.n_leaves :], tree.heights.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("engine", ["auto", "matrix", "matrix-free"])
+@pytest.mark.parametrize("memory", ["auto", "matrix", "vectors"])
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(2, 14), p=st.integers(1, 6), seed=st.integers(0, 10_000))
-def test_dot_products_are_the_papers_algorithm(engine, n, p, seed):
+def test_dot_products_are_the_papers_algorithm(memory, n, p, seed):
     X = positive(n, p, seed)
-    tree = ordhc.cluster(X, method="dot-al", engine=engine)
+    tree = ordhc.cluster(X, method="dot-al", memory=memory)
     heights, own = naive_dot(X)
     found = clusters_of(tree)
     assert found.keys() == heights.keys()
@@ -66,13 +66,13 @@ def test_dot_products_are_the_papers_algorithm(engine, n, p, seed):
 
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 60), p=st.integers(1, 8), seed=st.integers(0, 10_000), groups=st.integers(1, 5))
-def test_engines_agree(n, p, seed, groups):
+def test_with_and_without_a_matrix_agree(n, p, seed, groups):
     X = positive(n, p, seed)
     start = np.random.default_rng(seed).integers(0, groups, n) if seed % 2 else None
     for similarity in ("dot", "cosine"):
         trees = [
-            ordhc.cluster(X, similarity=similarity, engine=engine, initial_clusters=start)
-            for engine in ("matrix", "matrix-free")
+            ordhc.cluster(X, similarity=similarity, memory=memory, initial_clusters=start)
+            for memory in ("matrix", "vectors")
         ]
         if p > 1 or similarity == "dot":
             assert trees[0].merges.tolist() == trees[1].merges.tolist()
@@ -84,7 +84,7 @@ def test_engines_agree(n, p, seed, groups):
 def test_any_form_of_vectors(name):
     X = positive(40, 7, 3)
     X[X < 0.5] = 0
-    want = ordhc.cluster(X, similarity=name, engine="auto")
+    want = ordhc.cluster(X, similarity=name, memory="auto")
     forms = {
         "Fortran order": np.asfortranarray(X),
         "a view": np.repeat(X, 2, axis=1)[:, ::2],
@@ -176,8 +176,8 @@ def test_few_vectors(name, n):
 def test_duplicates_and_zeros():
     X = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], 5, axis=0)
     for name in ("dot", "cosine"):
-        for engine in ("matrix", "matrix-free"):
-            cut = ordhc.cluster(X, similarity=name, engine=engine).cut(7)
+        for memory in ("matrix", "vectors"):
+            cut = ordhc.cluster(X, similarity=name, memory=memory).cut(7)
             assert len(set(cut[:5])) == len(set(cut[5:10])) == 1
 
 
@@ -198,18 +198,18 @@ def test_duplicates_and_zeros():
 )
 def test_bad_vectors(data, text):
     with pytest.raises(ordhc.InputError, match=text):
-        ordhc.cluster(data, similarity="dot", engine="matrix")
+        ordhc.cluster(data, similarity="dot", memory="matrix")
 
 
-def test_bad_engines():
+def test_bad_words_for_memory():
     X = positive(5, 2)
-    with pytest.raises(ordhc.InputError, match="engine is 'fast', not one of auto, matrix, matrix-free"):
-        ordhc.cluster(X, method="dot-al", engine="fast")
+    with pytest.raises(ordhc.InputError, match="memory is 'fast', not one of auto, matrix, vectors"):
+        ordhc.cluster(X, method="dot-al", memory="fast")
     for parts in ({"similarity": "dot", "linkage": "complete"}, {"similarity": "euclidean"}):
         with pytest.raises(ordhc.InputError, match="needs a matrix"):
-            ordhc.cluster(X, **parts, engine="matrix-free")
+            ordhc.cluster(X, **parts, memory="vectors")
     with pytest.raises(ordhc.InputError, match="overflow|large|finite"):
-        ordhc.cluster([[1e200], [1e200], [1.0]], method="dot-al", engine="matrix-free")
+        ordhc.cluster([[1e200], [1e200], [1.0]], method="dot-al", memory="vectors")
 
 
 def test_a_matrix_that_does_not_fit_names_the_bytes():
@@ -226,14 +226,14 @@ def test_negative_similarities_are_told():
     S = (X @ X.T / 3)[np.triu_indices(80, 1)]
     share = f"{(S < 0).mean():.1%} of all pairs have negative dot similarities"
     size = f"{-S[S < 0].sum() / np.abs(S).sum():.1%} of the total size"
-    for engine in ("matrix", "matrix-free"):
+    for memory in ("matrix", "vectors"):
         with pytest.warns(ordhc.OrdhcWarning) as told:
-            ordhc.cluster(X, method="dot-al", engine=engine)
+            ordhc.cluster(X, method="dot-al", memory=memory)
         text = str(told[0].message)
         assert f"{share}, {size}" in text
         assert f"{S[S < 0].mean():.4g} on average, {S.min():.4g} at the least" in text
     with pytest.warns(ordhc.OrdhcWarning, match="of sampled pairs"):
-        ordhc.cluster(np.random.default_rng(0).normal(size=(2500, 3)), method="dot-al", engine="matrix-free")
+        ordhc.cluster(np.random.default_rng(0).normal(size=(2500, 3)), method="dot-al", memory="vectors")
     with pytest.warns(ordhc.OrdhcWarning, match="negative cosine similarities"):
         ordhc.cluster(sp.csr_matrix(X), method="cosine-al")
     with warnings.catch_warnings():
@@ -286,7 +286,7 @@ def test_scores_are_of_vectors_that_are_not_centred():
 def test_truncated_decompositions_equal_full_ones(monkeypatch):
     X = positive(60, 50)
     full = ordhc.pca(X, 4)
-    monkeypatch.setattr(vectors, "_SMALL", 10)
+    monkeypatch.setattr("ordhc.similarities.pca._SMALL", 10)
     np.testing.assert_allclose(ordhc.pca(X, 4), full, atol=1e-8)
     np.testing.assert_allclose(ordhc.pca(sp.csr_matrix(X), 4), full, atol=1e-8)
     assert np.array_equal(ordhc.pca(X, 4), ordhc.pca(X, 4))
@@ -308,19 +308,19 @@ def naive_wasserstein(X, r):
 def test_dimensions_by_wasserstein_distance():
     random = np.random.default_rng(3)
     X = random.normal(size=(60, 3)) @ random.normal(size=(3, 20)) * 3 + random.normal(size=(60, 20))
-    r, found = vectors.select_dimension(X, max_components=8)
+    r, found = select_dimension(X, max_components=8)
     assert list(found) == list(range(1, 9))
     np.testing.assert_allclose([naive_wasserstein(X, k) for k in found], list(found.values()), rtol=1e-9)
     assert r == min(found, key=found.get)
     assert ordhc.pca(X, max_components=8).shape == (60, r)
-    few, part = vectors.select_dimension(X, candidates=[2, 5])
+    few, part = select_dimension(X, candidates=[2, 5])
     assert part == {2: pytest.approx(found[2]), 5: pytest.approx(found[5])}
     assert few in part
-    shuffled = vectors.select_dimension(X, max_components=4, seed=1)[1]
-    assert shuffled != vectors.select_dimension(X, max_components=4)[1]
-    assert shuffled == vectors.select_dimension(X, max_components=4, seed=1)[1]
+    shuffled = select_dimension(X, max_components=4, seed=1)[1]
+    assert shuffled != select_dimension(X, max_components=4)[1]
+    assert shuffled == select_dimension(X, max_components=4, seed=1)[1]
     told = []
-    odd = vectors.select_dimension(sp.csr_matrix(X[:33]), max_components=3, progress=told.append)[0]
+    odd = select_dimension(sp.csr_matrix(X[:33]), max_components=3, progress=told.append)[0]
     assert 1 <= odd <= 3
     assert told == pytest.approx([1 / 3, 2 / 3, 1])
 
@@ -346,7 +346,7 @@ def test_components_on_the_way():
     scores = ordhc.pca(X, 2)
     again = ordhc.linkage(scores @ scores.T / 5)
     assert tree.merges.tolist() == again.merges.tolist()
-    assert ordhc.cluster(X, similarity="pca-cosine", n_components=2, engine="matrix-free").n_leaves == 20
+    assert ordhc.cluster(X, similarity="pca-cosine", n_components=2, memory="vectors").n_leaves == 20
 
 
 # --- single linkage and Ward without a matrix ------------------------------------------------
@@ -366,8 +366,8 @@ def test_single_linkage_needs_no_matrix(n, p, similarity, seed, single):
     X = random.normal(size=(n, p)) if "euclidean" in similarity else random.integers(0, 4, (n, p))
     X = X.astype(np.float32 if single else np.float64)
     trees = [
-        ordhc.cluster(X, similarity=similarity, linkage="single", engine=engine)
-        for engine in ("matrix", "matrix-free", "auto")
+        ordhc.cluster(X, similarity=similarity, linkage="single", memory=memory)
+        for memory in ("matrix", "vectors", "auto")
     ]
     for tree in trees[1:]:
         assert tree.merges.tolist() == trees[0].merges.tolist()
@@ -380,17 +380,15 @@ def test_ward_needs_no_matrix(sparse):
     X = positive(70, 20)
     X[:, 3:] *= np.random.default_rng(0).random(X[:, 3:].shape) < 0.2
     data = sp.csr_matrix(X) if sparse else X
-    free = ordhc.cluster(data, similarity="euclidean", linkage="ward", engine="matrix-free")
-    full = ordhc.cluster(X, similarity="euclidean", linkage="ward", engine="matrix")
+    free = ordhc.cluster(data, similarity="euclidean", linkage="ward", memory="vectors")
+    full = ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="matrix")
     assert free.merges.tolist() == full.merges.tolist()
     np.testing.assert_allclose(free.heights, full.heights, rtol=1e-9)
     cosine = [
-        ordhc.cluster(data, similarity="cosine", linkage="single", engine=engine)
-        for engine in ("matrix", "matrix-free")
+        ordhc.cluster(data, similarity="cosine", linkage="single", memory=memory)
+        for memory in ("matrix", "vectors")
     ]
     assert cosine[0].merges.tolist() == cosine[1].merges.tolist()
     np.testing.assert_allclose(cosine[0].leaf_heights, cosine[1].leaf_heights)
     with pytest.raises(ordhc.InputError, match="needs a matrix to start from initial_clusters"):
-        ordhc.cluster(
-            X, similarity="euclidean", linkage="ward", engine="matrix-free", initial_clusters=[0] * 70
-        )
+        ordhc.cluster(X, similarity="euclidean", linkage="ward", memory="vectors", initial_clusters=[0] * 70)

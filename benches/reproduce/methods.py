@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 import ordhc
-from ordhc import registry
 from ordhc.errors import OrdhcWarning
+from ordhc.plugins import registry
 
 COMPARISONS = {
     "AddS3-AL": "adds3-al",

@@ -14,23 +14,28 @@ from typing import TYPE_CHECKING, Any
 import ordhc._start as _start  # noqa: F401
 from ordhc import metrics, oracles
 from ordhc._version import __version__
-from ordhc.clustering import cluster
-from ordhc.comparisons import Quadruplets, Triplets
-from ordhc.dendrogram import Dendrogram
+from ordhc.agglomerate.linkage import linkage
+from ordhc.asking.answers import estimate_p
+from ordhc.asking.learner import Learner, Questions
+from ordhc.asking.loop import learn
+from ordhc.asking.planted import simulate_planted
+from ordhc.clustering.cluster import cluster
+from ordhc.clustering.refine import refine
+from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
+from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
+from ordhc.evaluate.select import Candidate, Selection, select
 from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
-from ordhc.learning import Learner, Questions, estimate_p, learn
-from ordhc.refining import refine
-from ordhc.registry import list_plugins
-from ordhc.resampling import Bootstrap, bootstrap
-from ordhc.selection import Candidate, Selection, select
-from ordhc.trees import as_dendrogram
-from ordhc.vectors import pca
-from ordhc.verbs import linkage, score, similarity, simulate_planted
+from ordhc.metrics.score import score
+from ordhc.plugins.registry import list_plugins
+from ordhc.similarities.pca import pca
+from ordhc.similarities.similarity import similarity
+from ordhc.tree.convert import as_dendrogram
+from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
+    from ordhc.asking.session import Session
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
-    from ordhc.session import Session
 
 # Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
 __all__ = [
@@ -78,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
         return OrdinalClustering
     if name == "Session":
-        from ordhc.session import Session
+        from ordhc.asking.session import Session
 
         return Session
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

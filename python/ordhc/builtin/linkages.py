@@ -1,21 +1,13 @@
 """The built-in linkages."""
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
+from ordhc.clustering.preferences import build, by_rank, consistency, preferences
+from ordhc.plugins.hooks import hookimpl
+from ordhc.plugins.specs import LinkageSpec
 
-from ordhc import _ordhc, clustering
-from ordhc.canonical import canonical_order, in_order
-from ordhc.comparisons import Quadruplets, Triplets
-from ordhc.dendrogram import Dendrogram
-from ordhc.errors import InputError
-from ordhc.hooks import hookimpl
-from ordhc.refining import refined
-from ordhc.specs import LinkageSpec
+__all__ = ["ordhc_linkages"]
+
 
 _SUMMARIES = {
     "single": "the most similar pair of members",
@@ -29,91 +21,6 @@ _SUMMARIES = {
 
 
 _SOURCE = "Ghoshdastidar, Perrot & von Luxburg 2019"
-
-Progress = Callable[[float], None]
-Labels = NDArray[np.int64]
-
-
-def preferences(
-    data: Triplets | Quadruplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
-) -> Dendrogram:
-    """3-AL of triplets, 4-AL of quadruplets."""
-    tree = _ordhc.preference_linkage(data.rows, data.weights, data.n_leaves, initial_clusters, progress)
-    return Dendrogram._of(tree, data.names)
-
-
-def by_rank(
-    name: str,
-    data: Quadruplets,
-    *,
-    initial_clusters: Labels | None = None,
-    progress: Progress | None = None,
-) -> Dendrogram:
-    """A linkage that needs the order of similarities only; the number of pairs beaten gives it."""
-    with _names_in_errors(data.names):
-        beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress)
-    rule = _ordhc.Linkage.native(name)
-    if data.n_leaves == 1:
-        return Dendrogram([], [], kind="similarity", names=data.names)
-    tree = _ordhc.agglomerate(beaten, rule, False, "auto", initial_clusters, progress)
-    return Dendrogram._of(tree, data.names)
-
-
-def build(
-    data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
-) -> Dendrogram:
-    """BUILD; it goes from the root to the leaves and can't start from clusters."""
-    if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
-        raise InputError(
-            "linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them"
-        )
-    order = canonical_order(data)
-    tree = _build(in_order(data, order), clustering.part(progress, 0, 0.5))
-    if tree is not None:
-        return tree.relabel(order).with_names(data.names)
-    with _names_in_errors(data.names):
-        # The answers that contradict each other, as they are numbered.
-        found = _ordhc.build(data.rows, data.weights, data.n_leaves, clustering.part(progress, 0.5, 1))
-    return Dendrogram._of(found, data.names)
-
-
-def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
-    """The tree of BUILD, if there is one."""
-    with suppress(InputError):
-        return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress), None)
-    return None
-
-
-def consistency(
-    data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
-) -> Dendrogram:
-    """The tree of BUILD if there is one, else one that satisfies many triplets."""
-    order = canonical_order(data)
-    fitting = in_order(data, order)
-    if initial_clusters is None:
-        tree = _build(fitting, clustering.part(progress, 0, 0.1))
-        if tree is not None:
-            return tree.relabel(order).with_names(data.names)
-    initial = None if initial_clusters is None else initial_clusters[order]
-    start = clustering.Plan.of(data, method="adds3-al+spr")
-    tree, _ = start.fit(fitting, initial_clusters=initial, progress=clustering.part(progress, 0.1, 0.4))
-    tree = refined(tree, fitting, "satisfied", initial=initial, progress=clustering.part(progress, 0.4, 1))
-    return tree.relabel(order).with_names(data.names)
-
-
-@contextmanager
-def _names_in_errors(names: tuple[str, ...] | None) -> Iterator[None]:
-    """Writes (2, 5) in an error of the engine as (cat, dog)."""
-    try:
-        yield
-    except InputError as error:
-        if names is None:
-            raise
-
-        def named(found: re.Match[str]) -> str:
-            return f"({', '.join(names[int(leaf)] for leaf in found[1].split(', '))})"
-
-        raise InputError(re.sub(r"\((\d+(?:, \d+)+)\)", named, str(error))) from None
 
 
 @hookimpl

@@ -1,7 +1,7 @@
 """The built-in methods: the papers' names."""
 
-from ordhc.hooks import hookimpl
-from ordhc.specs import MethodSpec
+from ordhc.plugins.hooks import hookimpl
+from ordhc.plugins.specs import MethodSpec
 
 _FOUNDATIONS = "Ghoshdastidar, Perrot & von Luxburg 2019"
 _REVENUE = "Mandal, Perrot & Ghoshdastidar 2023"

@@ -1,8 +1,8 @@
 """The built-in metrics."""
 
 from ordhc import metrics
-from ordhc.hooks import hookimpl
-from ordhc.specs import MetricSpec
+from ordhc.plugins.hooks import hookimpl
+from ordhc.plugins.specs import MetricSpec
 
 _REVENUE = "Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4"
 _GRAY = "Gray et al. 2024"

@@ -1,27 +1,27 @@
 """The built-in oracles: which of three leaves is the odd one out?"""
 
-from ordhc import oracles
-from ordhc.hooks import hookimpl
-from ordhc.specs import OracleSpec
+from ordhc.asking.sources import from_similarity, from_tree, from_vectors, person, recorded
+from ordhc.plugins.hooks import hookimpl
+from ordhc.plugins.specs import OracleSpec
 
 
 @hookimpl
 def ordhc_oracles() -> list[OracleSpec]:
-    """Register the oracles that need no person."""
+    """Register the oracles that answer from what they know, and the person at the terminal."""
     return [
-        OracleSpec(name="tree", summary="answers as a dendrogram has it", make=oracles.from_tree),
-        OracleSpec(name="similarity", summary="answers as a matrix has it", make=oracles.from_similarity),
+        OracleSpec(name="tree", summary="answers as a dendrogram has it", make=from_tree),
+        OracleSpec(name="similarity", summary="answers as a matrix has it", make=from_similarity),
         OracleSpec(
             name="vectors",
             summary="answers as vectors have it",
-            make=oracles.from_vectors,
+            make=from_vectors,
             parameters={"similarity": "euclidean"},
         ),
         OracleSpec(
             name="recorded",
             summary="answers that were collected before",
-            make=oracles.recorded,
+            make=recorded,
             parameters={"missing": "error"},
         ),
-        OracleSpec(name="person", summary="the person at the terminal", make=oracles.person),
+        OracleSpec(name="person", summary="the person at the terminal", make=person),
     ]

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from ordhc import __version__
+from ordhc._version import __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
 from ordhc.cli.convert import convert
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
     from contextlib import nullcontext
 
     from ordhc._start import importing_is_over
-    from ordhc.cli.common import only_json
+    from ordhc.cli.output import only_json
     from ordhc.errors import InputError, OrdhcWarning, PluginError
     from ordhc.io.guard import brief
 

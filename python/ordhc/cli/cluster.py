@@ -4,22 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.common import (
-    Comparisons,
+from ordhc.cli.output import (
+    check_outputs,
     emit_json,
-    parameters_of,
+    print_summary,
     progress_bar,
-    read_comparisons,
-    reading_options,
+    summarise,
+    summarise_bootstrap,
+    write_outputs,
 )
+from ordhc.cli.reading import Comparisons, parameters_of, read_comparisons, reading_options
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from ordhc.clustering import Plan
-    from ordhc.dendrogram import Dendrogram
-    from ordhc.resampling import Bootstrap
 
 
 @click.command(no_args_is_help=True)
@@ -96,8 +94,9 @@ def cluster(
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
-    from ordhc.clustering import Plan
-    from ordhc.verbs import score
+    from ordhc.clustering.cluster import fit
+    from ordhc.clustering.plan import Plan
+    from ordhc.metrics.score import score
 
     inputs = (file, initial, reading["names"])
     check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json, inputs=inputs)
@@ -119,10 +118,10 @@ def cluster(
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
     start = None if initial is None else read_labels(initial, data)
     with progress_bar("clustering", quiet=quiet) as progress:
-        tree, unanswered = plan.fit(data, initial_clusters=start, tie_seed=seed, progress=progress)
+        tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
     resampled = None
     if bootstrap is not None:
-        from ordhc.resampling import bootstrap as resample
+        from ordhc.evaluate.bootstrap import bootstrap as resample
 
         with progress_bar("resampling", quiet=quiet) as progress:
             resampled = resample(
@@ -152,134 +151,6 @@ def cluster(
         print_summary(summary, tree, flat)
 
 
-def check_outputs(
-    outputs: tuple[str, ...],
-    plots: tuple[str, ...],
-    labels: str | None,
-    consensus: str | None = None,
-    *,
-    n_clusters: int | None,
-    as_json: bool,
-    inputs: tuple[str | None, ...] = (),
-) -> None:
-    """Everything that could keep results from being written, before any work is done."""
-    from pathlib import Path
-
-    from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.trees import tree_format
-    from ordhc.plotting import PICTURES, need_matplotlib
-
-    for path in [*outputs, *([consensus] if consensus else [])]:
-        tree_format(path, "newick" if path == "-" else None)
-        check_writable(path)
-    for path in plots:
-        if Path(path).suffix.lower() not in PICTURES:
-            raise click.UsageError(f"{path}: a picture is one of {', '.join(PICTURES)}")
-        check_writable(path)
-    if plots:
-        need_matplotlib()
-    if labels is not None:
-        if n_clusters is None:
-            raise click.UsageError("--labels needs --n-clusters")
-        check_writable(labels)
-    targets = [*outputs, *plots, *(path for path in (labels, consensus) if path), *(["-"] if as_json else [])]
-    check_outputs_apart(targets, inputs)
-
-
-def write_outputs(
-    tree: "Dendrogram",
-    outputs: tuple[str, ...],
-    plots: tuple[str, ...],
-    labels: str | None,
-    flat: "NDArray[np.int64] | None",
-) -> None:
-    """Write the trees, the pictures and the labels."""
-    from ordhc.io import write_tree
-
-    for path in outputs:
-        write_tree(tree, path)
-    for path in plots:
-        from ordhc.plotting import save_plot
-
-        save_plot(tree, path, n_clusters=None if flat is None else int(flat.max()) + 1)
-    if labels is not None and flat is not None:
-        import csv
-        import io
-
-        from ordhc.io.files import write_bytes
-
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["leaf", "name", "cluster"])
-        writer.writerows(zip(range(tree.n_leaves), tree.labels, flat.tolist(), strict=True))
-        write_bytes(labels, text.getvalue().encode())
-
-
-def summarise(
-    data: Comparisons,
-    tree: "Dendrogram",
-    plan: "Plan",
-    revenue: float,
-    flat: "NDArray[np.int64] | None",
-    files: list[str],
-    unanswered: "NDArray[np.int64]",
-) -> dict[str, Any]:
-    """What there is to say about a run."""
-    return {
-        "n_leaves": tree.n_leaves,
-        "n_comparisons": len(data),
-        "kind": type(data).__name__.lower(),
-        "weighted": data.weights is not None,
-        "unanswered": unanswered.tolist(),
-        "similarity": None if plan.similarity is None else plan.similarity.name,
-        "linkage": plan.linkage.name,
-        "refine": plan.refine,
-        "revenue": revenue,
-        "labels": None if flat is None else flat.tolist(),
-        "files": [path for path in files if path != "-"],
-    }
-
-
-def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
-    """Support and intervals."""
-    support = found.support[:-1]
-    return {
-        "n_resamples": len(found.trees),
-        "confidence": found.confidence,
-        "n_clusters": len(support),
-        "n_clusters_50": int((support >= 0.5).sum()),
-        "n_clusters_95": int((support >= 0.95).sum()),
-        "scores": {name: vars(interval) for name, interval in found.intervals.items()},
-        "unit": found.unit,
-        "chance": found.chance,
-        "ceiling": None if found.ceiling is None else vars(found.ceiling),
-        "consensus": found.consensus.to_dict(),
-    }
-
-
-def print_bootstrap(found: dict[str, Any]) -> None:
-    """Support and intervals, for people."""
-    inner = found["n_clusters"]
-    click.echo(
-        f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
-        f"{found['n_resamples']} resamples, {found['n_clusters_95']} in 95%"
-    )
-    names = {
-        "revenue": "revenue",
-        "satisfied": "share of answers satisfied",
-        "held_out": "share of held-out answers satisfied",
-    }
-    for key, name in names.items():
-        score = found["scores"][key]
-        low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
-        click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
-    click.echo(f"  of held-out answers: chance {found['chance']:.4f}")
-    if found["ceiling"] is not None:
-        from ordhc.selection import NoiseCeiling
-
-        click.echo(f"  of repeated questions: noise ceiling {NoiseCeiling(**found['ceiling'])}")
-
-
 def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
     """Initial clusters from a csv file, as --labels writes them; leaves that aren't there start alone."""
     import numpy as np
@@ -294,28 +165,3 @@ def read_labels(path: str, data: Comparisons) -> "NDArray[np.int64]":
         if cluster is not None:
             labels[leaf] = number.setdefault(cluster, len(number))
     return labels
-
-
-def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
-    """The summary for people."""
-    click.echo(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
-    if summary["unanswered"]:
-        from ordhc.clustering import unanswered_text
-
-        click.echo(unanswered_text(tree, summary["unanswered"]))
-    similarity = f"{summary['similarity']} similarity, " if summary["similarity"] else ""
-    refined = f", refined by {summary['refine']}" if summary["refine"] else ""
-    click.echo(f"method   {similarity}{summary['linkage']} linkage{refined}")
-    click.echo(f"revenue  {summary['revenue']:,} (higher is better)")
-    if "bootstrap" in summary:
-        print_bootstrap(summary["bootstrap"])
-    if flat is not None:
-        import numpy as np
-
-        click.echo(f"{flat.max() + 1} clusters:")
-        for label in range(int(flat.max()) + 1):
-            members = [tree.labels[leaf] for leaf in np.flatnonzero(flat == label)]
-            shown = "; ".join(members[:3]) + ("; ..." if len(members) > 3 else "")
-            click.echo(f"  {label + 1:>3} ({len(members)} leaves): {shown}")
-    for path in summary["files"]:
-        click.echo(f"wrote    {path}")

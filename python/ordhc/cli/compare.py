@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from ordhc.cli.common import emit_json, progress_bar, read_comparisons, reading_arguments, reading_options
+from ordhc.cli.output import emit_json, progress_bar
+from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options
 
 
 @click.command(no_args_is_help=True)
@@ -45,7 +46,7 @@ def compare(
       ordhc compare answers.csv
       ordhc compare answers.csv --method adds3-al --method adds3-al+spr --group participant
     """
-    from ordhc.selection import select
+    from ordhc.evaluate.select import select
 
     data = read_comparisons(file, **reading)
     with progress_bar("comparing", quiet=quiet) as progress:

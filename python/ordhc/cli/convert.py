@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ordhc.cli.common import read_comparisons, reading_options
+from ordhc.cli.reading import read_comparisons, reading_options
 
 _ONLY_TREES = (".nwk", ".newick", ".tree", ".tre", ".json")
 _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy")

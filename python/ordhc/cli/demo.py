@@ -18,13 +18,13 @@ def demo(output_dir: str, n_clusters: int) -> None:
     from importlib.resources import as_file, files
     from pathlib import Path
 
-    from ordhc.cli.cluster import check_outputs, print_summary, summarise, write_outputs
-    from ordhc.cli.common import progress_bar
-    from ordhc.clustering import Plan
+    from ordhc.cli.output import check_outputs, print_summary, progress_bar, summarise, write_outputs
+    from ordhc.clustering.cluster import fit
+    from ordhc.clustering.plan import Plan
     from ordhc.errors import MissingExtraError
     from ordhc.io import read_triplets
-    from ordhc.plotting import need_matplotlib
-    from ordhc.verbs import score
+    from ordhc.metrics.score import score
+    from ordhc.plotting.drawing import need_matplotlib
 
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def demo(output_dir: str, n_clusters: int) -> None:
         data = read_triplets(path, names=names)
     plan = Plan.of(data, method="adds3-al")
     with progress_bar("clustering", quiet=False) as progress:
-        tree, unanswered = plan.fit(data, progress=progress)
+        tree, unanswered = fit(plan, data, progress=progress)
     flat = tree.cut(n_clusters)
     write_outputs(tree, outputs, plots, None, flat)
     summary = summarise(data, tree, plan, score(tree, data), flat, [*outputs, *plots], unanswered)

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.common import emit_json, progress_bar
+from ordhc.asking.sources import from_tree
+from ordhc.asking.wrappers import noisy
+from ordhc.cli.output import check_outputs, emit_json, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ordhc.session import Session
+    from ordhc.asking.session import Session
 
 #: Seconds between two looks at the file for others' answers.
 _POLL = 0.5
@@ -62,7 +64,6 @@ def learn(
       ordhc learn animals.ordhc -o tree.nwk --export answers.csv
       ordhc learn --oracle tree.nwk --noise 0.8
     """
-    from ordhc.cli.cluster import check_outputs
     from ordhc.errors import InputError
     from ordhc.io import write_comparisons, write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
@@ -131,9 +132,9 @@ def learn(
 def _opened(session: str, items: str | None, oracle: str | None, given: dict[str, Any]) -> "Session":
     from pathlib import Path
 
+    from ordhc.asking.session import Session
     from ordhc.errors import InputError
     from ordhc.io import read_names, read_tree
-    from ordhc.session import Session
 
     names = None if items is None else read_names(items)
     n_leaves = None
@@ -148,15 +149,15 @@ def _opened(session: str, items: str | None, oracle: str | None, given: dict[str
 def _simulate(path: str, noise: float | None, given: dict[str, Any], quiet: bool) -> dict[str, Any]:
     import math
 
-    from ordhc import metrics, oracles
+    from ordhc import metrics
+    from ordhc.asking.learner import Learner
+    from ordhc.asking.loop import learn as verb
     from ordhc.io import read_tree
-    from ordhc.learning import Learner
-    from ordhc.learning import learn as verb
 
     truth = read_tree(path)
-    oracle = oracles.from_tree(truth)
+    oracle = from_tree(truth)
     if noise is not None:
-        oracle = oracles.noisy(oracle, noise, seed=given.get("seed", 0))
+        oracle = noisy(oracle, noise, seed=given.get("seed", 0))
         if noise > 0.5 and not {"p", "repeat"} & set(given):
             # Unless told otherwise the learner knows how often the answers are right.
             given = {**given, "p": noise}
@@ -177,16 +178,15 @@ def _simulate(path: str, noise: float | None, given: dict[str, Any], quiet: bool
 
 
 def _answer_all(session: "Session", path: str, noise: float | None, seed: int, quiet: bool) -> None:
-    from ordhc import oracles
     from ordhc.io import read_tree
 
     truth = read_tree(path)
     if truth.names is not None and session.names is not None:
         place = {name: leaf for leaf, name in enumerate(session.names)}
         truth = truth.relabel([place[name] for name in truth.names])
-    oracle = oracles.from_tree(truth)
+    oracle = from_tree(truth)
     if noise is not None:
-        oracle = oracles.noisy(oracle, noise, seed=seed)
+        oracle = noisy(oracle, noise, seed=seed)
     with progress_bar("asking", quiet=quiet) as progress:
         while not session.done:
             questions = session.ask(None)

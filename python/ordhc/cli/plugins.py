@@ -14,9 +14,9 @@ def plugins(as_json: bool) -> None:
     """
     import warnings
 
-    from ordhc.cli.common import emit_json
+    from ordhc.cli.output import emit_json
     from ordhc.errors import OrdhcWarning
-    from ordhc.registry import KINDS, list_plugins
+    from ordhc.plugins.registry import KINDS, list_plugins
 
     with warnings.catch_warnings():
         # The table says it.

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.common import emit_json, parameters_of, progress_bar, read_comparisons, reading_options
+from ordhc.cli.output import emit_json, progress_bar
+from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
 
 if TYPE_CHECKING:
-    from ordhc.dendrogram import Dendrogram
-    from ordhc.specs import MetricSpec
+    from ordhc.plugins.specs import MetricSpec
+    from ordhc.tree.dendrogram import Dendrogram
 
 _COMPARISONS = {"triplets", "quadruplets"}
 
@@ -46,10 +47,10 @@ def score(
       ordhc score tree.nwk taxonomy.csv --metric aari --labels family,genus
       ordhc score tree.nwk similarities.npy --metric dasgupta_cost
     """
-    from ordhc import registry
     from ordhc.errors import InputError
     from ordhc.io import read_reference, read_tree
-    from ordhc.verbs import score as verb
+    from ordhc.metrics.score import score as verb
+    from ordhc.plugins import registry
 
     if tree == "-" == reference:
         raise InputError("only one of TREE and FILE can be standard input")

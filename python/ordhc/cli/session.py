@@ -2,7 +2,7 @@
 
 import click
 
-from ordhc.cli.common import emit_json
+from ordhc.cli.output import emit_json
 
 
 @click.group()
@@ -27,7 +27,7 @@ def salvage(file: str, output: str) -> None:
     Example:
       ordhc session salvage animals.ordhc -o saved.ordhc
     """
-    from ordhc.salvage import salvage as verb
+    from ordhc.asking.salvage import salvage as verb
 
     done = verb(file, output)
     click.echo(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
@@ -53,8 +53,8 @@ def info(file: str, as_json: bool) -> None:
     """
     from pathlib import Path
 
+    from ordhc.asking.session import Session
     from ordhc.errors import InputError
-    from ordhc.session import Session
 
     if not Path(file).exists():
         raise InputError(f"{file}: there is no such session")

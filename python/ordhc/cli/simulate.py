@@ -2,7 +2,7 @@
 
 import click
 
-from ordhc.cli.common import emit_json
+from ordhc.cli.output import emit_json
 
 
 @click.command(no_args_is_help=True)
@@ -46,10 +46,10 @@ def simulate(
     Example:
       ordhc simulate planted.csv --levels 3 --leaves-per-cluster 10 --labels truth.csv --seed 1
     """
+    from ordhc.asking.planted import simulate_planted
     from ordhc.io import write_comparisons
     from ordhc.io.comparisons import SUFFIXES
     from ordhc.io.files import check_outputs_apart, check_writable, suffix_of, write_bytes
-    from ordhc.verbs import simulate_planted
 
     if file != "-" and suffix_of(file, SUFFIXES) in ("", ".txt"):
         raise click.UsageError(f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy")

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks import quoted
-from ordhc._frames import ANSWERS, PERSONS, WEIGHTS
-from ordhc._ids import as_ids
 from ordhc._signals import interrupts_later
+from ordhc.comparison.frames import ANSWERS, PERSONS, WEIGHTS
+from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked
 from ordhc.io.guard import looks_like

@@ -7,8 +7,8 @@ import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc._checks import choice, quoted
-from ordhc._frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
-from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import from_arrays, from_parquet
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of

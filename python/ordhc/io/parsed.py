@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
-from ordhc._ids import check_reach
+from ordhc.comparison.ids import check_reach
 from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io.guard import brief
 

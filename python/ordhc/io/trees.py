@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc.dendrogram import Dendrogram
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
 from ordhc.io.guard import brief, looks_like, reading
 from ordhc.io.sheet import listed, located, read_sheet
+from ordhc.tree.dendrogram import Dendrogram
 
 FORMATS = {
     ".nwk": "newick",

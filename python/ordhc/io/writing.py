@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
-from ordhc.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
 from ordhc.io.comparisons import KNOWN, SUFFIXES

@@ -11,17 +11,11 @@ Every `check_...` runs small named checks and raises an AssertionError that says
 how. `ordhc.testing.strategies` has hypothesis strategies for the data types.
 """
 
-from ordhc.testing.checks import (
-    LINKAGE_CHECKS,
-    METRIC_CHECKS,
-    ORACLE_CHECKS,
-    SIMILARITY_CHECKS,
-    check_linkage,
-    check_metric,
-    check_oracle,
-    check_similarity,
-)
-from ordhc.testing.comparison_linkages import COMPARISON_LINKAGE_CHECKS
+from ordhc.testing.linkages import LINKAGE_CHECKS, check_linkage
+from ordhc.testing.metrics import METRIC_CHECKS, check_metric
+from ordhc.testing.oracles import ORACLE_CHECKS, check_oracle
+from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS
+from ordhc.testing.similarities import SIMILARITY_CHECKS, check_similarity
 
 __all__ = [
     "COMPARISON_LINKAGE_CHECKS",

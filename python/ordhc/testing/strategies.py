@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.comparisons import Quadruplets, Triplets
-from ordhc.dendrogram import Dendrogram
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

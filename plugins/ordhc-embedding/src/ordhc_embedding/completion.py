@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc import InputError, Triplets
 from ordhc._ordhc import expected_adds3
-from ordhc.selection import questions
+from ordhc.evaluate.select import questions
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
 

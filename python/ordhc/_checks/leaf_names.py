@@ -1,0 +1,46 @@
+"""Checks of the names of leaves."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ordhc._checks.arrays import unmasked
+from ordhc._checks.quoting import quoted
+from ordhc.errors import InputError
+
+__all__ = ["names"]
+
+
+def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
+    """Names of leaves: different strings, `n` of them, or None.
+
+    Raises
+    ------
+    InputError
+        One string, what is no string, a name twice, another number.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(f"names must be a sequence of strings, not the {_kind(given)} {quoted(given)}")
+    if isinstance(given, np.ma.MaskedArray):
+        given = unmasked("names", given)
+    try:
+        checked = tuple(given)
+    except Exception as error:
+        raise InputError(f"names cannot be read: {quoted(str(error))}") from None
+    seen: dict[str, int] = {}
+    for at, name in enumerate(checked):
+        if not isinstance(name, str):
+            raise InputError(f"names[{at}] is {quoted(name)}, not a string")
+        if name in seen:
+            raise InputError(f"the name {quoted(name)} occurs twice, at {seen[name]} and {at}")
+        seen[name] = at
+    if n is not None and len(checked) != n:
+        raise InputError(f"{len(checked)} names for {n} leaves")
+    return tuple(str(name) for name in checked)
+
+
+def _kind(value: Any) -> str:
+    return "string" if isinstance(value, str) else type(value).__name__

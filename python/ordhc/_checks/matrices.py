@@ -1,0 +1,77 @@
+"""Matrices as the engine reads them."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc._checks.arrays import array, numbers_of
+from ordhc.errors import InputError
+
+__all__ = ["handed_over", "leaves_of_condensed", "matrix", "square"]
+
+
+def matrix(S: ArrayLike) -> NDArray[Any]:
+    """A C-contiguous array of a type that the engine reads, with a shape that it can be."""
+    values = array("the matrix", S)
+    if values.ndim == 2 and values.shape[0] != values.shape[1]:
+        raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
+    if values.ndim not in (1, 2):
+        raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")
+    if values.dtype.kind in "iu":
+        if values.dtype.kind == "u" and values.dtype.itemsize == 8:
+            _check_unsigned(values)
+        small = values.dtype.itemsize < 4 or values.dtype == np.int32
+        values = values.astype(np.int32 if small else np.int64, copy=False)
+    elif values.dtype.kind == "b":
+        values = values.astype(np.int32)
+    elif values.dtype.kind in "UT":
+        raise InputError(f"a matrix of text, {values.dtype}, holds no similarities")
+    elif values.dtype not in (np.float32, np.float64):
+        values = numbers_of("the matrix", values)
+    return np.ascontiguousarray(values)
+
+
+def _check_unsigned(values: NDArray[Any]) -> None:
+    """Refuses what 64-bit integers with a sign do not hold, except on the diagonal."""
+    limit = np.iinfo(np.int64).max
+    if not values.size or values.max() <= limit:
+        return
+    above = values > limit
+    if values.ndim == 2:
+        np.fill_diagonal(above, False)
+    places = np.argwhere(above)
+    if len(places):
+        place = tuple(places[0].tolist())
+        raise InputError(f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1")
+
+
+def handed_over(S: ArrayLike) -> NDArray[np.float64]:
+    """S itself, if it can be worked in."""
+    fine = isinstance(S, np.ndarray) and S.dtype == np.float64 and S.dtype.isnative
+    if not (fine and S.flags.c_contiguous and S.flags.writeable and S.flags.aligned):  # type: ignore[union-attr]
+        found = f"{type(S).__name__} of {S.dtype}" if isinstance(S, np.ndarray) else type(S).__name__
+        raise InputError(
+            f"overwrite=True needs a writable, C-contiguous array of float64, not this {found}: "
+            "np.array(S, dtype=np.float64) makes one"
+        )
+    return matrix(S)
+
+
+def leaves_of_condensed(length: int) -> int:
+    n = (1 + math.isqrt(1 + 8 * length)) // 2
+    if n * (n - 1) // 2 != length:
+        raise InputError(f"a condensed vector has n(n-1)/2 values; {length} is no such number")
+    return n
+
+
+def square(values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim == 2:
+        return values
+    n = leaves_of_condensed(len(values))
+    square = np.zeros((n, n), dtype=values.dtype)
+    upper = np.triu_indices(n, 1)
+    square[upper] = values
+    square.T[upper] = values
+    return square

@@ -1,0 +1,15 @@
+"""Who is told how far long work has come."""
+
+from collections.abc import Callable
+
+__all__ = ["Progress", "part"]
+
+#: Called now and then with the share that is done, from 0 to 1.
+Progress = Callable[[float], None]
+
+
+def part(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """What tells the progress of a part of the work that goes from one share to another."""
+    if progress is None:
+        return None
+    return lambda done: progress(start + (end - start) * done)

@@ -1,0 +1,1 @@
+"""From similarities to a dendrogram."""

@@ -1,0 +1,212 @@
+"""The verb `linkage`: from similarities to a dendrogram."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.agglomerate import spanning, sparse
+from ordhc.agglomerate.engine import engine_linkage
+from ordhc.errors import InputError
+from ordhc.plugins import registry
+from ordhc.plugins.specs import LinkageSpec
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["linkage", "merged_by"]
+
+
+#: How the nearest pair is found.
+ENGINES = ("auto", "chain", "nearest-pair", "naive")
+
+
+def linkage(
+    S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
+    name: str = "average",
+    *,
+    dissimilarity: bool = False,
+    names: Sequence[str] | None = None,
+    n_leaves: int | None = None,
+    engine: str = "auto",
+    initial_clusters: ArrayLike | None = None,
+    tie_seed: int | None = None,
+    overwrite: bool = False,
+    missing: str = "zero",
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Dendrogram:
+    """Merge the most similar pair of clusters until one is left.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric (the diagonal is ignored) or the n(n-1)/2 pairs as SciPy orders them;
+        float64, float32 or integers. Finite. Or, for "single", "complete" and "average", a SciPy sparse
+        (n, n) matrix or array: a pair may be stored in either triangle, or in both with equal values;
+        duplicates are summed, as SciPy does. It stays as it is, and no full matrix is made. Or, for
+        "single", a function: ``S(i, others)`` gives the similarities of leaf i with the k others, (k,)
+        finite; it is called once for every leaf but one, in O(n) memory. Heights are those of a matrix;
+        within a tie clusters may be joined in another order.
+    name
+        "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
+        brings.
+    dissimilarity
+        Smaller is closer. "ward", "centroid" and "median" then work on squares and heights are
+        square roots, as in SciPy. On similarities they take s as a negative squared dissimilarity,
+        and heights stay similarities; a constant added to all of them changes nothing for "ward", but
+        matters for "centroid" and "median".
+    names
+        The names of the leaves; by default those of the rows and columns of a square data frame, as text.
+    n_leaves
+        The number of leaves, where S is a function.
+    engine
+        "auto", "chain" (reducible linkages), "nearest-pair" or "naive"; the tree is the same.
+    initial_clusters
+        (n,) labels: leaves of the same label are merged first, the nearest pair among them first, at
+        least as close as the closest merge after.
+    tie_seed
+        Break ties in a random order of the leaves with this seed, instead of by number.
+    overwrite
+        S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
+        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, the naive
+        engine, and linkages that round, where values repeat, still make a copy). Without, a working copy of
+        up to S's pairs is made, for "single" none. It is float64 whatever the type of S: for float32 up to
+        twice the memory of its pairs.
+    missing
+        What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
+        ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,
+        "complete" the least and "single" the largest of these; clusters without a known pair merge when no
+        others are left, one by one in the order of their smallest leaves, at the height of the last merge (0
+        if there is none). Initial clusters without a known pair inside are merged at the height of the
+        closest merge after. Dissimilarities need "ignore".
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+    **parameters
+        Settings of the linkage, for example ``beta`` of a plugin's "flexible-beta".
+
+    Returns
+    -------
+    Dendrogram
+        Heights are the similarity (or dissimilarity) at each merge.
+
+    Warns
+    -----
+    OrdhcWarning
+        With ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that
+        cancel out so far that the rounding of what they are sums of decides which clusters are nearest.
+
+    Raises
+    ------
+    InputError
+        NaN or infinity (with their place), an asymmetric matrix (a sparse one: the two values), shapes
+        that are none, unknown names (with the nearest ones).
+    MemoryError
+        A matrix that does not fit, with the bytes.
+
+    Notes
+    -----
+    Ties take the pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf
+    of the other), whatever the engine and number of threads. "average" sums whole numbers exactly, so
+    that equal means of counts stay equal. "single" and "complete" compare values as they are. Where
+    similarities are rounded ("average" of other numbers, all other linkages) those count as equal that are
+    the same number when rounded to 36 significant bits, which is to about 2e-11 of themselves. With
+    ``missing="ignore"`` "average" and "complete" take, of equally similar pairs, that of which the larger
+    share is known, and then go by the leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.linkage([[0, 3, 1], [3, 0, 2], [1, 2, 0]], "average")
+    >>> d.merges.tolist(), d.heights.tolist()
+    ([[0, 1], [2, 3]], [3.0, 1.5])
+    """
+    progress = _checks.callback("progress", progress)
+    from ordhc.tree.convert import square_names
+
+    spec = registry.get("linkage", name)
+    settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
+    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
+    overwrite = _checks.flag("overwrite", overwrite)
+    engine = _checks.choice("engine", engine, ENGINES)
+    missing = _checks.choice("missing", missing, ("zero", "ignore"))
+    tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    if names is None:
+        names = square_names(S)
+    if callable(S):
+        if spec.native != "single":
+            raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
+        if overwrite or engine != "auto" or missing != "zero" or initial_clusters is not None:
+            raise InputError("a function takes no overwrite, engine, missing and initial_clusters")
+        if n_leaves is None:
+            raise InputError("a function does not tell the number of leaves: give n_leaves")
+        n = _checks.whole("n_leaves", n_leaves, at_least=1)
+        turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
+        tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
+        return tree.relabel(turn).with_names(names)
+    if n_leaves is not None:
+        raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
+    if sparse.is_sparse(S):
+        if overwrite or engine != "auto":
+            raise InputError("a sparse matrix takes neither overwrite=True nor another engine than 'auto'")
+        pairs = sparse.as_pairs(S)
+        initial = _checks.labels("initial_clusters", initial_clusters, pairs.shape[0])
+        order = None
+        if tie_seed is not None:
+            order = np.random.default_rng(tie_seed).permutation(pairs.shape[0])
+            pairs = sparse.as_pairs(pairs[order][:, order])
+            initial = None if initial is None else initial[order]
+        tree = sparse.merged(
+            pairs, name, spec.native, initial, progress, dissimilarity=bool(dissimilarity), missing=missing
+        )
+        return (tree if order is None else tree.relabel(order)).with_names(names)
+    if missing != "zero":
+        raise InputError(
+            f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
+        )
+    values = _checks.handed_over(S) if overwrite else _checks.matrix(S)
+    n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
+    initial = _checks.labels("initial_clusters", initial_clusters, n)
+    if tie_seed is None:
+        tree = merged_by(
+            spec,
+            values,
+            settings,
+            initial,
+            progress,
+            dissimilarity=dissimilarity,
+            engine=engine,
+            overwrite=overwrite,
+        )
+        return tree.with_names(names)
+    order = np.random.default_rng(tie_seed).permutation(n)
+    values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
+    initial = None if initial is None else initial[order]
+    own = bool(values.dtype == np.float64)
+    tree = merged_by(
+        spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine, overwrite=own
+    )
+    return tree.relabel(order).with_names(names)
+
+
+def merged_by(
+    spec: LinkageSpec,
+    values: NDArray[Any],
+    settings: Mapping[str, Any],
+    initial: NDArray[np.int64] | None,
+    progress: Progress | None,
+    *,
+    dissimilarity: bool = False,
+    engine: str = "auto",
+    overwrite: bool = False,
+) -> Dendrogram:
+    """What a linkage gives for a matrix that the engine reads, or works in."""
+
+    def similarities() -> NDArray[np.float64]:
+        square = _checks.square(values).astype(np.float64)
+        return -square if dissimilarity else square
+
+    rule = engine_linkage(spec, settings, similarities)
+    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress, overwrite)
+    return Dendrogram._of(tree, None)

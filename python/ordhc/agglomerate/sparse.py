@@ -1,0 +1,84 @@
+"""Sparse similarities: SciPy's matrices of which few pairs are stored."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.errors import InputError, OrdhcWarning
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["LINKAGES", "as_pairs", "is_sparse", "merged"]
+
+
+#: Linkages that need no full matrix.
+LINKAGES = ("single", "complete", "average")
+
+
+def is_sparse(data: Any) -> bool:
+    """Whether data are a SciPy sparse matrix or array."""
+    return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+def as_pairs(S: Any) -> Any:
+    """CSR of an (n, n) matrix in float64, in canonical format; S itself where it is that."""
+    if len(S.shape) != 2 or S.shape[0] != S.shape[1]:
+        raise InputError(f"the sparse matrix has shape {S.shape}; (n, n) is needed")
+    if S.dtype.kind not in "biuf":
+        raise InputError(f"a sparse matrix of {S.dtype} holds no similarities")
+    pairs = S.tocsr()
+    if pairs.dtype != np.float64:
+        pairs = pairs.astype(np.float64)
+    if not pairs.has_canonical_format:
+        pairs = pairs.copy()
+        pairs.sum_duplicates()
+    return pairs
+
+
+def merged(
+    pairs: Any,
+    name: str,
+    native: str | None,
+    initial: NDArray[np.int64] | None,
+    progress: Progress | None,
+    *,
+    dissimilarity: bool,
+    missing: str,
+) -> Dendrogram:
+    """What a linkage gives for CSR; a warning if the pairs don't connect all leaves."""
+    if native not in LINKAGES:
+        raise InputError(
+            f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: give S.toarray()"
+        )
+    missing = _checks.choice("missing", missing, ("zero", "ignore"))
+    if dissimilarity and missing == "zero":
+        raise InputError(
+            "with missing='zero' pairs that aren't stored would have dissimilarity 0, as if they were "
+            "identical: sparse dissimilarities need missing='ignore'"
+        )
+    tree, n_trees = _ordhc.agglomerate_sparse(
+        *_places(pairs),
+        np.ascontiguousarray(pairs.data),
+        _ordhc.Linkage.native(native),
+        dissimilarity,
+        missing,
+        initial,
+        progress,
+    )
+    if n_trees > 1:
+        warnings.warn(
+            f"the stored pairs leave {n_trees} separate trees, "
+            "which are joined at the height of the last merge",
+            OrdhcWarning,
+            stacklevel=3,
+        )
+    return Dendrogram._of(tree, None)
+
+
+def _places(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Row pointers and columns, of one type."""
+    wide = np.int64 if np.int64 in (pairs.indptr.dtype, pairs.indices.dtype) else np.int32
+    return tuple(np.ascontiguousarray(part, dtype=wide) for part in (pairs.indptr, pairs.indices))  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""Asking for comparisons: learners, oracles, the loop between them, and sessions that are files."""

@@ -1,0 +1,402 @@
+"""Learners, which ask and are told."""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from numbers import Number
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Learner", "Questions"]
+
+
+#: The learners by `method` and `schedule`, as the engine calls them.
+_SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
+NOISY = ("robust", "robust-paper", "majority")
+OF_PAIRS = ("single", "complete", "4k-active")
+METHODS = ("insertion", "quick", *NOISY, *OF_PAIRS)
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Questions that may be answered now, in any order.
+
+    Attributes
+    ----------
+    ids
+        (m,) their numbers, by which they are answered.
+    rows
+        (m, 3) leaves: the answer is the place of the odd one out (0, 1 or 2), or -1 if no two are closer.
+        Or (m, 4), two pairs: the answer is 1 if the first pair is more similar, -1 if the second one is,
+        0 if neither.
+    """
+
+    ids: NDArray[np.int64]
+    rows: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
+
+
+#: At most so many questions are handed out at a time, if each is asked several times.
+_MOST = 2**22
+
+
+@dataclass
+class _Votes:
+    """A question that is asked several times: its leaves, how often it was asked, the answers so far."""
+
+    row: tuple[int, ...]
+    n_asked: int = 0
+    answers: dict[int, int] = field(default_factory=dict)
+
+
+class Learner:
+    """Learns a tree by asking which of three leaves is the odd one out, or which of two pairs is closer.
+
+    It does no input and output and calls nobody: `ask` gives questions, `tell` takes answers, `tree` is
+    the best tree so far. It depends on its settings, the seed and the answers only.
+
+    Parameters
+    ----------
+    n_leaves
+        The number of leaves, or their names.
+    method
+        "insertion" places one leaf after the other, by binary search; "quick" divides leaves by pivots
+        and merges the parts (Emamjomeh-Zadeh & Kempe 2018, Algorithms 3-4 and 1-2). Both find exactly the
+        tree that the answers come from, of any shape and degree. They ask O(n log n) questions where nodes
+        have few children, O((d / log d) n log n) where they have d: a star takes n^2 / 4.
+
+        For answers that are right with probability `p` only: "robust", a posterior search with fresh
+        verification; "robust-paper", the algorithm of the paper's section 5, a reference that asks a
+        hundred times as much and knows binary trees only (others are an error); "majority", which repeats
+        every question. The tree is wrong with probability at most `delta`, whatever its shape and degree
+        and whatever the wrong answers are, if each answer is right with probability `p` or more given all
+        answers before it, and the same question asked again is answered anew. With `p` < 1 "insertion" is
+        "robust".
+
+        Of two pairs ask "single" and "complete", which find the single and complete linkage of
+        similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
+        equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
+    p
+        How likely an answer is right, more than 1/2. `estimate_p` tells it from repeated questions.
+    delta
+        How likely the tree may be wrong, if answers are as `method` says.
+    assume
+        Of "robust": "adversarial", wrong answers may be anything; "uniform" asks two thirds as much, but
+        promises nothing: trees are wrong about as rarely as `delta` says if no wrong answer is likelier
+        than (1 - `p`) / 2, and much more often if there are preferred lies.
+    noise
+        Of "robust": "independent", or "persistent" if the same question always gets the same answer, as
+        from a language model: no question is asked twice, and no probability is promised.
+    schedule
+        Of "insertion" and "robust": "questions" asks the fewest questions, one leaf after the other;
+        "balanced" and "rounds" place many leaves side by side: few and fewest rounds, somewhat more
+        questions.
+    parallel
+        Of the schedule "questions": how many leaves are searched side by side.
+    exact
+        Of the schedule "questions": choose pivots as the paper does, in binary trees never more than
+        log2(2i - 3) questions for leaf i; needs O(n) time a question. Otherwise pivots are those of the
+        largest entropy, which need fewer questions on average.
+    n_landmarks, q, n_references
+        Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
+        ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
+    repeat
+        Ask every question so many times, an odd number, and take the majority; a tie is "none".
+    budget
+        Ask so many questions at most, then be done.
+    limit
+        At most so many questions are open at a time.
+    seed
+        Of the order of leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> learner = ordhc.Learner(["cat", "dog", "car"])
+    >>> questions = learner.ask()
+    >>> sorted(learner.names[leaf] for leaf in questions.rows[0])
+    ['car', 'cat', 'dog']
+    >>> odd = [learner.names[leaf] for leaf in questions.rows[0]].index("car")
+    >>> learner.tell(questions.ids, [odd])
+    >>> learner.done, learner.tree().to_newick(branch_lengths=False)
+    (True, '(car,(cat,dog));')
+    """
+
+    def __init__(
+        self,
+        n_leaves: int | Sequence[str],
+        method: str = "insertion",
+        *,
+        p: float = 1.0,
+        delta: float = 0.05,
+        assume: str = "adversarial",
+        noise: str = "independent",
+        schedule: str = "questions",
+        parallel: int = 1,
+        exact: bool = False,
+        n_landmarks: int | None = None,
+        q: float | None = None,
+        n_references: int | None = None,
+        repeat: int = 1,
+        budget: int | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
+        names = None if is_number else _checks.names(n_leaves)
+        n = (
+            len(names)
+            if names is not None
+            else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
+        )
+        p, delta = _checks.number("p", p), _checks.number("delta", delta)
+        method = _checks.choice("method", method, METHODS)
+        schedule = _checks.choice("schedule", schedule, _SCHEDULES)
+        if not 0.5 < p <= 1:
+            raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
+        if not 0 < delta < 1:
+            raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
+        assume = _checks.choice("assume", assume, ("adversarial", "uniform"))
+        noise = _checks.choice("noise", noise, ("independent", "persistent"))
+        exact = _checks.flag("exact", exact)
+        q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
+        if method == "insertion" and p < 1:
+            method = "robust"
+        if schedule != "questions" and method not in ("insertion", "robust"):
+            raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
+        parallel = _checks.whole("parallel", parallel, at_least=1)
+        if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
+            raise InputError("exact is for insertion without wrong answers, one leaf after the other")
+        seed = _checks.seed(seed)
+        if method in OF_PAIRS:
+            if p < 1:
+                raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
+            counts = {
+                name: None if count is None else _checks.whole(name, count, at_least=1)
+                for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
+            }
+            most = None if budget is None else max(_checks.whole("budget", budget, at_least=0), 1)
+            self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
+        else:
+            kind = "exact" if exact else _SCHEDULES[schedule] if method == "insertion" else method
+            self._learner = _ordhc.Learner(
+                kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
+            )
+        self._names = names
+        self._repeat = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
+        if self._repeat % 2 == 0:
+            raise InputError(f"repeat = {repeat} is even: a majority needs an odd number")
+        self._budget = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
+        self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
+        self._told: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
+        self._n_asked = self._n_answered = self._n_rounds = 0
+        # By question of the engine, if each is asked several times; and those that will be asked more often.
+        self._votes: dict[int, _Votes] = {}
+        self._waiting: deque[int] = deque()
+
+    # What was asked and answered.
+
+    def ask(self, limit: int | None = None) -> Questions:
+        """At most `limit` new questions that may be answered now.
+
+        None: answers to open questions are needed first, or the learner is `done`.
+        """
+        room = self._room(limit)
+        if room <= 0:
+            return self._questions([])
+        was_open = self.n_open > 0
+        if self._repeat == 1:
+            found = Questions(*self._learner.ask(room))
+        else:
+            found = self._ask_repeatedly(room)
+        self._n_asked += len(found)
+        self._n_rounds += bool(len(found)) and not was_open
+        return found
+
+    def _room(self, limit: int | None) -> int:
+        room = min(
+            math.inf if limit is None else _checks.whole("limit", limit, at_least=0),
+            self._limit - self.n_open,
+            self._budget - self._n_asked,
+        )
+        return int(min(room, 2**62))
+
+    def _ask_repeatedly(self, room: int) -> Questions:
+        room = min(room, _MOST)
+        # Only the first one may have been asked already.
+        waiting = len(self._waiting) * self._repeat
+        waiting -= self._votes[self._waiting[0]].n_asked if self._waiting else 0
+        if room > waiting:
+            new = -(-(room - waiting) // self._repeat)
+            for question, row in Questions(*self._learner.ask(new)):
+                self._votes[question] = _Votes(row)
+                self._waiting.append(question)
+        taken: list[tuple[int, Sequence[int]]] = []
+        while self._waiting and len(taken) < room:
+            question = self._waiting[0]
+            votes = self._votes[question]
+            until = min(self._repeat, votes.n_asked + room - len(taken))
+            taken.extend((question * self._repeat + at, votes.row) for at in range(votes.n_asked, until))
+            votes.n_asked = until
+            if until == self._repeat:
+                self._waiting.popleft()
+        return self._questions(taken)
+
+    def _questions(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> Questions:
+        ids = np.array([number for number, _ in pairs], dtype=np.int64)
+        rows = np.array([row for _, row in pairs], dtype=np.int32).reshape(-1, self.width)
+        return Questions(ids, rows)
+
+    @property
+    def open(self) -> Questions:
+        """The questions that were asked and are not answered."""
+        if self._repeat == 1:
+            return Questions(*self._learner.open())
+        rows = [
+            (question * self._repeat + at, votes.row)
+            for question, votes in self._votes.items()
+            for at in range(votes.n_asked)
+            if at not in votes.answers
+        ]
+        return self._questions(rows)
+
+    def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
+        """Answer some of the questions, in any order.
+
+        Parameters
+        ----------
+        ids
+            (m,) numbers of open questions.
+        answers
+            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+
+        Raises
+        ------
+        InputError
+            A question that is not open, or an answer that is none; the answers before it are kept.
+        """
+        numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
+        given = np.atleast_1d(_checks.whole_numbers("answers", answers))
+        if numbers.shape != given.shape or numbers.ndim != 1:
+            raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        if not numbers.size:
+            return
+        wrong = np.flatnonzero((given < -1) | (given > self._largest))
+        fine = int(wrong[0]) if wrong.size else len(given)
+        numbers = numbers[:fine]
+        small = np.ascontiguousarray(given[:fine], dtype=np.int8)
+        if self._repeat == 1:
+            trouble = self._learner.tell(numbers, small)
+            done = fine if trouble is None else trouble[0]
+            text = None if trouble is None else trouble[1]
+        else:
+            done, text = self._tell_votes(numbers, small)
+        self._n_answered += done
+        if text is not None:
+            raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
+        if wrong.size:
+            raise InputError(
+                f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
+                f"the {fine} answers before it are kept"
+            )
+
+    def _tell_votes(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str | None]:
+        for done, (number, answer) in enumerate(zip(ids.tolist(), answers.tolist(), strict=True)):
+            question, at = divmod(number, self._repeat)
+            votes = self._votes.get(question)
+            if votes is None or at >= votes.n_asked or at in votes.answers:
+                return done, f"question {number} is not open"
+            votes.answers[at] = answer
+            if len(votes.answers) == self._repeat:
+                given = list(votes.answers.values())
+                counts = {choice: given.count(choice) for choice in set(given)}
+                most = max(counts.values())
+                best = [choice for choice, count in counts.items() if count == most]
+                # A tie is "none", or "neither".
+                verdict = best[0] if len(best) == 1 else -1 if self.width == 3 else 0
+                self._learner.tell(np.array([question]), np.array([verdict], dtype=np.int8))
+                del self._votes[question]
+        return len(ids), None
+
+    # What is known.
+
+    def tree(self) -> Dendrogram:
+        """The best tree so far over all leaves; those that have no place yet are joined last.
+
+        Nodes of more than two children are merges of equal height; heights are levels.
+        """
+        return Dendrogram._of(self._learner.tree(), self._names)
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask, or the budget is spent and all is answered."""
+        return self._learner.done or (self._n_asked >= self._budget and self.n_open == 0)
+
+    @property
+    def width(self) -> int:
+        """How many leaves a question has: 3, or 4 for two pairs."""
+        return self._learner.width
+
+    @property
+    def _largest(self) -> int:
+        return 2 if self.width == 3 else 1
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self._learner.n_leaves
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, or None."""
+        return self._names
+
+    @property
+    def n_placed(self) -> int:
+        """How many leaves have their place in the tree."""
+        return self._learner.n_placed
+
+    @property
+    def n_asked(self) -> int:
+        """How many questions were asked."""
+        return self._n_asked
+
+    @property
+    def n_answered(self) -> int:
+        """How many questions were answered."""
+        return self._n_answered
+
+    @property
+    def n_open(self) -> int:
+        """How many questions were asked and are not answered."""
+        return self._n_asked - self._n_answered
+
+    @property
+    def n_rounds(self) -> int:
+        """How many times questions were asked while none was open."""
+        return self._n_rounds
+
+    @property
+    def remaining_estimate(self) -> float:
+        """About how many answers are still needed; 0 when done."""
+        if self.done:
+            return 0.0
+        needed = self._learner.remaining_estimate * self._repeat
+        return max(0.0, min(needed, self._budget - self._n_answered))
+
+    def __repr__(self) -> str:
+        state = "done" if self.done else f"about {self.remaining_estimate:,.0f} to go"
+        return (
+            f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
+        )

@@ -1,0 +1,54 @@
+"""What an oracle is: questions in, answers out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+
+__all__ = ["Oracle", "checked_answers", "checked_questions"]
+
+
+Oracle = Callable[[NDArray[Any]], NDArray[Any]]
+
+
+def checked_questions(
+    rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)
+) -> NDArray[np.int32]:
+    """(m, 3) or (m, 4) leaves, different ones in each row of three."""
+    table = _checks.whole_numbers("questions", rows)
+    if table.size == 0:
+        width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]
+        return np.zeros((0, width), dtype=np.int32)
+    if table.ndim != 2 or table.shape[1] not in widths:
+        wanted = " or ".join(f"(m, {width})" for width in widths)
+        raise InputError(f"questions are {wanted} leaf ids, not of shape {table.shape}")
+    if n_leaves is not None:
+        outside = np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))
+        if outside.size:
+            row = table[outside[0]].tolist()
+            raise InputError(f"row {outside[0]}: a leaf of {row} is outside 0..={n_leaves - 1}")
+    return np.ascontiguousarray(table, dtype=np.int32)
+
+
+def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
+    """Answers of an oracle, one for each question; an error names the first that is none."""
+    answers = _checks.array("the oracle's answers", given)
+    if answers.shape != (len(questions),):
+        raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(questions)} questions")
+    if not answers.size:
+        return np.zeros(0, np.int8)
+    known = "1, -1 or 0" if questions.ndim == 2 and questions.shape[1] == 4 else "0, 1, 2 or -1"
+    if answers.dtype.kind not in "iuf":
+        raise InputError(f"the oracle's answers of type {answers.dtype} are not {known}")
+    largest = 1 if known.startswith("1") else 2
+    fine = (answers >= -1) & (answers <= largest) & (answers == np.floor(answers))
+    if not fine.all():
+        row = int(np.flatnonzero(~fine)[0])
+        raise InputError(
+            f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}"
+        )
+    return answers.astype(np.int8)

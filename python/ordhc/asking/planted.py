@@ -1,0 +1,69 @@
+"""Comparisons from the planted model."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+
+__all__ = ["simulate_planted"]
+
+
+def simulate_planted(
+    n_comparisons: int | None = None,
+    *,
+    levels: int = 3,
+    leaves_per_cluster: int = 30,
+    mu: float = 0.8,
+    delta: float = 0.1,
+    sigma: float = 0.1,
+    flip: float = 0.0,
+    quadruplets: bool = False,
+    permute: bool = True,
+    seed: int = 0,
+) -> tuple[Triplets | Quadruplets, NDArray[np.int64]]:
+    """Comparisons from the planted hierarchical model, and the truth.
+
+    A complete binary tree of `levels` levels over 2^levels pure clusters; the similarity of leaves
+    whose clusters part at level l is normal with mean mu - (levels - l) delta and deviation sigma
+    (Ghoshdastidar, Perrot & von Luxburg 2019, section 4.1).
+
+    Parameters
+    ----------
+    n_comparisons
+        Distinct comparisons drawn uniformly from all; by default the square of the number of leaves.
+    flip
+        The probability that an answer is flipped.
+    permute
+        Number the leaves in random order, not cluster by cluster.
+
+    Returns
+    -------
+    comparisons, labels
+        Labels are (n, levels): each leaf's cluster at levels 1, 2, ...
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, labels = ordhc.simulate_planted(500, levels=2, leaves_per_cluster=5, seed=1)
+    >>> t, labels.shape
+    (<Triplets: 500 of 20 leaves>, (20, 2))
+    """
+    levels = _checks.whole("levels", levels, at_least=0)
+    leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
+    n = leaves_per_cluster * 2 ** min(levels, 40)
+    m = n * n if n_comparisons is None else _checks.whole("n_comparisons", n_comparisons, at_least=0)
+    seed = _checks.seed(seed)
+    mu, delta, sigma = (
+        _checks.number(what, value) for what, value in (("mu", mu), ("delta", delta), ("sigma", sigma))
+    )
+    flip = _checks.number("flip", flip, at_least=0, at_most=1)
+    quadruplets, permute = _checks.flag("quadruplets", quadruplets), _checks.flag("permute", permute)
+    if levels > 20 or n > 100_000:
+        raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
+    rows, labels = _ordhc.planted(
+        levels, leaves_per_cluster, mu, delta, sigma, m, flip, quadruplets, permute, seed
+    )
+    kind = Quadruplets if quadruplets else Triplets
+    return kind(rows, n_leaves=n), labels

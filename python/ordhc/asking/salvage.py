@@ -1,0 +1,275 @@
+"""What can still be read of a damaged session, as a new one."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordhc.asking.events import ANSWER, LOST, UNDO, USE, BrokenError, Event, Log, pack, sums_of
+from ordhc.asking.records import records
+from ordhc.asking.schema import FORMAT, KEYS, checked_settings, sum_of, width_of
+from ordhc.asking.store import create
+from ordhc.asking.upgrade import converted, is_fine
+from ordhc.errors import InputError
+
+__all__ = ["Salvaged", "salvage"]
+
+Row = tuple[Any, ...]
+
+_CHUNK = 4096
+#: What SQLite raises on damaged files, and its messages if they cannot be decoded.
+_TROUBLE = (sqlite3.Error, ValueError, OverflowError)
+
+
+@dataclass(frozen=True)
+class Salvaged:
+    """What was kept.
+
+    Attributes
+    ----------
+    n_answers
+        Answers that stand in the new session.
+    n_events
+        Events that were kept.
+    lost
+        The numbers of events that were not.
+    notes
+        What else is not as it was, in sentences.
+    """
+
+    n_answers: int
+    n_events: int
+    lost: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvaged:
+    """Make a new session of all that can be read of a damaged one, which is not touched.
+
+    Every event has a checksum, so what is kept is what was written.
+
+    Raises
+    ------
+    InputError
+        There is nothing of a session in the file, or `new` exists.
+
+    Examples
+    --------
+    >>> import ordhc, os, tempfile
+    >>> from ordhc.asking.salvage import salvage
+    >>> folder = tempfile.mkdtemp()
+    >>> path = os.path.join(folder, "answers.ordhc")
+    >>> with ordhc.Session(path, n_leaves=3) as session:
+    ...     session.tell(session.ask().ids, [0])
+    >>> salvage(path, os.path.join(folder, "new.ordhc")).n_answers
+    1
+    """
+    path, new = os.fspath(path), os.fspath(new)
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such file")
+    if Path(new).exists():
+        raise InputError(f"{new}: there is a file already")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = str(Path(folder) / "copy")
+        for end in ("", "-wal", "-journal"):
+            with suppress(FileNotFoundError):
+                shutil.copyfile(path + end, copy + end)
+        # First as SQLite has it, with commits that aren't in the main file yet; then byte by byte.
+        settings, events, old = _by_sqlite(copy)
+        for end in ("-wal", "-journal", "-shm"):
+            with suppress(FileNotFoundError):
+                Path(copy + end).unlink()
+        raw = list(records(Path(copy).read_bytes()))
+    found = _settings([*settings, *(row for _, row in raw)])
+    if found is not None and found["format"] == 1:
+        return _of_format_1(new, found, old)
+    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (10, 11))]
+    notes: list[str] = []
+    if found is None:
+        found = _guessed(rows)
+        if found is None:
+            raise InputError(f"{path}: nothing of a session is left in it")
+        notes.append(
+            f"The settings are lost: names are numbers, there are at least {found['n_leaves']} leaves, "
+            "and the learner is the default one."
+        )
+    width = width_of(found["learner"])
+    kept, times, lost = _checked(rows, found["n_leaves"], width)
+    n_kept = len(kept) - len(lost)
+    if lost:
+        kept.append((USE, -1, (), None, None))
+        times.append(times[-1])
+        notes.append(
+            "Should an event have been lost by which an answer was taken back, that answer stands again."
+        )
+    create(new, found, width, kept, at=times)
+    return Salvaged(_n_standing(kept, found["n_leaves"], width), n_kept, lost, tuple(notes))
+
+
+def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
+    """Rows of settings, of events, and of events of format 1."""
+    settings: list[Row] = []
+    events: list[tuple[int, Row]] = []
+    old: list[Row] = []
+    with suppress(*_TROUBLE):
+        db = sqlite3.connect(copy, isolation_level=None)
+        try:
+            with suppress(*_TROUBLE):
+                # What the log of writes has goes into the main file.
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with suppress(*_TROUBLE):
+                settings = list(_each(db, "SELECT * FROM settings"))
+            is_old = any(row[0] == "format" and row[1] == "1" for row in settings)
+            if is_old:
+                text = "SELECT seq, kind, question, answer, who, a, b, c, d FROM events"
+                old = list(
+                    {
+                        row[0]: row for row in (*_each(db, f"{text} ORDER BY seq DESC"), *_each(db, text))
+                    }.values()
+                )
+            else:
+                for order in ("", " ORDER BY seq DESC"):
+                    events.extend((row[0], row[1:]) for row in _each(db, f"SELECT * FROM events{order}"))
+        finally:
+            db.close()
+    return settings, events, old
+
+
+def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
+    """Rows until there is trouble."""
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    with suppress(*_TROUBLE):
+        found = db.execute(query)
+        while (row := found.fetchone()) is not None:
+            yield row
+
+
+def _settings(rows: list[Row]) -> dict[str, Any] | None:
+    """The settings, from rows of which some may be of another table, or damaged."""
+    texts: dict[str, str] = {}
+    for key, value, *total in (row for row in rows if len(row) in (2, 3)):
+        if key in KEYS and isinstance(value, str) and total == [sum_of(key, value)]:
+            texts[key] = value
+    try:
+        if "copy" in texts:
+            texts = {**json.loads(texts["copy"]), **texts}
+        elif not texts:
+            # Format 1 has no checksums.
+            texts = {row[0]: row[1] for row in rows if len(row) == 2 and row[0] in KEYS}
+        kept = {key: json.loads(texts[key]) for key in KEYS[:-1]}
+        return checked_settings(kept) if kept["format"] in (1, FORMAT) else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _guessed(rows: list[tuple[int, Row]]) -> dict[str, Any] | None:
+    """Settings with which events fit their checksums."""
+    for learner, width in (({}, 3), ({"method": "single"}, 4)):
+        leaves = [leaf for event, _ in _events(rows, width).values() for leaf in event[2]]
+        if leaves:
+            return {"format": FORMAT, "n_leaves": max(leaves) + 1, "names": None, "learner": learner}
+    return None
+
+
+def _events(rows: list[tuple[int, Row]], width: int) -> dict[int, tuple[Event, float]]:
+    """By seq the events, and their times, of rows whose checksum fits."""
+    seqs, events, times, totals = [], [], [], []
+    for seq, row in rows:
+        event = _event(row, width) if 1 <= seq < 1 << 48 else None
+        if event is not None:
+            seqs.append(seq)
+            events.append(event)
+            times.append(float(row[-2]))
+            totals.append(row[-1])
+    fits = sums_of(seqs, events, times, width) == np.array(totals, dtype=np.int64)
+    found: dict[int, tuple[Event, float]] = {}
+    for at in np.flatnonzero(fits).tolist():
+        found.setdefault(seqs[at], (events[at], times[at]))
+    return found
+
+
+def _event(row: Row, width: int) -> Event | None:
+    """The event of a row of kind, ref, leaves ..., answer, who, at, sum, if it can be one."""
+    if len(row) != width + 6:
+        return None
+    kind, ref, *leaves = row[: 2 + width]
+    answer, who, at, total = row[2 + width :]
+    whole = [kind, total, *(x for x in (ref, *leaves, answer) if x is not None)]
+    if not all(isinstance(x, int) and -(1 << 63) <= x < 1 << 63 for x in whole) or not isinstance(
+        at, int | float
+    ):
+        return None
+    if (who is not None and not isinstance(who, str)) or len({leaf is None for leaf in leaves}) != 1:
+        return None
+    return (kind, -1 if ref is None else ref, () if leaves[0] is None else tuple(leaves), answer, who)
+
+
+def _checked(
+    rows: list[tuple[int, Row]], n_leaves: int, width: int
+) -> tuple[list[Event], list[float], tuple[int, ...]]:
+    """Events that are what was written, `LOST` where there is none; their times; the numbers of the lost."""
+    found = _events(rows, width)
+    kept: list[Event] = []
+    times: list[float] = []
+    lost: dict[int, None] = {}
+    log = Log(n_leaves, width)
+    last = max(found, default=0)
+    for first in range(1, last + 1, _CHUNK):
+        seqs = range(first, min(first + _CHUNK, last + 1))
+        events = [_standing_alone(found.get(seq), seq, lost) for seq in seqs]
+        try:
+            log.extend(pack(events, first, width))
+        except BrokenError:
+            for k, seq in enumerate(seqs):
+                try:
+                    # What the chunk lost meanwhile counts too.
+                    events[k] = _standing_alone((events[k], 0.0), seq, lost)
+                    log.extend(pack([events[k]], seq, width))
+                except BrokenError:
+                    lost[seq] = None
+                    events[k] = (LOST, -1, (), None, None)
+                    log.extend(pack([events[k]], seq, width))
+        kept.extend(events)
+        times.extend(found[seq][1] if seq in found else 0.0 for seq in seqs)
+    return kept, times, tuple(sorted(lost))
+
+
+def _standing_alone(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]) -> Event:
+    """An event, or what is left of it where what it belongs to is lost."""
+    if found is not None:
+        event = found[0]
+        if event[0] == ANSWER and event[1] in lost:
+            # An answer to whoever asks that.
+            return (ANSWER, -1, *event[2:])
+        if event[0] != UNDO or event[1] not in lost:
+            return event
+    lost[seq] = None
+    return (LOST, -1, (), None, None)
+
+
+def _n_standing(events: list[Event], n_leaves: int, width: int) -> int:
+    log = Log(n_leaves, width)
+    log.extend(pack(events, 1, width))
+    return len(log.standing())
+
+
+def _of_format_1(new: str, kept: dict[str, Any], old: list[Row]) -> Salvaged:
+    width = width_of(kept["learner"])
+    old = sorted((row for row in old if isinstance(row[0], int)), key=lambda row: row[0])
+    fine = is_fine(old, kept["n_leaves"], width)
+    rows = [row for row, is_kept in zip(old, fine, strict=True) if is_kept]
+    events = converted(rows, kept, width)
+    create(new, {**kept, "format": FORMAT}, width, events, at=time.time())
+    seqs = {row[0] for row in rows}
+    lost = tuple(seq for seq in range(1, max(seqs, default=0) + 1) if seq not in seqs)
+    notes = ("The session had no checksums: what is kept can be read, and may not be what was written.",)
+    return Salvaged(_n_standing(events, kept["n_leaves"], width), len(rows), lost, notes)

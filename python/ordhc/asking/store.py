@@ -1,0 +1,266 @@
+"""The file of a session: an SQLite database that is checked as it is read.
+
+Nothing in it is ever changed but leases: settings are written once, events are appended. Every row has a
+checksum, events are numbered without gaps, and how many there are is kept apart from them.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ordhc.asking.events import BrokenError, Event, as_rows, packed
+from ordhc.asking.schema import FORMAT, KEYS, checked_settings, damaged, fill, schema, sum_of, width_of
+from ordhc.asking.upgrade import upgrade
+from ordhc.errors import InputError
+from ordhc.io.guard import brief
+
+__all__ = ["Store", "create"]
+
+#: Rows that are read at a time.
+_CHUNK = 1 << 15
+
+
+def create(
+    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: ArrayLike = 0.0
+) -> None:
+    """Make the file of a new session, whole or not at all; one that somebody else makes meanwhile stays.
+
+    Raises
+    ------
+    OSError
+        The folder isn't there or can't be written, or there is no room.
+    """
+    new = f"{path}.new-{os.getpid()}"
+    try:
+        with suppress(FileNotFoundError):
+            Path(new).unlink()
+        db = sqlite3.connect(new, isolation_level=None)
+        try:
+            db.execute("PRAGMA synchronous=FULL")
+            db.execute("BEGIN")
+            fill(db, kept, width, as_rows(events, 1, width, at))
+            db.execute("COMMIT")
+        finally:
+            db.close()
+        if Path(path).exists() and not Path(path).stat().st_size:
+            Path(new).replace(path)
+        else:
+            with suppress(FileExistsError):
+                _place(new, path)
+    except sqlite3.Error as error:
+        raise OSError(f"{brief(path, 200)}: {error}") from None
+    finally:
+        for end in ("", "-journal"):
+            with suppress(FileNotFoundError):
+                Path(new + end).unlink()
+    _synchronise_folder(path)
+
+
+def _place(new: str, path: str) -> None:
+    try:
+        Path(path).hardlink_to(new)
+    except FileExistsError:
+        raise
+    except OSError:
+        # File systems without links.
+        if not Path(path).exists():
+            Path(new).replace(path)
+
+
+def _synchronise_folder(path: str) -> None:
+    with suppress(OSError):
+        folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+class Store:
+    """An open session file.
+
+    Parameters
+    ----------
+    path
+        The file, which exists.
+
+    Raises
+    ------
+    InputError
+        No session, a newer one, or a damaged one.
+    OSError
+        It cannot be opened, or is locked for long.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.width = 3
+        with self._errors():
+            uri = f"{Path(path).absolute().as_uri()}?mode=rw"
+            self._db = sqlite3.connect(
+                uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
+            )
+        try:
+            with self._errors():
+                self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turns SQLite's errors into ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            text = str(error)
+            if "closed database" in text:
+                raise InputError(f"{brief(self.path, 200)}: the session is closed") from None
+            if "unable to open" in text and not Path(self.path).is_file():
+                raise InputError(f"{brief(self.path, 200)}: {error}") from None
+            if "not a database" in text:
+                raise InputError(
+                    f"{brief(self.path, 200)}: is no session ({error}); {self._hint()}"
+                ) from None
+            is_writable = all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).parent))
+            if "readonly" in text and is_writable:
+                raise damaged(self.path, error) from None
+            outside = ("unable to open", "locked", "full", "disk I/O", "readonly", "busy")
+            if isinstance(error, sqlite3.OperationalError) and any(word in text for word in outside):
+                raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
+            raise damaged(self.path, error) from None
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise damaged(self.path, error) from None
+
+    def _hint(self) -> str:
+        return f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
+
+    def _open(self) -> None:
+        # Every commit is on the disk; readers and a writer don't block each other.
+        self._db.execute("PRAGMA synchronous=FULL")
+        tables = self._tables()
+        if "events" not in tables or "settings" not in tables:
+            raise InputError(f"{brief(self.path, 200)}: is an SQLite file, but no session; {self._hint()}")
+        if self._format() == 1:
+            upgrade(self._db)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if told != "ok":
+            raise damaged(self.path, told)
+        self._read_settings()
+        tables = self._tables()
+        tables.pop("sqlite_sequence", None)
+        if tables != schema(self.width):
+            raise damaged(self.path, "its tables are others")
+
+    def _tables(self) -> dict[str, str]:
+        query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        return dict(self._db.execute(query).fetchall())
+
+    def _format(self) -> int:
+        """The file's format; a newer one is refused."""
+        columns = [row[1] for row in self._db.execute("PRAGMA table_info(settings)")]
+        found = self._db.execute("SELECT * FROM settings WHERE key = 'format'").fetchone()
+        if found is None:
+            raise ValueError("it has no format")
+        number = json.loads(found[1])
+        if not isinstance(number, int) or number < 1 or (number == 1) != ("sum" not in columns):
+            raise ValueError(f"its format is {number!r}")
+        if number > FORMAT:
+            if found[2:] != (sum_of("format", found[1]),):
+                raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
+            text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
+            raise InputError(f"{brief(self.path, 200)}: {text}; take a newer version of ordhc")
+        return number
+
+    def _read_settings(self) -> None:
+        rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
+        found = {key: value for key, value, total in rows if total == sum_of(key, value)}
+        if len(found) != len(rows) or set(found) != set(KEYS):
+            raise ValueError("the settings are not what was written")
+        self.settings = checked_settings({key: json.loads(found[key]) for key in KEYS[:-1]})
+        self.width = width_of(self.settings["learner"])
+
+    # Transactions.
+
+    def begin(self) -> None:
+        """Begin to write; others wait."""
+        with self._errors():
+            self._db.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """What was written is on the disk when this returns."""
+        with self._errors():
+            self._db.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Forget what was written since `begin`."""
+        with suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    # Events.
+
+    def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of events from seq `after` + 1 on, as `Log.extend` takes them, some at a time."""
+        with self._errors():
+            told = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+            query = f"SELECT (SELECT max(seq) FROM events), ({told})"
+            last, told = self._db.execute(query).fetchone()
+            count = 0 if last is None else last
+            if last != told or not isinstance(count, int) or count < after:
+                raise ValueError(f"the last event is {last}, and should be {told}")
+            if count == after:
+                return
+            found = self._db.execute(
+                f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,)
+            )
+            while rows := found.fetchmany(_CHUNK):
+                after += len(rows)
+                yield rows
+            if after < count:
+                raise BrokenError(after + 1, "or a later one is missing")
+
+    def append(self, events: Sequence[Event], after: int, at: float) -> None:
+        """Append events, of which the first gets the seq `after` + 1."""
+        rows = as_rows(events, after + 1, self.width, at)
+        with self._errors():
+            marks = ", ".join("?" * (self.width + 7))
+            self._db.executemany(f"INSERT INTO events VALUES ({marks})", rows)
+
+    # Leases.
+
+    def leases(self, now: float) -> list[tuple[int, str]]:
+        """Questions that are leased, and to whom."""
+        with self._errors():
+            rows = self._db.execute(
+                "SELECT question, who, until, sum FROM leases ORDER BY question"
+            ).fetchall()
+            for question, who, until, total in rows:
+                if total != sum_of(question, who, float(until)):
+                    raise ValueError(f"the lease of question {question} is not what was written")
+            return [(question, who) for question, who, until, _ in rows if until > now]
+
+    def lease(self, numbers: Iterable[int], who: str, until: float, now: float) -> None:
+        """Lease questions; leases that have expired are cleared away."""
+        rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
+        with self._errors():
+            self._db.execute("DELETE FROM leases WHERE until <= ?", (now,))
+            self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
+
+    def release(self, numbers: Iterable[int]) -> None:
+        """Give leased questions back."""
+        with self._errors():
+            self._db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])

@@ -1,0 +1,233 @@
+"""Oracles around others: wrong at times, repeated, counted, kept."""
+
+import asyncio
+import inspect
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc.asking.oracle import Oracle, checked_answers, checked_questions
+from ordhc.asking.sources import from_tree, recorded
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["as_oracle", "counting", "majority", "noisy", "recording", "workers"]
+
+
+# --- wrappers --------------------------------------------------------------------------------
+
+
+def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Oracle:
+    """Right with probability `p` only, each time anew.
+
+    Parameters
+    ----------
+    oracle
+        The one that is right.
+    p
+        The probability that its answer is kept.
+    wrong
+        "random": one of the other two leaves (of all three where "none" is right); "adversarial": always
+        the same one of them; "none": -1, or always the same leaf where that is right. About pairs a
+        wrong answer is the opposite.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> liar = ordhc.oracles.noisy(ordhc.oracles.from_tree("((0,1),2);"), p=0.0, seed=1)
+    >>> liar([[0, 1, 2]])[0] in (0, 1)
+    True
+    """
+    p = _checks.number("p", p, at_least=0, at_most=1)
+    wrong = _checks.choice("wrong", wrong, ("random", "adversarial", "none"))
+    right = as_oracle(oracle)
+    random = np.random.default_rng(_checks.seed(seed))
+
+    def answer(rows: ArrayLike) -> NDArray[np.int8]:
+        table = checked_questions(rows, None, (3, 4))
+        answers = checked_answers(right(table), table)
+        if table.ndim == 2 and table.shape[1] == 4:
+            return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
+        if not len(answers):
+            return answers
+        # The others in the order of their leaves, so that the place in the question does not matter.
+        order = np.argsort(table, axis=1)
+        places = order[np.arange(len(table))[:, None], [[0, 1, 2]]]
+        others = places[places != answers[:, None]].reshape(-1, 2) if (answers >= 0).all() else None
+        lies = np.empty(len(answers), dtype=np.int8)
+        which = (
+            random.integers(0, 2, len(answers)) if wrong == "random" else np.zeros(len(answers), dtype=int)
+        )
+        if others is not None:
+            lies[:] = others[np.arange(len(answers)), which]
+        else:
+            if wrong == "random":
+                which = np.where(answers < 0, random.integers(0, 3, len(answers)), which)
+            for row, truth in enumerate(answers.tolist()):
+                rest = [place for place in places[row].tolist() if place != truth]
+                lies[row] = rest[which[row] % len(rest)]
+        if wrong == "none":
+            lies[answers >= 0] = -1
+        return np.where(random.random(len(answers)) < p, answers, lies).astype(np.int8)
+
+    return answer
+
+
+def majority(oracle: Any, k: int) -> Oracle:
+    """Asks every question `k` times and takes the most frequent answer; a tie is -1 (0 for quadruplets).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> truth = ordhc.oracles.from_tree("((0,1),2);")
+    >>> ordhc.oracles.majority(ordhc.oracles.noisy(truth, 0.8), 31)([[0, 1, 2]])
+    array([2], dtype=int8)
+    """
+    k = _checks.whole("k", k, at_least=1)
+    one = as_oracle(oracle)
+
+    def answer(rows: ArrayLike) -> NDArray[np.int8]:
+        table = checked_questions(rows, None, (3, 4))
+        given = np.stack([checked_answers(one(table), table) for _ in range(k)])
+        choices = np.array([0, 1, 2, -1] if table.ndim == 2 and table.shape[1] == 3 else [1, -1, 0])
+        counts = (given[None] == choices[:, None, None]).sum(axis=1)
+        best = counts.max(axis=0, initial=0)
+        undecided = -1 if len(choices) == 4 else 0
+        tied = (counts == best).sum(axis=0) > 1
+        return np.where(tied, undecided, choices[counts.argmax(axis=0)]).astype(np.int8)
+
+    return answer
+
+
+class counting:  # noqa: N801
+    """Counts questions and batches: `n_questions`, `n_batches`.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> oracle = ordhc.oracles.counting(ordhc.oracles.from_tree("((0,1),(2,3));"))
+    >>> _ = ordhc.learn(oracle, 4)
+    >>> oracle.n_questions == oracle.n_batches <= 4
+    True
+    """
+
+    def __init__(self, oracle: Any) -> None:
+        self._oracle = as_oracle(oracle)
+        self.n_questions = 0
+        self.n_batches = 0
+
+    def __call__(self, rows: ArrayLike) -> NDArray[Any]:
+        """Answer a batch."""
+        table = checked_questions(rows, None, (3, 4))
+        answers = checked_answers(self._oracle(table), table)
+        self.n_questions += len(answers)
+        self.n_batches += 1
+        return answers
+
+
+class recording(counting):  # noqa: N801
+    """Counts, and keeps all questions and answers: `rows`, `answers`, `comparisons()`.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> oracle = ordhc.oracles.recording(ordhc.oracles.from_tree("((0,1),2);"))
+    >>> _ = ordhc.learn(oracle, 3)
+    >>> sorted(oracle.comparisons())
+    [(0, 1, 2), (1, 0, 2)]
+    """
+
+    def __init__(self, oracle: Any) -> None:
+        super().__init__(oracle)
+        self._kept: list[tuple[NDArray[Any], NDArray[Any]]] = []
+
+    def __call__(self, rows: ArrayLike) -> NDArray[Any]:
+        """Answer a batch."""
+        table = checked_questions(rows, None, (3, 4)).copy()
+        answers = super().__call__(table)
+        self._kept.append((table, np.array(answers)))
+        return answers
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """All questions, (m, 3) or (m, 4)."""
+        return np.concatenate([rows for rows, _ in self._kept]) if self._kept else np.zeros((0, 3), np.int32)
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The answers, (m,)."""
+        return np.concatenate([answers for _, answers in self._kept]) if self._kept else np.zeros(0, np.int8)
+
+    def comparisons(
+        self, n_leaves: int | None = None, names: Sequence[str] | None = None
+    ) -> Triplets | Quadruplets:
+        """The answers as triplets, two for each odd one out, or as quadruplets."""
+        from ordhc.asking.answers import comparisons_of
+
+        rows = self.rows
+        names = _checks.names(names)
+        if n_leaves is None:
+            n_leaves = len(names) if names is not None else int(rows.max(initial=-1)) + 1
+        return comparisons_of(rows, self.answers, n_leaves, names)
+
+
+def workers(oracles: Sequence[Any]) -> Oracle:
+    """Several oracles that answer side by side, each its part of a batch.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> truth = ordhc.oracles.from_tree("((0,1),2);")
+    >>> ordhc.oracles.workers([truth, truth])([[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+    array([2, 0, 1], dtype=int8)
+    """
+    try:
+        each = [as_oracle(oracle) for oracle in oracles]
+    except InputError:
+        raise
+    except Exception:
+        raise InputError(f"{_checks.quoted(oracles)} is no list of oracles") from None
+    if not each:
+        raise InputError("there are no oracles")
+
+    def answer(rows: ArrayLike) -> NDArray[Any]:
+        table = checked_questions(rows, None, (3, 4))
+        parts = np.array_split(table, min(len(each), max(len(table), 1)))
+        with ThreadPoolExecutor(len(each)) as pool:
+            given = list(
+                pool.map(
+                    lambda pair: checked_answers(pair[0](pair[1]), pair[1]), zip(each, parts, strict=False)
+                )
+            )
+        return np.concatenate(given)
+
+    return answer
+
+
+def as_oracle(oracle: Any) -> Oracle:
+    """What can be called on a batch; trees, comparisons and lists of oracles become one."""
+    if isinstance(oracle, Dendrogram):
+        return from_tree(oracle)
+    if isinstance(oracle, Triplets | Quadruplets):
+        return recorded(oracle)
+    if isinstance(oracle, list | tuple):
+        return workers(oracle)
+    if not callable(oracle):
+        raise InputError(
+            f"an oracle is a callable on (m, 3) leaves, not {type(oracle).__name__}; ordhc.oracles has some"
+        )
+
+    def answer(rows: NDArray[Any]) -> Any:
+        given = oracle(rows)
+        return asyncio.run(_awaited(given)) if inspect.isawaitable(given) else given
+
+    return answer
+
+
+async def _awaited(given: Any) -> Any:
+    return await given

@@ -1,0 +1,1 @@
+"""From data to a dendrogram in one step: methods, their routes, and better trees."""

@@ -1,0 +1,210 @@
+"""From data to a dendrogram: methods by the papers' names, or by their parts."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc._progress import Progress
+from ordhc.clustering import routes
+from ordhc.clustering.plan import Plan
+from ordhc.clustering.unanswered import completed, unanswered_text
+from ordhc.comparison.canonical import canonical_order, in_order
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError, OrdhcWarning
+from ordhc.similarities.similarity import fitting
+from ordhc.tree.convert import index_names
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["cluster", "fit"]
+
+#: What of vectors is kept in memory.
+MEMORY = ("auto", "matrix", "vectors")
+
+
+def cluster(
+    data: Triplets | Quadruplets | ArrayLike,
+    *,
+    method: str | None = None,
+    similarity: str | None = None,
+    linkage: str | None = None,
+    similarity_parameters: Mapping[str, Any] | None = None,
+    linkage_parameters: Mapping[str, Any] | None = None,
+    initial_clusters: ArrayLike | None = None,
+    tie_seed: int | None = None,
+    memory: str = "auto",
+    refine: bool | str | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Dendrogram:
+    """From data to a dendrogram.
+
+    Parameters
+    ----------
+    data
+        `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
+        as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
+        only numbers the rows).
+    method
+        A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
+        for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for
+        quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of quadruplets;
+        "cosine-al", "dot-al" for vectors.
+    similarity, linkage
+        The two parts by name, instead of a method. Linkages of comparisons ("3-al", "4-al", "4-sl",
+        "4-cl", "build") take no similarity.
+    similarity_parameters, linkage_parameters
+        Their settings, where keywords would not say which of the two is meant.
+    initial_clusters
+        (n,) labels: leaves of the same label are merged first (4-AL-I3 and 4-AL-I5 of the papers),
+        at least as close as the closest merge after. Average linkage and its like merge the nearest
+        pair within an initial cluster as long as there is one; "3-al" and "4-al" leaf by leaf.
+    tie_seed
+        As in `linkage`. Methods that refine break ties in an order that comes from the data, of which this
+        takes a random permutation.
+    memory
+        For vectors, what is kept in memory: "matrix" all pairs, in O(n^2), "vectors" only these, in O(n p).
+        Without a matrix go average linkage of dot products and cosines (the average of two clusters is the
+        dot product of their means), single linkage of these and of distances (a spanning tree that grows),
+        and "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding
+        the tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that
+        fits. Single linkage and Ward start from `initial_clusters` only with a matrix.
+    refine
+        Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
+        Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
+        "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+    **parameters
+        Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3".
+
+    Returns
+    -------
+    Dendrogram
+        With the data's names. Repeated answers count as often as they occur, weights multiply.
+        Contradictions cancel in "adds3-al", "adds4-al", "3-al", "4-al", "mulk4-al" and "4k-al"; for
+        "mulk3-al" their question counts as answered, for "consistency" each of them counts. Twice the
+        weight of all answers matters only to "4k-al", which adds products of weights to weights.
+
+    Warns
+    -----
+    OrdhcWarning
+        Leaves without answers (of positive weight): they are kept and merged last, one by one, at the
+        height of the last merge.
+
+    Raises
+    ------
+    InputError
+        Unknown names (with the nearest ones), data that a method does not take, initial clusters of
+        another length, quadruplets that aren't complete for "4-sl" and "4-cl" (with what is missing),
+        triplets that no tree satisfies for "build" (with a small set of them).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "car"), ("car", "dog", "cat")])
+    >>> ordhc.cluster(t, method="adds3-al").to_newick(branch_lengths=False)
+    '(car,(cat,dog));'
+    >>> ordhc.cluster(t, method="3-al").heights
+    array([1., 0.])
+    >>> ordhc.cluster([[1, 0], [2, 0], [0, 1]], method="cosine-al").heights
+    array([1., 0.])
+    """
+    progress = _checks.callback("progress", progress)
+    plan = Plan.of(
+        data,
+        method=method,
+        similarity=similarity,
+        linkage=linkage,
+        similarity_parameters=similarity_parameters,
+        linkage_parameters=linkage_parameters,
+        refine=refine,
+        **parameters,
+    )
+    tree, unanswered = fit(
+        plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, memory=memory, progress=progress
+    )
+    if len(unanswered):
+        warnings.warn(unanswered_text(tree, unanswered), OrdhcWarning, stacklevel=2)
+    return tree
+
+
+def fit(
+    plan: Plan,
+    data: Any,
+    *,
+    initial_clusters: ArrayLike | None = None,
+    tie_seed: int | None = None,
+    memory: str = "auto",
+    progress: Progress | None = None,
+) -> tuple[Dendrogram, NDArray[np.int64]]:
+    """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
+    names = data.names if isinstance(data, Triplets | Quadruplets) else index_names(data)
+    data = fitting(data, plan.accepts, plan.title)
+    is_comparisons = isinstance(data, Triplets | Quadruplets)
+    n = data.n_leaves if is_comparisons else data.shape[0]
+    initial = _checks.labels("initial_clusters", initial_clusters, n)
+    tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    memory = _checks.choice("memory", memory, MEMORY)
+    if not is_comparisons:
+        _check_memory(plan, memory, initial)
+    # Moves depend on ties of the tree they start from.
+    order = canonical_order(data) if plan.refine else np.arange(n)
+    if tie_seed is not None:
+        order = order[np.random.default_rng(tie_seed).permutation(n)]
+    renumbered = bool(plan.refine) or tie_seed is not None
+    if renumbered:
+        data = in_order(data, order)
+        initial = None if initial is None else initial[order]
+    unanswered = np.zeros(0, dtype=np.int64)
+    if is_comparisons:
+        tree, unanswered = _of_answered(plan, data, initial, progress)
+    else:
+        tree = routes.of_vectors(plan, data, initial, memory, progress)
+    if renumbered:
+        tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
+    return tree.with_names(names), unanswered
+
+
+def _check_memory(plan: Plan, memory: str, initial: NDArray[np.int64] | None) -> None:
+    """Whether vectors can be clustered as is asked."""
+    if plan.refine in ("revenue", "satisfied"):
+        raise InputError(f"refine={plan.refine!r} needs comparisons; for vectors there is 'dasgupta'")
+    if memory != "vectors":
+        return
+    if plan.refine:
+        raise InputError("refining needs a matrix: leave out memory='vectors'")
+    if plan.measure is None:
+        raise InputError(
+            f"{plan.title} needs a matrix; without go average linkage of dot, cosine and their "
+            "like, single linkage of these and of distances, and ward of euclidean"
+        )
+    if initial is not None and plan.linkage.native != "average":
+        raise InputError(f"{plan.title} needs a matrix to start from initial_clusters")
+
+
+def _of_answered(
+    plan: Plan, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
+) -> tuple[Dendrogram, NDArray[np.int64]]:
+    """The tree over the leaves that have answers, completed, and those that have none."""
+    n = data.n_leaves
+    counts = slice(None) if data.weights is None else data.weights > 0
+    answered = np.zeros(n, dtype=bool)
+    answered[data.rows[counts].ravel()] = True
+    unanswered = np.flatnonzero(~answered)
+    labels = np.arange(n) if initial is None else initial
+    # What is in an initial cluster with answers goes where the cluster goes.
+    kept = np.isin(labels, labels[answered])
+    if kept.all():
+        return routes.of_comparisons(plan, data, initial, progress), unanswered
+    leaves = np.flatnonzero(kept)
+    if not len(leaves):
+        return completed(None, leaves, labels), unanswered
+    names = None if data.names is None else [data.names[leaf] for leaf in leaves]
+    few = data[counts]
+    few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
+    tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
+    return completed(tree, leaves, labels), unanswered

@@ -1,0 +1,64 @@
+"""Linkages of vectors that need no matrix of pairs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress
+from ordhc.similarities.vectors import NegativeShare, is_sparse
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["matrix_free_linkage", "prefers_no_matrix"]
+
+#: Up to so many columns linkages are faster without a matrix of pairs.
+_FEW = {"average": 256, "single": 128, "ward": 32}
+
+
+def prefers_no_matrix(rows: Any, linkage: str) -> bool:
+    """Whether a linkage that needs no matrix of pairs is better off without."""
+    n, p = rows.shape
+    if is_sparse(rows):
+        return False
+    if p <= _FEW[linkage]:
+        return True
+    try:
+        # The engine works in the similarities.
+        _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
+    except MemoryError:
+        return True
+    return False
+
+
+def matrix_free_linkage(
+    rows: Any,
+    linkage: str,
+    measure: str,
+    scale: float,
+    initial: NDArray[np.int64] | None,
+    progress: Progress | None,
+    *,
+    what: str,
+) -> Dendrogram:
+    """Average linkage of dot products, single linkage of any measure or Ward's, without a matrix of pairs."""
+    if is_sparse(rows):
+        _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])
+        rows = rows.toarray()
+    rows = np.ascontiguousarray(rows)
+    if measure == "dot":
+        _warn_of_sample(rows, scale, what)
+    if linkage == "average":
+        return Dendrogram._of(_ordhc.mean_dot_linkage(rows, scale, initial, progress), None)
+    return Dendrogram._of(_ordhc.vector_linkage(rows, linkage, measure, scale, progress), None)
+
+
+def _warn_of_sample(rows: NDArray[Any], scale: float, what: str) -> None:
+    """Warn, from a sample of at most 1,000 rows."""
+    negative = NegativeShare()
+    step = max(1, len(rows) // 1000)
+    some = rows[::step][:1000]
+    upper = np.triu_indices(len(some), 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        negative.add((some @ some.T)[upper] * scale)
+    negative.warn(what, sampled=step > 1)

@@ -1,0 +1,131 @@
+"""What is to be done: a similarity, a linkage, their settings, an objective."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.plugins import registry
+from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A similarity (or none) and a linkage, with their settings. It is data: `fit` follows it."""
+
+    similarity: SimilaritySpec | None
+    linkage: LinkageSpec
+    similarity_settings: Mapping[str, Any]
+    linkage_settings: Mapping[str, Any]
+    #: The objective by which subtrees are moved afterwards.
+    refine: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        method: str | None = None,
+        similarity: str | None = None,
+        linkage: str | None = None,
+        similarity_parameters: Mapping[str, Any] | None = None,
+        linkage_parameters: Mapping[str, Any] | None = None,
+        refine: bool | str | None = None,
+        **parameters: Any,
+    ) -> "Plan":
+        """What `cluster` does with these arguments."""
+        defaults: Mapping[str, Any] = {}
+        if method is None:
+            names = _parts(data, similarity, linkage)
+        elif similarity is not None or linkage is not None:
+            raise InputError("give a method, or a similarity and a linkage, not both")
+        else:
+            named = registry.get("method", method)
+            names, defaults = (named.similarity, named.linkage), named.parameters
+            refine = named.refine if refine is None else refine
+        build = None if names[0] is None else registry.get("similarity", names[0])
+        merge = registry.get("linkage", names[1])
+        given: list[dict[str, Any]] = []
+        by_part = [
+            ("similarity_parameters", similarity_parameters),
+            ("linkage_parameters", linkage_parameters),
+        ]
+        for argument, own in by_part:
+            if own is not None and not isinstance(own, Mapping):
+                raise InputError(f"{argument} is {_checks.quoted(own)}, not a dict")
+            given.append(dict(own or {}))
+        known = [{} if build is None else build.parameters, merge.parameters]
+        for name, value in {**defaults, **parameters}.items():
+            takers = [at for at in (0, 1) if name in known[at]]
+            if not takers:
+                there = ", ".join([*known[0], *known[1]]) or "none"
+                raise InputError(
+                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {there}"
+                )
+            if len(takers) == 2:
+                raise InputError(
+                    f"the similarity and the linkage both have {name!r}: "
+                    "say which in similarity_parameters or linkage_parameters"
+                )
+            given[takers[0]][name] = value
+        what = (f"similarity {names[0]!r}", f"linkage {names[1]!r}")
+        settings = [_checks.settings(what[at], given[at], known[at]) for at in (0, 1)]
+        refine = bool(refine) if isinstance(refine, np.bool_) else refine
+        if refine is True:
+            refine = "revenue" if build is None else "dasgupta"
+        objective = None if refine is None or refine is False else refine
+        if objective is not None and not (isinstance(objective, str) and objective in OBJECTIVES):
+            words = ", ".join(OBJECTIVES)
+            raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
+        if objective == "dasgupta" and build is None:
+            raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
+        return cls(build, merge, settings[0], settings[1], objective)
+
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """What data it takes."""
+        return self.linkage.data if self.similarity is None else self.similarity.data
+
+    @property
+    def title(self) -> str:
+        """The similarity and the linkage in words."""
+        if self.similarity is None:
+            return f"linkage {self.linkage.name!r}"
+        return f"similarity {self.similarity.name!r} with linkage {self.linkage.name!r}"
+
+    @property
+    def measure(self) -> str | None:
+        """What linkages that need no matrix compute from vectors as they go, if there is one that fits."""
+        if self.similarity is None:
+            return None
+        if self.similarity.factor is not None:
+            return "dot" if self.linkage.native in ("average", "single") else None
+        name = self.similarity.name
+        distances = name in ("euclidean", "sqeuclidean", "manhattan") and registry.is_builtin(self.similarity)
+        fits = self.linkage.native == "single" or (self.linkage.native == "ward" and name == "euclidean")
+        return name if distances and fits else None
+
+
+def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str | None, str]:
+    """The names of the similarity, if any, and of the linkage."""
+    if linkage is not None and registry.get("linkage", linkage).from_comparisons is not None:
+        if similarity is not None:
+            raise InputError(f"linkage {linkage!r} takes comparisons as they are: leave out the similarity")
+        return None, linkage
+    if similarity is None:
+        if isinstance(data, Quadruplets):
+            similarity = "adds4"
+        elif isinstance(data, Triplets):
+            similarity = "adds3"
+        else:
+            raise InputError(
+                f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "
+                "comparisons, or give a method or similarity for vectors"
+            )
+    return similarity, linkage or "average"

@@ -1,0 +1,169 @@
+"""Better trees: subtrees are moved as long as that improves an objective."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.comparison.canonical import canonical_order, in_order
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.plugins.specs import OBJECTIVES
+from ordhc.similarities.similarity import similarity
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["refine"]
+
+
+def refine(
+    tree: Any,
+    data: Triplets | Quadruplets | ArrayLike,
+    objective: str | None = None,
+    *,
+    dissimilarity: bool | None = None,
+    heights: str = "sizes",
+    initial_clusters: ArrayLike | None = None,
+    max_moves: int | None = None,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """Move subtrees of a dendrogram as long as that improves an objective.
+
+    A subtree is cut off and put where the objective is best (subtree prune and regraft, SPR), one after
+    the other, until no single move helps. Then the best tree is changed by chance and improved again, a few
+    times. The result is never worse than the tree it starts from.
+
+    Parameters
+    ----------
+    tree
+        What to start from; see `ordhc.as_dendrogram`.
+    data
+        `Triplets` or `Quadruplets`; or similarities, (n, n) or the n(n-1)/2 pairs as SciPy orders them.
+    objective
+        "revenue" (the default for comparisons), the triplet or quadruplet revenue; "satisfied", the number
+        (the weight) of triplets that the tree agrees with; "dasgupta" (the default for similarities),
+        Dasgupta's cost, which is lowered for similarities and raised for dissimilarities.
+    dissimilarity
+        Whether smaller is closer in `data`, if these are no comparisons; by default as the tree's heights.
+    heights
+        "sizes": the number of leaves outside of a merge, as a similarity, or under it, as a
+        dissimilarity. "average": the mean (AddS) similarity of the pairs that a merge joins, or the height
+        of the farther of its parts where that is beyond; not for "satisfied". Both are monotone.
+    initial_clusters
+        (n,) labels: leaves of the same label, which the tree has to hold together, stay as they are.
+    max_moves
+        The most moves to make.
+    restarts
+        How often the best tree is changed by chance, and improved again; kept if it got better. For
+        "satisfied" it is annealed: subtrees go to places by chance, ever less to worse ones, looking at every
+        subtree forty times on average, and four times where leaves or answers are many. For the others some
+        subtrees are put anywhere, twice in each restart.
+    seed
+        Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    Dendrogram
+        With the leaves numbered as in `data`.
+
+    Raises
+    ------
+    InputError
+        Other leaves, unknown objectives, initial clusters that the tree does not have.
+    MemoryError
+        "revenue" and "dasgupta" need 2 n^2 floats, which do not fit.
+
+    Notes
+    -----
+    Average linkage is always a local optimum under exchanges of neighbouring subtrees, so that the
+    smallest moves cannot improve it; all places of one subtree are scored in O(n) for the revenue and
+    for Dasgupta's cost, in O(n + answers of its leaves) for satisfied triplets. Revenue is that of
+    Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4. With few answers (less than about n^2) the
+    tree of the best revenue fits chance, too: `ordhc.select` says whether it is the better one.
+
+    The search takes place in an order of the leaves that comes from the data (and, where these don't tell
+    leaves apart, from the tree); only leaves that neither tells apart go by their numbers. Merges of equal
+    height stand in that order, too.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, labels = ordhc.simulate_planted(240**2, seed=1)
+    >>> tree = ordhc.cluster(t, method="adds3-al")
+    >>> better = ordhc.refine(tree, t)
+    >>> ordhc.score(better, t) > ordhc.score(tree, t)
+    True
+    """
+    progress = _checks.callback("progress", progress)
+    from ordhc.tree.matching import prepared
+
+    comparisons = isinstance(data, Triplets | Quadruplets)
+    if objective is None:
+        objective = "revenue" if comparisons else "dasgupta"
+    objective = _checks.choice("objective", objective, OBJECTIVES)
+    kinds = {"dasgupta": ("similarity",), "satisfied": ("triplets",), "revenue": ("triplets", "quadruplets")}
+    found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
+    if dissimilarity is None:
+        dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
+    return refined(
+        found,
+        reference,
+        objective,
+        dissimilarity=dissimilarity,
+        heights=heights,
+        initial=_checks.labels("initial_clusters", initial_clusters, found.n_leaves),
+        max_moves=max_moves,
+        restarts=restarts,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def refined(
+    tree: Dendrogram,
+    data: Triplets | Quadruplets | NDArray[Any],
+    objective: str,
+    *,
+    dissimilarity: bool = False,
+    heights: str = "sizes",
+    initial: NDArray[np.int64] | None = None,
+    max_moves: int | None = None,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """As `refine`, for what is known to fit together."""
+    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
+    heights = _checks.choice("heights", heights, ("sizes", "average"))
+    limit = None if max_moves is None else _checks.whole("max_moves", max_moves, at_least=0)
+    how = (limit, _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
+    if objective == "satisfied":
+        if heights == "average":
+            raise InputError("heights='average' are those of similarities; 'satisfied' has none")
+        if not isinstance(data, Triplets):
+            raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
+        better, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
+    else:
+        order, start = None, tree
+        if isinstance(data, Triplets | Quadruplets):
+            if data.weights is not None:
+                # Rounding goes by the order of rows.
+                order = canonical_order(data)
+                data = in_order(data, order)
+                start = tree.relabel(np.argsort(order))
+                limit, again, number, clusters = how
+                how = (limit, again, number, None if clusters is None else clusters[order])
+            name = "adds3" if isinstance(data, Triplets) else "adds4"
+            S: NDArray[Any] = similarity(data, name, layout="square")
+        else:
+            S = data
+        average = heights == "average"
+        better, *_ = _ordhc.refine_similarity(start._tree, S, dissimilarity, average, how, progress)
+        if order is not None:
+            return Dendrogram._of(better, None).relabel(order).with_names(tree.names)
+    return Dendrogram._of(better, tree.names)

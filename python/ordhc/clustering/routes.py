@@ -1,0 +1,169 @@
+"""The routes from data to a tree, one function each: `of_comparisons` and `of_vectors` choose.
+
+Data fit the plan, initial clusters are (n,) labels. Every route reads from top to bottom, and ends with the
+moves of subtrees if the plan has an objective.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress, part
+from ordhc.agglomerate import sparse
+from ordhc.agglomerate.linkage import merged_by
+from ordhc.clustering.matrix_free import matrix_free_linkage, prefers_no_matrix
+from ordhc.clustering.plan import Plan
+from ordhc.clustering.refine import refined
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError, PluginError
+from ordhc.plugins import registry
+from ordhc.similarities.similarity import built, factored, is_adds
+from ordhc.similarities.vectors import products, squared_norms
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["of_comparisons", "of_vectors"]
+
+Comparisons = Triplets | Quadruplets
+Initial = NDArray[np.int64] | None
+
+#: The share of progress that is told before subtrees move.
+_REFINING = 0.2
+
+#: From so many leaves on answers are taken as sparse, if they change less than one of `_FEW` pairs.
+_MANY, _FEW = 2000, 20
+
+
+def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
+    """The tree of comparisons in which every leaf has a place."""
+    if plan.similarity is None:
+        return by_comparisons(plan, data, initial, progress)
+    if _is_sparse(plan, data):
+        return by_sparse_adds(plan, data, initial, progress)
+    return by_matrix(plan, data, initial, progress)
+
+
+def of_vectors(plan: Plan, data: Any, initial: Initial, memory: str, progress: Progress | None) -> Dendrogram:
+    """The tree of vectors, with a matrix of all pairs or without."""
+    if (
+        plan.similarity is not None
+        and plan.similarity.factor is None
+        and _goes_free(plan, data, initial, memory)
+    ):
+        return by_vectors(plan, data, 1.0, None, initial, progress)
+    return by_matrix(plan, data, initial, progress, memory)
+
+
+def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
+    """Linkages of comparisons alone."""
+    merge = plan.linkage.from_comparisons
+    if merge is None:
+        raise InputError(f"linkage {plan.linkage.name!r} needs a similarity")
+    before, after = _stages(plan, progress)
+    tree = merge(data, initial_clusters=initial, progress=before, **plan.linkage_settings)
+    if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
+        raise PluginError(f"{plan.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
+    return _moved(plan, tree, data, initial, after)
+
+
+def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
+    """AddS of so few answers that most pairs have similarity 0: no matrix is made."""
+    rule = _ordhc.Linkage.native(str(plan.linkage.native))
+    tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
+    return Dendrogram._of(tree, None)
+
+
+def by_vectors(
+    plan: Plan,
+    rows: Any,
+    scale: float,
+    own: NDArray[np.float64] | None,
+    initial: Initial,
+    progress: Progress | None,
+) -> Dendrogram:
+    """Linkages of vectors that compute similarities as they go; `own` are those of leaves with themselves."""
+    assert plan.similarity is not None
+    assert plan.measure is not None
+    tree = matrix_free_linkage(
+        rows, str(plan.linkage.native), plan.measure, scale, initial, progress, what=plan.similarity.name
+    )
+    return _with_own(tree, own)
+
+
+def by_matrix(
+    plan: Plan, data: Any, initial: Initial, progress: Progress | None, memory: str = "matrix"
+) -> Dendrogram:
+    """Similarities of all pairs, agglomerated; of factors perhaps without the pairs."""
+    build = plan.similarity
+    assert build is not None
+    before, after = _stages(plan, progress)
+    building, merging = part(before, 0, 0.5), part(before, 0.5, 1)
+    settings = dict(plan.similarity_settings)
+    own = None
+    if build.factor is None:
+        pairs = built(build, data, "condensed", "float64", building, settings)
+    else:
+        rows, scale = factored(build, data, building, settings)
+        own = scale * squared_norms(rows)
+        if _goes_free(plan, rows, initial, memory):
+            return by_vectors(plan, rows, scale, own, initial, merging)
+        # What the engine works in, so that there is one matrix only.
+        pairs = products(rows, scale, "condensed", "float64", building, what=build.name)
+    less_is_closer = build.dissimilarity
+    if not len(pairs):
+        tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
+    else:
+        # A plugin might keep what it gives.
+        fresh = own is not None or registry.is_builtin(build)
+        tree = merged_by(
+            plan.linkage,
+            pairs,
+            dict(plan.linkage_settings),
+            initial,
+            merging,
+            dissimilarity=less_is_closer,
+            overwrite=fresh and pairs.dtype == np.float64 and plan.refine != "dasgupta",
+        )
+    tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
+    return _with_own(tree, own)
+
+
+def _stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Progress | None]:
+    """What tells the progress of the tree, and of the moves of its subtrees."""
+    if plan.refine is None:
+        return progress, None
+    return part(progress, 0, _REFINING), part(progress, _REFINING, 1)
+
+
+def _moved(
+    plan: Plan, tree: Dendrogram, data: Any, initial: Initial, progress: Progress | None
+) -> Dendrogram:
+    """The tree with its subtrees moved, if the plan has an objective."""
+    if plan.refine is None or tree.n_leaves < 3:
+        return tree
+    less_is_closer = plan.refine == "dasgupta" and tree.kind == "dissimilarity"
+    return refined(tree, data, plan.refine, dissimilarity=less_is_closer, initial=initial, progress=progress)
+
+
+def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
+    return tree if own is None else tree.with_leaf_heights(_ordhc.leaf_heights(tree._tree, own))
+
+
+def _goes_free(plan: Plan, rows: Any, initial: Initial, memory: str) -> bool:
+    """Whether vectors are clustered without a matrix."""
+    native = plan.linkage.native
+    if plan.measure is None or native is None or plan.refine or memory == "matrix":
+        return False
+    if initial is not None and native != "average":
+        return False
+    return memory == "vectors" or prefers_no_matrix(rows, native)
+
+
+def _is_sparse(plan: Plan, data: Comparisons) -> bool:
+    """Whether answers are so few that most pairs have AddS similarity 0."""
+    if plan.similarity is None or plan.refine or not is_adds(plan.similarity):
+        return False
+    n = data.n_leaves
+    few = n >= _MANY and 2 * len(data) * _FEW < n * (n - 1) // 2
+    return few and plan.linkage.native in sparse.LINKAGES

@@ -1,0 +1,53 @@
+"""Leaves without answers, which are merged last."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["completed", "unanswered_text"]
+
+
+def completed(tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]) -> Dendrogram:
+    """The tree over all leaves from one over `leaves`; the clusters of the others are merged last."""
+    n = len(labels)
+    rest: dict[int, list[int]] = {}
+    for leaf in np.setdiff1d(np.arange(n), leaves).tolist():
+        rest.setdefault(int(labels[leaf]), []).append(leaf)
+    merges: list[tuple[int, int]] = []
+    top: list[int] = []
+    for members in rest.values():
+        whole = members[0]
+        for leaf in members[1:]:
+            merges.append((whole, leaf))
+            whole = n + len(merges) - 1
+        top.append(whole)
+    heights = np.zeros(0) if tree is None else tree.heights
+    falling = tree is None or tree.kind == "similarity"
+    closest = (heights.max() if falling else heights.min()) if len(heights) else 0.0
+    before = len(merges)
+    if tree is not None:
+        few = len(leaves)
+        shift = n + before - few
+        whole = int(leaves[0]) if few == 1 else 2 * few - 2 + shift
+        own = np.where(tree.merges < few, leaves[np.minimum(tree.merges, few - 1)], tree.merges + shift)
+        merges.extend(map(tuple, own.tolist()))
+        top.insert(0, whole)
+    last = heights[-1] if len(heights) else 0.0
+    whole = top[0]
+    for other in top[1:]:
+        merges.append((whole, other))
+        whole = n + len(merges) - 1
+    after = len(merges) - before - len(heights)
+    all_heights = np.concatenate([np.full(before, closest), heights, np.full(after, last)])
+    kind = "similarity" if falling else "dissimilarity"
+    return Dendrogram(merges, all_heights, kind=kind)
+
+
+def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:
+    """Which leaves have no answers."""
+    some = ", ".join(tree.labels[leaf] for leaf in unanswered[:5])
+    more = f" and {len(unanswered) - 5} more" if len(unanswered) > 5 else ""
+    have = "leaf has" if len(unanswered) == 1 else "leaves have"
+    merged = "is" if len(unanswered) == 1 else "are"
+    return f"{len(unanswered)} {have} no answers and {merged} merged last: {some}{more}"

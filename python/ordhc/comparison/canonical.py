@@ -1,0 +1,41 @@
+"""An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+
+
+def canonical_order(data: Any) -> NDArray[np.int64]:
+    """The leaves in an order that is the same however leaves are numbered and rows of comparisons stand.
+
+    Leaves that the data can't tell apart stand in the order of their numbers; SciPy's sparse vectors stay
+    as they are.
+    """
+    if isinstance(data, Triplets | Quadruplets):
+        return _ordhc.canonical_order(data.rows, data.weights, data.n_leaves)
+    if isinstance(data, np.ndarray):
+        return np.lexsort(data.T[::-1]).astype(np.int64) if data.shape[1] else np.arange(len(data))
+    return np.arange(data.shape[0])
+
+
+def in_order(data: Any, order: NDArray[np.int64]) -> Any:
+    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted."""
+    if not isinstance(data, Triplets | Quadruplets):
+        return data[order]
+    names = None if data.names is None else [data.names[leaf] for leaf in order]
+    rows = np.argsort(order).astype(data.rows.dtype)[data.rows]
+    shape = (len(order),) * rows.shape[1]
+    beside = (data.weights, data.answers, data.groups)
+    if all(values is None for values in beside) and len(order) ** len(shape) < 2**62:
+        keys = np.ravel_multi_index(tuple(rows.T), shape)
+        keys.sort()
+        rows = np.column_stack(np.unravel_index(keys, shape)).astype(rows.dtype)
+        return data._changed(rows=rows, names=names)
+    sort_by = () if data.weights is None else (data.weights,)
+    by_content = np.lexsort((*sort_by, *rows.T[::-1]))
+    weights, answers, groups = (None if values is None else values[by_content] for values in beside)
+    return data._changed(rows=rows[by_content], names=names, weights=weights, answers=answers, groups=groups)

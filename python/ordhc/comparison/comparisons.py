@@ -1,0 +1,300 @@
+"""Comparisons: what people (or models) answered."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc.comparison.frames import columns_of
+from ordhc.comparison.ids import as_ids, check_reach
+from ordhc.comparison.rows import Rows, belonging, checked_weights
+from ordhc.errors import InputError
+
+__all__ = ["Quadruplets", "Triplets", "fitting_comparisons"]
+
+
+class Triplets(Rows):
+    """Comparisons (anchor, near, far): the anchor is more similar to near than to far.
+
+    Parameters
+    ----------
+    rows
+        (m, 3) leaf ids from 0, whole numbers of any type; or names of leaves, looked up in `names`
+        (or collected in order of first appearance). Of a data frame, a dict or an array of records the
+        columns `anchor`, `near`, `far` (`head`, `winner`, `loser`; `anchor`, `positive`, `negative`; `i`,
+        `j`, `k`), in any order, and `weight` or `count`, `answer`, `group` or `person` if there are any.
+    n_leaves
+        The number of leaves; by default the number of names, or the largest id plus one, which above 10,000
+        must not be more than a hundred times the number of different ids.
+    names
+        The names of the leaves.
+    weights
+        (m,) finite, not negative. Repeats count as often as they occur.
+    answers
+        (m,) whole numbers or text: rows of the same answer (an odd one out is two rows) have the same. They
+        stay together wherever rows are drawn, split or scored. By default every row is an answer.
+    groups
+        (m,) whose answer each row is, by number or name: a participant's.
+    group_names
+        The names of groups that are given as numbers from 0.
+    copy
+        With False a contiguous array of int32, uint8 or uint16 is used as it is, which saves memory; it
+        must not be changed then. Rows of uint8 and uint16 stay so.
+
+    Raises
+    ------
+    InputError
+        Ids below 0 or beyond `n_leaves`, a leaf twice in a row, other than three columns, ids that
+        aren't whole, weights that are NaN, infinite or negative: with row and value.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)], n_leaves=4)
+    >>> t
+    <Triplets: 2 of 4 leaves, 1 leaves unmentioned>
+    >>> ordhc.Triplets([("cat", "dog", "car")]).names
+    ('cat', 'dog', 'car')
+    """
+
+    __slots__ = ()
+    _width = 3
+    _columns = ("anchor", "near", "far")
+    _what = "triplets"
+
+    @classmethod
+    def from_odd_one_out(
+        cls,
+        rows: ArrayLike,
+        n_leaves: int | None = None,
+        names: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> "Triplets":
+        """From answers (odd, a, b) to "which is the odd one out?": (a, b, odd) and (b, a, odd).
+
+        Examples
+        --------
+        >>> Triplets.from_odd_one_out([(2, 0, 1)]).rows.tolist()
+        [[0, 1, 2], [1, 0, 2]]
+        """
+        pattern = [(1, 2, 0), (2, 1, 0)]
+        return cls._expand(rows, "odd one out", ("odd", "a", "b"), pattern, n_leaves, names, weights, groups)
+
+    @classmethod
+    def from_most_central(
+        cls,
+        rows: ArrayLike,
+        n_leaves: int | None = None,
+        names: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> "Triplets":
+        """From answers (central, a, b) to "which is most central?": (a, central, b), (b, central, a).
+
+        Examples
+        --------
+        >>> Triplets.from_most_central([(2, 0, 1)]).rows.tolist()
+        [[0, 2, 1], [1, 2, 0]]
+        """
+        pattern = [(1, 0, 2), (2, 0, 1)]
+        return cls._expand(
+            rows, "most central", ("central", "a", "b"), pattern, n_leaves, names, weights, groups
+        )
+
+    @classmethod
+    def from_ranking(
+        cls,
+        rows: ArrayLike,
+        n_ranked: int = 2,
+        n_leaves: int | None = None,
+        names: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> "Triplets":
+        """From rankings (reference, 1st, 2nd, ..., others): a ranked leaf beats all that follow it.
+
+        A row of 8 leaves (a reference and 7 others) of which 2 are ranked gives 6 + 5 = 11 triplets.
+
+        Parameters
+        ----------
+        rows
+            (m, w) leaf ids: the reference, the `n_ranked` nearest in order, then the others.
+        n_ranked
+            How many of the others are ranked, from 1 to w - 2 (or w - 1, which says the same).
+
+        Examples
+        --------
+        >>> Triplets.from_ranking([(0, 3, 1, 2)], n_ranked=1).rows.tolist()
+        [[0, 3, 1], [0, 3, 2]]
+        >>> len(Triplets.from_ranking([range(8)], n_ranked=2))
+        11
+        """
+        width = _width_of(rows)
+        if width < 3:
+            raise InputError(f"rows have {width} columns; a reference and at least two others are needed")
+        n_ranked = _checks.whole("n_ranked", n_ranked, at_least=1)
+        if n_ranked > width - 1:
+            raise InputError(f"n_ranked = {n_ranked} is above the {width - 1} others of a row")
+        patterns = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
+        columns = ("reference", *(f"place {place}" for place in range(1, width)))
+        return cls._expand(rows, "ranking", columns, patterns, n_leaves, names, weights, groups)
+
+    @classmethod
+    def _expand(
+        cls,
+        rows: ArrayLike,
+        what: str,
+        columns: tuple[str, ...],
+        patterns: list[tuple[int, int, int]],
+        n_leaves: int | None,
+        names: Sequence[str] | None,
+        weights: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> "Triplets":
+        """Triplets made of columns of wider rows: all of the first row, then of the second, ..."""
+        answers = None
+        if (frame := columns_of(rows, what, len(columns))) is not None:
+            rows, answers = frame.rows, frame.answers
+            weights = frame.weights if weights is None else weights
+            groups = frame.groups if groups is None else groups
+        table, found = as_ids(rows, len(columns), columns, _checks.names(names))
+        n = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
+        if n is None and found is not None:
+            n = len(found)
+        elif n is None and table.size:
+            n = int(table.max()) + 1
+        for row in np.flatnonzero((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1))[:1]:
+            ids, times = np.unique(table[row], return_counts=True)
+            raise InputError(f"row {row}: leaf {ids[times > 1][0]} occurs twice in {table[row].tolist()}")
+        outside = np.flatnonzero(((table < 0) | (table >= (n or 0))).any(axis=1))
+        if outside.size:
+            row = outside[0]
+            bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
+            raise InputError(f"row {row}: leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})")
+        if n_leaves is None and found is None and n is not None:
+            check_reach(table, n)
+        size = len(patterns)
+
+        def spread(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else np.repeat(values, size)
+
+        weights = checked_weights(weights, len(table))
+        told, persons, group_names = belonging(answers, groups, None, len(table))
+        if told is None and size > 1:
+            told = np.arange(len(table), dtype=np.int32)
+        triplets = table[:, np.array(patterns, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
+        return cls(
+            triplets,
+            n,
+            found,
+            spread(weights),
+            answers=spread(told),
+            groups=spread(persons),
+            group_names=group_names,
+        )
+
+    @classmethod
+    def from_responses(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        n_leaves: int | None = None,
+        names: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> "Triplets":
+        """From questions (anchor, a, b) and their responses, as cblearn keeps them.
+
+        Parameters
+        ----------
+        X
+            (m, 3) leaf ids.
+        y
+            (m,) responses: 1 or True if the anchor is more similar to a, -1 or False if to b. Without
+            `y` the rows are in order already.
+
+        Examples
+        --------
+        >>> Triplets.from_responses([(0, 1, 2), (0, 1, 2)], [1, -1]).rows.tolist()
+        [[0, 1, 2], [0, 2, 1]]
+        """
+        frame = columns_of(X, "responses", 3)
+        if frame is not None:
+            X, y = frame.rows, frame.responses if y is None else y
+            weights = frame.weights if weights is None else weights
+        table, found = as_ids(X, 3, ("anchor", "a", "b"), _checks.names(names))
+        if y is not None:
+            answers = _checks.array("y", y)
+            if answers.shape != (len(table),):
+                raise InputError(f"y has shape {answers.shape} for {len(table)} questions")
+            if answers.dtype != bool:
+                values = _checks.numbers_of("y", answers)
+                wrong = np.flatnonzero((values != 1) & (values != -1))
+                if wrong.size:
+                    raise InputError(
+                        f"row {wrong[0]}: y is {answers[wrong[0]]}; responses are 1 or -1, or bool"
+                    )
+                answers = values == 1
+            table = table.copy()
+            table[~answers] = table[~answers][:, [0, 2, 1]]
+        belong = {} if frame is None else {"answers": frame.answers, "groups": frame.groups}
+        return cls(table, n_leaves, found, weights, **belong)
+
+    def to_quadruplets(self) -> "Quadruplets":
+        """Each triplet (i, j, k) as the quadruplet (i, j, i, k).
+
+        Examples
+        --------
+        >>> Triplets([(0, 1, 2)]).to_quadruplets().rows.tolist()
+        [[0, 1, 0, 2]]
+        """
+        return Quadruplets(**{**self._state(), "rows": self._rows[:, [0, 1, 0, 2]]}, copy=False)
+
+
+class Quadruplets(Rows):
+    """Comparisons (i, j, k, l): i and j are more similar than k and l.
+
+    Parameters and errors are those of `Triplets`, with four columns; the two pairs of a row must
+    differ, and so must the two leaves of a pair.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.Quadruplets([(0, 1, 2, 3), (0, 1, 0, 2)])
+    <Quadruplets: 2 of 4 leaves>
+    """
+
+    __slots__ = ()
+    _width = 4
+    _columns = ("i", "j", "k", "l")
+    _what = "quadruplets"
+
+    def to_quadruplets(self) -> "Quadruplets":
+        """Return the quadruplets themselves."""
+        return self
+
+
+def _width_of(rows: Any) -> int:
+    """The number of columns of a table, 0 if it is none."""
+    frame = columns_of(rows, "ranking", 0)
+    if frame is not None:
+        return int(frame.rows.shape[1])
+    table = _checks.array("rows", rows)
+    return table.shape[1] if table.ndim == 2 else 0
+
+
+def fitting_comparisons(
+    data: Triplets | Quadruplets, accepted: tuple[str, ...], what: str
+) -> Triplets | Quadruplets:
+    """Comparisons in a form that is accepted: triplets serve as quadruplets."""
+    own = "triplets" if isinstance(data, Triplets) else "quadruplets"
+    if own in accepted:
+        return data
+    if isinstance(data, Triplets) and "quadruplets" in accepted:
+        return data.to_quadruplets()
+    raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")

@@ -1,0 +1,369 @@
+"""Rows of leaf ids with all that belongs to them: what triplets and quadruplets have in common."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.comparison.frames import columns_of
+from ordhc.comparison.ids import as_ids, check_reach
+from ordhc.comparison.units import answers_of, coded, units_of
+from ordhc.errors import InputError
+
+__all__ = ["Rows", "belonging", "checked_weights"]
+
+
+class Rows:
+    """Rows of leaf ids, checked once and never changed."""
+
+    __slots__ = ("_answers", "_group_names", "_groups", "_n_leaves", "_names", "_rows", "_weights")
+
+    _width: ClassVar[int]
+    _columns: ClassVar[tuple[str, ...]]
+    _what: ClassVar[str]
+
+    def __init__(
+        self,
+        rows: "ArrayLike | Rows",
+        n_leaves: int | None = None,
+        names: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        answers: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        group_names: Sequence[str] | None = None,
+        copy: bool = True,
+    ) -> None:
+        copy = _checks.flag("copy", copy)
+        if isinstance(rows, Rows):
+            if not isinstance(rows, type(self)):
+                raise InputError(f"{type(rows).__name__} are no {type(self).__name__}")
+            n_leaves = rows.n_leaves if n_leaves is None else n_leaves
+            names = rows.names if names is None else names
+            weights = rows.weights if weights is None else weights
+            answers = rows.answers if answers is None else answers
+            if groups is None:
+                groups, group_names = rows.groups, rows.group_names
+            rows, copy = rows.rows, False
+        elif (frame := columns_of(rows, self._what, self._width)) is not None:
+            rows = frame.rows
+            weights = frame.weights if weights is None else weights
+            answers = frame.answers if answers is None else answers
+            groups = frame.groups if groups is None else groups
+        names = _checks.names(names)
+        if n_leaves is not None:
+            n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
+            if names is not None and len(names) != n_leaves:
+                raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
+        elif names is not None:
+            n_leaves = len(names)
+        table, names = as_ids(rows, self._width, self._columns, names)
+        if names is not None and n_leaves is None:
+            n_leaves = len(names)
+        if not len(table) and n_leaves is None:
+            raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
+        check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
+        narrowed, n = check(table, n_leaves)
+        if n_leaves is None:
+            check_reach(table, n)
+        if narrowed is not None:
+            table = narrowed
+        elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):
+            table = table.copy()
+        else:
+            table = table.view()
+        table.flags.writeable = False
+        self._rows: NDArray[Any] = table
+        self._n_leaves = n
+        self._names = names
+        self._weights = checked_weights(weights, len(table), copy=copy)
+        parts = belonging(answers, groups, group_names, len(table), copy=copy)
+        self._answers, self._groups, self._group_names = parts
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The comparisons, (m, 3) or (m, 4) leaf ids, read-only; int32, or uint8 or uint16 if given so."""
+        return self._rows
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weight of each row, (m,), or None if every row counts once."""
+        return self._weights
+
+    @property
+    def answers(self) -> NDArray[np.int32] | None:
+        """The number of the answer that each row is part of, (m,), or None if every row is its own.
+
+        Where groups are known, equal numbers of two groups are two answers.
+        """
+        return self._answers
+
+    @property
+    def groups(self) -> NDArray[np.int32] | None:
+        """Whose answer each row is, (m,): a number, or a place in `group_names`; None if that is unknown."""
+        return self._groups
+
+    @property
+    def group_names(self) -> tuple[str, ...] | None:
+        """The names of the groups, if `groups` were given as text."""
+        return self._group_names
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, or None."""
+        return self._names
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves, those in no comparison included."""
+        return self._n_leaves
+
+    @property
+    def unmentioned(self) -> NDArray[np.int64]:
+        """The leaves that occur in no comparison."""
+        seen = np.zeros(self._n_leaves, dtype=bool)
+        seen[self._rows.ravel()] = True
+        return np.flatnonzero(~seen)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return (tuple(row) for row in self._rows.tolist())
+
+    def __getitem__(self, index: "slice | ArrayLike") -> Self:
+        """Some of the comparisons, by slice, mask or positions."""
+        picked: Any = index if isinstance(index, slice) else _places(index, len(self))
+
+        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[picked]
+
+        return self._changed(
+            rows=self._rows[picked],
+            weights=part(self._weights),
+            answers=part(self._answers),
+            groups=part(self._groups),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return (
+            self._n_leaves == other._n_leaves
+            and self._names == other._names
+            and np.array_equal(self._rows, other._rows)
+            and _same(self._weights, other._weights)
+            and _same(self._answers, other._answers)
+            and _same(self._persons(), other._persons())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _persons(self) -> NDArray[Any] | None:
+        if self._groups is None or self._group_names is None:
+            return self._groups
+        return np.array(self._group_names, dtype=object)[self._groups]
+
+    def __repr__(self) -> str:
+        weighted = "" if self._weights is None else ", weighted"
+        counted = "" if self._answers is None else f", {self._count(answers_of(self))} answers"
+        if self._groups is not None:
+            counted += f", {len(np.unique(self._groups)):,} groups"
+        missing = len(self.unmentioned)
+        note = f", {missing} leaves unmentioned" if missing else ""
+        return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
+
+    @staticmethod
+    def _count(units: NDArray[np.int64]) -> int:
+        return int(units.max()) + 1 if len(units) else 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._state())
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "rows": self._rows,
+            "n_leaves": self._n_leaves,
+            "names": self._names,
+            "weights": self._weights,
+            "answers": self._answers,
+            "groups": self._groups,
+            "group_names": self._group_names,
+        }
+
+    def _changed(self, **changes: Any) -> Self:
+        """These comparisons with some of what they are made of replaced."""
+        return type(self)(**{**self._state(), **changes}, copy=False)
+
+    def deduplicate(self, *, counts: bool = False) -> Self:
+        """Each distinct comparison once, in order of first appearance.
+
+        A row keeps the number of the answer in which it appears first. Groups are dropped: what was said by
+        several people is nobody's.
+
+        Parameters
+        ----------
+        counts
+            Keep the number of repeats (or the sum of their weights) as weights; otherwise the
+            result has no weights.
+
+        Examples
+        --------
+        >>> from ordhc import Triplets
+        >>> t = Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2)])
+        >>> t.deduplicate(counts=True).weights
+        array([2., 1.])
+        """
+        _, first, inverse = np.unique(self._rows, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        weights = None
+        if _checks.flag("counts", counts):
+            weights = np.bincount(inverse.ravel(), self._weights, minlength=len(first))[order]
+        answers = None
+        if self._answers is not None:
+            # Of several people with the same numbers, each answer gets a number of its own.
+            told = self._answers if self._groups is None else answers_of(self)
+            answers = told[first[order]]
+        return self._changed(
+            rows=self._rows[first[order]], weights=weights, answers=answers, groups=None, group_names=None
+        )
+
+    def sample(self, m: int, *, seed: int = 0, unit: str = "answer") -> Self:
+        """`m` of the answers, drawn without replacement, in their order, each with all of its rows.
+
+        Parameters
+        ----------
+        m
+            How many answers; without `answers` every row is one.
+        seed
+            The same seed gives the same answers.
+        unit
+            "answer", or "group": `m` of the groups with all of their answers.
+
+        Examples
+        --------
+        >>> from ordhc import Triplets
+        >>> len(Triplets([(0, 1, 2), (1, 2, 0), (2, 1, 0)]).sample(2, seed=1))
+        2
+        >>> t = Triplets.from_odd_one_out([(2, 0, 1), (0, 1, 2), (3, 0, 2)])
+        >>> t.sample(2, seed=1).answers.tolist()
+        [0, 0, 1, 1]
+        """
+        m = _checks.whole("m", m, at_least=0)
+        units, what = units_of(self, unit)
+        count = self._count(units)
+        if m > count:
+            plural = "groups" if what == "group" else "comparisons" if self._answers is None else "answers"
+            raise InputError(f"m = {m} is more than the {count} {plural} there are")
+        chosen = np.zeros(count, dtype=bool)
+        chosen[np.random.default_rng(_checks.seed(seed)).choice(count, m, replace=False)] = True
+        return self[chosen[units]]
+
+    def split(self, fraction: float = 0.8, *, seed: int = 0, unit: str | None = None) -> tuple[Self, Self]:
+        """Two parts at random, the first with `fraction` of the answers, or of the people.
+
+        Rows of one answer are in the same part. Where several groups (people) are known, so are all answers
+        of a group, and `fraction` is that of the groups.
+
+        Parameters
+        ----------
+        fraction
+            From 0 to 1.
+        seed
+            The same seed gives the same parts.
+        unit
+            "answer" or "group", instead of what is known.
+
+        Examples
+        --------
+        >>> from ordhc import Triplets
+        >>> train, test = Triplets([(0, 1, 2), (1, 2, 0), (2, 1, 0)]).split(0.67)
+        >>> len(train), len(test)
+        (2, 1)
+        >>> t = Triplets.from_odd_one_out([(2, 0, 1), (0, 1, 2), (3, 0, 2)], groups=["ann", "bob", "ann"])
+        >>> [set(part.groups.tolist()) for part in t.split(0.5)]
+        [{0}, {1}]
+        """
+        fraction = _checks.number("fraction", fraction, at_least=0, at_most=1)
+        units, _ = units_of(self, unit)
+        count = self._count(units)
+        chosen = np.zeros(count, dtype=bool)
+        order = np.random.default_rng(_checks.seed(seed)).permutation(count)
+        chosen[order[: round(fraction * count)]] = True
+        return self[chosen[units]], self[~chosen[units]]
+
+
+def _places(index: Any, m: int) -> NDArray[Any]:
+    """A mask of m rows, or positions among them; those below 0 count from the end."""
+    found = np.atleast_1d(_checks.array("index", index))
+    if found.dtype == bool and found.shape == (m,):
+        return found
+    places = _checks.whole_numbers("index", found)
+    if places.ndim != 1:
+        raise InputError(f"index has shape {places.shape}; a slice, a mask ({m},) or positions are needed")
+    for at in np.flatnonzero((places < -m) | (places >= m))[:1].tolist():
+        raise IndexError(f"index[{at}] = {places[at]} is outside of {m} comparisons")
+    return places
+
+
+def _restored(kind: type[Rows], state: dict[str, Any]) -> Rows:
+    return kind(**state)
+
+
+def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
+
+
+def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> NDArray[np.float64] | None:
+    """(m,) finite weights that aren't negative."""
+    if weights is None:
+        return None
+    given = _checks.numbers_of("weights", weights)
+    if given.shape != (m,):
+        raise InputError(f"weights have shape {given.shape} for {m} comparisons")
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
+    if wrong.size:
+        raise InputError(
+            f"row {wrong[0]}: weight is {given[wrong[0]]}; weights must be finite and not negative"
+        )
+    return _kept(given, weights, copy)  # type: ignore[no-any-return]
+
+
+def _kept(values: NDArray[Any], given: Any, copy: bool) -> Any:
+    """The values, read-only; with `copy` never the memory of what was given."""
+    if isinstance(given, np.ndarray) and np.may_share_memory(values, given):
+        values = values.copy() if copy else values.view()
+    values.flags.writeable = False
+    return values
+
+
+def belonging(
+    answers: ArrayLike | None,
+    groups: ArrayLike | None,
+    group_names: Sequence[str] | None,
+    m: int,
+    *,
+    copy: bool = True,
+) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None, tuple[str, ...] | None]:
+    """Answers and groups as small whole numbers, read-only, and the names of groups."""
+    told = None if answers is None else _kept(coded("answers", answers, m)[0], answers, copy)
+    if groups is None:
+        if group_names is not None:
+            raise InputError("group_names without groups: give both")
+        return told, None, None
+    persons, found = coded("groups", groups, m)
+    if group_names is not None:
+        if found is not None:
+            raise InputError("groups are names already: leave out group_names")
+        found = _checks.names(group_names)
+        assert found is not None
+        beyond = np.flatnonzero(persons >= len(found))
+        if beyond.size:
+            raise InputError(
+                f"groups[{beyond[0]}] is {persons[beyond[0]]}; there are {len(found)} group_names"
+            )
+    return told, _kept(persons, groups, copy), found

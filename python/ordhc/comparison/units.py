@@ -1,0 +1,173 @@
+"""What of comparisons belongs together: answers of several rows, questions that were repeated, persons."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+
+if TYPE_CHECKING:
+    from ordhc.comparison.rows import Rows as Comparisons
+
+UNITS = ("answer", "group")
+_LARGEST = np.iinfo(np.int32).max
+
+Numbers = NDArray[np.int64]
+
+
+def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
+    """Values numbered from 0 in order of first appearance, and the value of each number."""
+    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[inverse.ravel()], distinct[order]
+
+
+def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str, ...] | None]:
+    """(m,) small whole numbers as they are; anything else numbered, and as text the name of each number."""
+    table = _checks.array(what, values)
+    if table.shape != (m,):
+        raise InputError(f"{what} has shape {table.shape}; one for each of {m} rows is needed")
+    if table.dtype.kind == "O":
+        _same_kind(what, table.tolist())
+    if table.dtype.kind in "iuf" or (table.dtype.kind == "O" and not _is_text(table)):
+        table = _checks.whole_numbers(what, table)
+        if not len(table) or (table.min() >= 0 and table.max() <= _LARGEST):
+            return table.astype(np.int32), None
+    number: dict[Any, int] = {}
+    codes = [number.setdefault(value, len(number)) for value in table.tolist()]
+    return np.array(codes, dtype=np.int32), tuple(map(str, number))
+
+
+def _is_text(table: NDArray[Any]) -> bool:
+    return bool(len(table)) and isinstance(table[0], str)
+
+
+def _same_kind(what: str, cells: list[Any]) -> None:
+    """Refuse what is neither text nor whole numbers, or both."""
+    for at, cell in enumerate(cells):
+        if not isinstance(cell, str) and _checks.as_int(cell) is None:
+            raise InputError(f"{what}[{at}] is {_checks.quoted(cell)}, neither whole number nor text")
+        if isinstance(cell, str) != isinstance(cells[0], str):
+            raise InputError(
+                f"{what}[{at}] is {_checks.quoted(cell)}, {what}[0] is {_checks.quoted(cells[0])}: "
+                "give numbers or text, not both"
+            )
+
+
+def groups_of(data: "Comparisons") -> Numbers | None:
+    """The person of each row, numbered from 0, if there are at least two."""
+    if data.groups is None:
+        return None
+    codes, distinct = numbered(data.groups)
+    return codes if len(distinct) > 1 else None
+
+
+def answers_of(data: "Comparisons") -> Numbers:
+    """The answer of each row, numbered from 0 in order of first appearance.
+
+    An answer is one person's: the same number of two persons means two answers.
+    """
+    if data.answers is None:
+        return np.arange(len(data))
+    answers = data.answers.astype(np.int64)
+    if data.groups is not None:
+        answers += data.groups.astype(np.int64) << 32
+    return numbered(answers)[0]
+
+
+def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
+    """What each row belongs to, numbered from 0: its person, where several are known, or its answer."""
+    if unit is not None:
+        _checks.choice("unit", unit, UNITS)
+    if unit == "group" and data.groups is None:
+        raise InputError("unit is 'group', but the comparisons have no groups")
+    groups = groups_of(data) if unit != "answer" else None
+    if groups is not None:
+        return groups, "group"
+    if unit == "group":
+        return np.zeros(len(data), dtype=np.int64), "group"
+    return answers_of(data), "answer"
+
+
+def row_questions(data: "Comparisons") -> Numbers:
+    """Which question each row answers, whichever way, numbered from 0."""
+    rows = data.rows.astype(np.int64)
+    n = data.n_leaves
+    if rows.shape[1] == 3:
+        first, second = rows[:, 0] * n + rows[:, 1], rows[:, 0] * n + rows[:, 2]
+    else:
+        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
+        first, second = (pairs[:, :, 0] * n + pairs[:, :, 1]).T
+    _, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
+    count = int(codes.max()) + 1 if len(codes) else 1
+    codes = np.sort(codes.reshape(2, -1), axis=0)
+    return np.unique(codes[0] * count + codes[1], return_inverse=True)[1].astype(np.int64)
+
+
+def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
+    """Which question each row belongs to, and which answer to it, both numbered from 0.
+
+    All rows of an answer belong to its question. Answers of several rows are to the same question if they are
+    about the same leaves and of the same form: the odd one out of three, the most central of three, the
+    ranking of some by another one. Two answers are the same if their rows are, in any order.
+    """
+    alone = row_questions(data)
+    said = _contents(data, alone)
+    answers = answers_of(data)
+    sizes = np.bincount(answers)
+    if not len(sizes) or sizes.max() == 1:
+        return alone, said
+    question = alone.copy()
+    content = said.copy()
+    by_answer = np.argsort(answers, kind="stable")
+    ends = np.cumsum(sizes)
+    free = [int(alone.max()) + 1, int(said.max()) + 1]
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        which = np.flatnonzero(sizes == size)
+        rows = by_answer[(ends[which] - size)[:, None] + np.arange(size)]
+        table = data.rows[rows].astype(np.int64)
+        constant = (table == table[:, :1]).all(axis=1)
+        reference = np.where(constant[:, 0], table[:, 0, 0], -1)
+        asked = np.column_stack([_leaves(table.reshape(len(which), -1)), constant, reference])
+        for at, (target, key) in enumerate([(question, asked), (content, np.sort(said[rows], axis=1))]):
+            codes = np.unique(key, axis=0, return_inverse=True)[1].ravel()
+            target[rows] = (codes + free[at])[:, None]
+            free[at] += int(codes.max()) + 1
+    return numbered(question)[0], numbered(content)[0]
+
+
+def _contents(data: "Comparisons", question: Numbers) -> Numbers:
+    """What each row says: its question, and which way it was answered."""
+    rows = data.rows
+    if rows.shape[1] == 3:
+        return 2 * question + (rows[:, 1] < rows[:, 2])
+    near, far = np.sort(rows[:, :2], axis=1), np.sort(rows[:, 2:], axis=1)
+    less = np.where(near[:, 0] == far[:, 0], near[:, 1] < far[:, 1], near[:, 0] < far[:, 0])
+    return 2 * question + less
+
+
+def _leaves(table: Numbers) -> Numbers:
+    """The different leaves of each row in order, filled up with -1."""
+    table = np.sort(table, axis=1)
+    table[:, 1:][table[:, 1:] == table[:, :-1]] = -1
+    return np.sort(table, axis=1)
+
+
+def shares_of(data: "Comparisons") -> NDArray[np.float64] | None:
+    """The weight of each row such that an answer counts as one, or None if all rows count the same.
+
+    An answer's weight is the mean of those of its rows that count at all.
+    """
+    weights = data.weights
+    if data.answers is None:
+        return None
+    answers = answers_of(data)
+    counted = np.ones(len(data)) if weights is None else (weights > 0).astype(np.float64)
+    sizes = np.bincount(answers, counted)
+    if not len(sizes) or (sizes.min() == sizes.max() and (weights is None or counted.all())):
+        return None
+    return 1 / np.maximum(sizes, 1)[answers]

@@ -1,0 +1,1 @@
+"""How sure a tree is, and which method to take."""

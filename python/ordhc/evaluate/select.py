@@ -1,0 +1,271 @@
+"""Which method to use: trees made from part of the answers, scored by the others."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import Plan
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import questions_of, shares_of, units_of
+from ordhc.errors import InputError
+from ordhc.evaluate.bootstrap import groups_to_draw
+from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.plugins import registry
+from ordhc.similarities.similarity import fitting
+
+__all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions", "select"]
+
+
+_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "complete")
+_QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
+#: What is compared if nothing is named, by the score; those of plugins if they are installed.
+DEFAULT_METHODS = {
+    (Triplets, "revenue"): _TRIPLETS,
+    (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
+    (Quadruplets, "revenue"): _QUADRUPLETS,
+    (Quadruplets, "satisfied"): _QUADRUPLETS,
+}
+SCORES = ("revenue", "satisfied")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method and how it did on answers that it had not seen.
+
+    Attributes
+    ----------
+    method
+        Its name.
+    revenue, revenue_error
+        The revenue on held-out answers as a share of the best conceivable (1 if every answer could be
+        satisfied by as much as n leaves allow), the mean over folds and its standard error. Chance gives 0.
+    satisfied, satisfied_error
+        The share of held-out answers that the tree agrees with, and its standard error. An answer counts
+        once, whether it is one row or several; of several by the share of these.
+    seconds
+        The mean time of a fit.
+    chance
+        What `satisfied` would be with the leaves of the trees in any order: 1/3 for triplets.
+    """
+
+    method: str
+    revenue: float
+    revenue_error: float
+    satisfied: float
+    satisfied_error: float
+    seconds: float
+    chance: float
+
+
+@dataclass(frozen=True, repr=False)
+class Selection:
+    """What `select` gives.
+
+    Attributes
+    ----------
+    candidates
+        One for each method, the best first.
+    by
+        The score that decides, "revenue" or "satisfied".
+    folds
+        In how many parts the answers were split.
+    unit
+        What was kept together: "group", a person's answers, or "answer", those to the same question.
+    ceiling
+        The share of answers that any tree could satisfy, where questions were repeated, or None.
+    """
+
+    candidates: tuple[Candidate, ...]
+    by: str
+    folds: int
+    unit: str
+    ceiling: NoiseCeiling | None
+
+    @property
+    def best(self) -> str:
+        """The method to use."""
+        return self.candidates[0].method
+
+    @property
+    def clearly_worse(self) -> tuple[str, ...]:
+        """The methods more than two standard errors of both below the best one."""
+        first, *others = self.candidates
+        error = f"{self.by}_error"
+
+        def distance(other: Candidate) -> float:
+            errors = float(np.hypot(getattr(first, error), getattr(other, error)))
+            gap = float(getattr(first, self.by)) - float(getattr(other, self.by))
+            return gap / errors if errors else (np.inf if gap > 0 else 0.0)
+
+        return tuple(other.method for other in others if distance(other) > 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "best": self.best,
+            "by": self.by,
+            "folds": self.folds,
+            "unit": self.unit,
+            "ceiling": None if self.ceiling is None else asdict(self.ceiling),
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+        }
+
+    def __str__(self) -> str:
+        width = max(len("method"), *(len(candidate.method) for candidate in self.candidates))
+        lines = [f"{'method':{width}}  held-out revenue  held-out satisfied  seconds"]
+        for c in self.candidates:
+            revenue = f"{c.revenue:.4f} ± {c.revenue_error:.4f}"
+            satisfied = f"{c.satisfied:.4f} ± {c.satisfied_error:.4f}"
+            lines.append(f"{c.method:{width}}  {revenue:>16}  {satisfied:>18}  {c.seconds:7.3g}")
+        chances = [c.chance for c in self.candidates]
+        least, most = f"{min(chances):.4f}", f"{max(chances):.4f}"
+        chance = least if least == most else f"{least} to {most}"
+        lines.append(f"{'chance':{width}}  {'0':>16}  {chance:>18}")
+        if self.ceiling is not None:
+            lines.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Selection: {self.best} of {len(self.candidates)} methods, by held-out {self.by}>"
+
+
+def select(
+    data: Triplets | Quadruplets,
+    methods: Sequence[str] | None = None,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    by: str = "revenue",
+    group: ArrayLike | None = None,
+    unit: str | None = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Say which method to use, by cross-validation.
+
+    Each method makes a tree from all answers but a fold's, and is scored by these.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets`.
+    methods
+        Names, as `cluster` takes them; by default those that do well on such data by such a score, with
+        "tste-al" and "complete" if the plugin that brings them is installed.
+    folds
+        In how many parts to split the answers. All rows of an answer are in the same part, and so are
+        repeated and opposite answers to the same question, or, where people are known, all of a person's.
+    seed
+        The same seed gives the same parts.
+    by
+        What decides: "revenue" or "satisfied", on held-out answers.
+    group
+        (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
+        are in the same part.
+    unit
+        "answer" or "group" (of the data): what is kept together, instead of people where they are known.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    Selection
+        The methods with scores and standard errors, best first.
+
+    Raises
+    ------
+    InputError
+        Unknown methods, fewer questions (or groups) than folds, what a method can't do without.
+
+    Notes
+    -----
+    The revenue on the answers that a tree was made from always favours the method that searches hardest for
+    it. On held-out answers it follows the agreement with the true hierarchy closely.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+    >>> found = ordhc.select(t, ["adds3-al", "mulk3-al"])
+    >>> found.best, len(found.candidates)
+    ('adds3-al', 2)
+    """
+    progress = _checks.callback("progress", progress)
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"select takes Triplets or Quadruplets, not {type(data).__name__}")
+    by = _checks.choice("by", by, SCORES)
+    folds = _checks.whole("folds", folds, at_least=2)
+    seed = _checks.seed(seed)
+    if methods is None:
+        known = registry.names("method")
+        methods = [name for name in DEFAULT_METHODS[type(data), by] if name in known]
+    methods = _checks.words("methods", methods)
+    plans = [Plan.of(data, method=name) for name in methods]
+    part, kept = parts_of(data, folds, seed, group, unit)
+    scores = np.empty((len(plans), folds, 4))
+    for fold, seen, unseen in _splits(data, part, folds):
+        for at, plan in enumerate(plans):
+            start = time.perf_counter()
+            tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title))
+            seconds = time.perf_counter() - start
+            best = _ordhc.best_revenue(unseen.rows, unseen.weights, unseen.n_leaves)
+            if not best:
+                raise InputError(f"part {fold} of {folds} holds no answers of positive weight")
+            revenue = _ordhc.revenue(tree._tree, unseen.rows, unseen.weights) / best
+            satisfied = satisfied_share(tree, unseen, shares_of(unseen))
+            scores[at, fold] = revenue, satisfied, seconds, chance_of(tree, unseen)
+            if progress is not None:
+                progress((fold * len(plans) + at + 1) / (folds * len(plans)))
+    means = scores.mean(axis=1)
+    errors = scores.std(axis=1, ddof=1) / np.sqrt(folds)
+    candidates = [
+        Candidate(name, *map(float, (m[0], e[0], m[1], e[1], m[2], m[3])))
+        for name, m, e in zip(methods, means, errors, strict=True)
+    ]
+    ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
+    return Selection(tuple(ranked), by, folds, kept, noise_ceiling(data))
+
+
+def _splits(
+    data: Triplets | Quadruplets, part: NDArray[np.int64], folds: int
+) -> Iterator[tuple[int, Any, Any]]:
+    for fold in range(folds):
+        unseen = part == fold
+        yield fold, data[~unseen], data[unseen]
+
+
+def parts_of(
+    data: Triplets | Quadruplets,
+    folds: int,
+    seed: int,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
+) -> tuple[NDArray[np.int64], str]:
+    """The part of each row, and what was kept together."""
+    kept = "group"
+    units = groups_to_draw(group, len(data))
+    if units is not None and unit is not None:
+        raise InputError("give group or unit, not both")
+    if units is None:
+        units, kept = units_of(data, unit)
+    if kept == "answer":
+        units, _ = questions_of(data)
+    count = int(units.max()) + 1 if len(units) else 0
+    if count < folds:
+        what, advice = (
+            ("different questions", "") if kept == "answer" else ("groups", "; or say unit='answer'")
+        )
+        raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
+    part = np.random.default_rng(seed).permutation(count) % folds
+    return part[units], kept
+
+
+def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
+    """Which question each row answers, whichever way, numbered from 0; all rows of an answer the same one."""
+    return questions_of(data)[0]

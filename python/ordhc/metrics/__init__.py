@@ -1,0 +1,28 @@
+"""Scores: how good a tree is, by comparisons, by similarities, or beside another tree or labels.
+
+Trees are given in any form that `ordhc.as_dendrogram` takes. Leaves are matched by name where both sides have
+names, else by number. `ordhc.score(tree, reference, metric=...)` finds the same functions by name.
+"""
+
+from ordhc.metrics.comparisons import Satisfied, quadruplet_revenue, satisfied, triplet_revenue
+from ordhc.metrics.labels import aari, ari, dendrogram_purity
+from ordhc.metrics.similarities import cophenetic_correlation, dasgupta_cost, dasgupta_revenue
+from ordhc.metrics.trees import KendallTau, kendall_tau_b, merge_distortion, robinson_foulds, triplet_distance
+
+__all__ = [
+    "KendallTau",
+    "Satisfied",
+    "aari",
+    "ari",
+    "cophenetic_correlation",
+    "dasgupta_cost",
+    "dasgupta_revenue",
+    "dendrogram_purity",
+    "kendall_tau_b",
+    "merge_distortion",
+    "quadruplet_revenue",
+    "robinson_foulds",
+    "satisfied",
+    "triplet_distance",
+    "triplet_revenue",
+]

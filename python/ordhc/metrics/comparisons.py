@@ -1,0 +1,123 @@
+"""Scores of a tree by comparisons."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordhc import _checks, _ordhc
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import prepared
+
+__all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
+
+
+# --- by comparisons --------------------------------------------------------------------------
+
+
+def triplet_revenue(tree: Any, triplets: Triplets | ArrayLike, *, normalize: bool = False) -> int | float:
+    """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
+
+    The sum, over triplets (i, j, k) of weight w, of w (|H(i, k)| - |H(i, j)|), where |H(i, j)| is the
+    number of leaves under the lowest common ancestor of i and j.
+
+    Parameters
+    ----------
+    tree
+        See `ordhc.as_dendrogram`.
+    triplets
+        `Triplets`, or (m, 3) leaf ids.
+    normalize
+        Divide by the best conceivable, (n - 2) times the sum of weights: at most 1.
+
+    Returns
+    -------
+    int or float
+        Exact, an int, without weights and `normalize`.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; a revenue beyond 64 bits; nothing to divide by.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)])
+    >>> tree = ordhc.cluster(t)
+    >>> ordhc.metrics.triplet_revenue(tree, t), ordhc.metrics.triplet_revenue(tree, t, normalize=True)
+    (2, 1.0)
+    """
+    return _revenue(*prepared(tree, triplets, ("triplets",), "triplet_revenue"), normalize)
+
+
+def quadruplet_revenue(
+    tree: Any, quadruplets: Quadruplets | Triplets | ArrayLike, *, normalize: bool = False
+) -> int | float:
+    """The quadruplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 4); higher is better.
+
+    The sum, over quadruplets (i, j, k, l) of weight w, of w (|H(k, l)| - |H(i, j)|); otherwise as
+    `triplet_revenue`.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.quadruplet_revenue("((0,1),(2,3));", ordhc.Quadruplets([(0, 1, 1, 2)], n_leaves=4))
+    2
+    """
+    return _revenue(*prepared(tree, quadruplets, ("quadruplets",), "quadruplet_revenue"), normalize)
+
+
+def _revenue(tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool) -> int | float:
+    normalize = _checks.flag("normalize", normalize)
+    value = _ordhc.revenue(tree._tree, data.rows, data.weights)
+    if not normalize:
+        return value
+    best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves)
+    if best == 0:
+        raise InputError("the best conceivable revenue is 0: there are no comparisons (of positive weight)")
+    return value / best
+
+
+@dataclass(frozen=True)
+class Satisfied:
+    """Shares of the comparisons (of their weight) that a tree agrees with, disagrees with, leaves open.
+
+    As a number (`float(...)`) it is the share agreed.
+    """
+
+    agreed: float
+    disagreed: float
+    unresolved: float
+
+    def __float__(self) -> float:
+        return self.agreed
+
+    def __str__(self) -> str:
+        return f"{self.agreed:.6g} (disagreed {self.disagreed:.6g}, unresolved {self.unresolved:.6g})"
+
+
+def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Satisfied:
+    """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
+
+    It agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
+    j and k join first. It agrees with a quadruplet (i, j, k, l) when i and j join below where k and l
+    do, or elsewhere at a closer height.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.satisfied("((0,1),(2,3));", ordhc.Triplets([(0, 1, 2), (0, 2, 3)]))
+    Satisfied(agreed=0.5, disagreed=0.0, unresolved=0.5)
+    """
+    tree, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "satisfied")
+    if not len(data) or (data.weights is not None and not data.weights.any()):
+        raise InputError("there are no comparisons (of positive weight) to satisfy")
+    weights = _ordhc.satisfied(tree._tree, data.rows, data.weights)
+    total = sum(weights)
+    if total == np.inf:
+        raise InputError("the weights are so large that their sum overflows a float; rescale them")
+    return Satisfied(*(weight / total for weight in weights))

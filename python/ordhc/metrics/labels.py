@@ -1,0 +1,160 @@
+"""Scores of a tree by labels."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import prepared
+
+__all__ = ["aari", "ari", "dendrogram_purity"]
+
+
+# --- beside labels ---------------------------------------------------------------------------
+
+
+def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
+    """The adjusted Rand index (Hubert & Arabie 1985) of labels with the tree, cut.
+
+    Parameters
+    ----------
+    tree
+        See `ordhc.as_dendrogram`.
+    labels
+        (n,) labels of any type; a data frame's series with names is matched by name.
+    n_clusters
+        Into how many clusters to cut; by default as many as there are different labels.
+
+    Returns
+    -------
+    float
+        As `sklearn.metrics.adjusted_rand_score`: 1 for the same clusters, about 0 for unrelated ones.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.ari("((0,1),(2,3));", ["a", "a", "b", "b"])
+    1.0
+    """
+    tree, table = prepared(tree, labels, ("labels",), "ari")
+    column = _one_column(table, "ari")
+    k = len(np.unique(column)) if n_clusters is None else _checks.whole("n_clusters", n_clusters, at_least=1)
+    return _ordhc.ari(column, tree.cut(k))
+
+
+def aari(
+    tree: Any, reference: Any, levels: Sequence[int] | None = None, *, progress: Progress | None = None
+) -> float:
+    """The average adjusted Rand index: the truth at each of its levels with the tree cut as finely.
+
+    Cuts undo the last merges, in merge order (Ghoshdastidar, Perrot & von Luxburg 2019, section 4.1).
+
+    Parameters
+    ----------
+    tree
+        See `ordhc.as_dendrogram`.
+    reference
+        (n, L) nested labels, a column for each level; or a tree.
+    levels
+        Of labels the columns to take; of a tree the numbers of clusters to cut both trees into. By
+        default all columns, and for a tree all numbers of clusters from 2 to n - 1 at which a cut
+        does not go through merges of equal height.
+
+    Returns
+    -------
+    float
+        The mean over levels: 1 if the truth is found.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; no levels; labels that are missing.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> tree = ordhc.as_dendrogram("(((0,1),(2,3)),((4,5),(6,7)));")
+    >>> ordhc.metrics.aari(tree, [(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
+    1.0
+    """
+    progress = _checks.callback("progress", progress)
+    tree, other = prepared(tree, reference, ("labels", "tree"), "aari")
+    if isinstance(other, Dendrogram):
+        wanted = _levels_of(other) if levels is None else _levels(levels, 1)
+        return _ordhc.aari_of_trees(tree._tree, other._tree, wanted, progress)[0]
+    columns = other.T
+    if levels is not None:
+        wanted = _levels(levels, 0)
+        beyond = [level for level in wanted if level >= len(columns)]
+        if beyond:
+            raise InputError(
+                f"level {beyond[0]} of labels of {len(columns)} columns (0 to {len(columns) - 1})"
+            )
+        columns = np.ascontiguousarray(columns[wanted])
+    return _ordhc.aari(tree._tree, columns, progress)[0]
+
+
+def _levels(given: Any, at_least: int) -> list[int]:
+    """Levels as whole numbers."""
+    found = _checks.whole_numbers("levels", given, at_least=at_least)
+    if found.ndim != 1:
+        raise InputError(f"levels have shape {found.shape}; a list of whole numbers is needed")
+    return [int(level) for level in found]
+
+
+def _levels_of(tree: Dendrogram) -> list[int]:
+    """The numbers of clusters at which a cut is no choice among merges of equal height."""
+    heights = tree.heights
+    # Cutting into k clusters keeps the first n - k merges.
+    kept = np.flatnonzero(heights[1:] != heights[:-1]) + 1
+    if not len(kept):
+        raise InputError("all merges of the reference have the same height: it has no levels")
+    return (tree.n_leaves - kept).tolist()
+
+
+def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -> float:
+    """Dendrogram purity (Heller & Ghahramani 2005).
+
+    The mean, over pairs of leaves with the same label, of the share of that label among the leaves
+    under their lowest common ancestor.
+
+    Parameters
+    ----------
+    tree
+        See `ordhc.as_dendrogram`.
+    labels
+        (n,) labels of any type.
+    join_ties
+        Merges of equal height, one in the other, are one node of more than two children.
+
+    Returns
+    -------
+    float
+        1 when each label is all the leaves under one node.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; labels that are all different.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.dendrogram_purity("((0,1),(2,3));", [5, 6, 6, 5])
+    0.5
+    """
+    tree, table = prepared(tree, labels, ("labels",), "dendrogram_purity")
+    column = _one_column(table, "dendrogram_purity")
+    return _ordhc.dendrogram_purity(tree._tree, column, _checks.flag("join_ties", join_ties))
+
+
+def _one_column(table: NDArray[np.int64], what: str) -> NDArray[np.int64]:
+    if table.shape[1] != 1:
+        raise InputError(f"{what} takes one label for each leaf, not {table.shape[1]} columns (aari does)")
+    column: NDArray[np.int64] = table.T[0]
+    return column

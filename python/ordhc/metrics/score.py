@@ -1,0 +1,65 @@
+"""The verb `score`: how good a tree is."""
+
+from typing import Any
+
+from ordhc import _checks
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.plugins import registry
+from ordhc.tree.matching import prepared
+
+__all__ = ["score"]
+
+
+def score(
+    tree: Any,
+    reference: Any,
+    metric: str | None = None,
+    **parameters: Any,
+) -> Any:
+    """How good a tree is.
+
+    Parameters
+    ----------
+    tree
+        A `Dendrogram`, or any form that `as_dendrogram` takes.
+    reference
+        What to compare with: the `Triplets` or `Quadruplets` it was made from or, better, ones held
+        out; another tree; labels or nested labels; similarities. Leaves are matched by name where both
+        sides have names.
+    metric
+        One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
+        "quadruplet_revenue" for quadruplets.
+    **parameters
+        Settings of the metric, for example ``normalize=True``.
+
+    Returns
+    -------
+    int or float
+        Exact (an int) for the revenue of unweighted comparisons; some metrics give an object that
+        `float()` turns into its main number.
+
+    Raises
+    ------
+    InputError
+        An unknown metric (with the nearest ones), what it does not take, other leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)])
+    >>> tree = ordhc.cluster(t)
+    >>> ordhc.score(tree, t)
+    2
+    >>> ordhc.score(tree, "((1,2),0);", metric="triplet_distance")
+    1.0
+    """
+    if metric is None:
+        if not isinstance(reference, Triplets | Quadruplets):
+            known = ", ".join(sorted(registry.names("metric")))
+            raise InputError(f"give a metric for {type(reference).__name__}: {known}")
+        metric = "quadruplet_revenue" if isinstance(reference, Quadruplets) else "triplet_revenue"
+    spec = registry.get("metric", metric)
+    settings = _checks.settings(f"metric {metric!r}", parameters, spec.parameters)
+    found, other = prepared(tree, reference, spec.reference, metric)
+    return spec.score(found, other, **settings)

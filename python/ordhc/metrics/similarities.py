@@ -1,0 +1,119 @@
+"""Scores of a tree by similarities."""
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import prepared
+
+__all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
+
+
+# --- by similarities -------------------------------------------------------------------------
+
+
+def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) -> int | float:
+    """Dasgupta's cost of a tree under similarities (Dasgupta 2016); lower is better.
+
+    The sum over i < j of s_ij |H(i, j)|. Under dissimilarities higher is better.
+
+    Parameters
+    ----------
+    tree
+        See `ordhc.as_dendrogram`.
+    S
+        (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them. A data
+        frame whose rows have names is matched by name.
+
+    Returns
+    -------
+    int or float
+        Exact, an int, for whole numbers of an integer type.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; NaN, infinity or asymmetry, with their place.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.dasgupta_cost("((0,1),2);", [[0, 5, 1], [5, 0, 0], [1, 0, 0]])
+    13
+    """
+    progress = _checks.callback("progress", progress)
+    tree, values = prepared(tree, S, ("similarity",), "dasgupta_cost")
+    return _ordhc.dasgupta(tree._tree, values, False, progress)
+
+
+def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | None = None) -> int | float:
+    """N times the sum of similarities, less `dasgupta_cost`; higher is better.
+
+    With the AddS3 similarities of triplets it is their `triplet_revenue`, with the AddS4 similarities
+    of quadruplets their `quadruplet_revenue` (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t = ordhc.Triplets([(0, 1, 2), (1, 0, 2)])
+    >>> ordhc.metrics.dasgupta_revenue("((0,1),2);", ordhc.similarity(t, dtype="int64"))
+    2
+    """
+    progress = _checks.callback("progress", progress)
+    tree, values = prepared(tree, S, ("similarity",), "dasgupta_revenue")
+    return _ordhc.dasgupta(tree._tree, values, True, progress)
+
+
+def cophenetic_correlation(
+    tree: Any,
+    reference: Any,
+    *,
+    dissimilarity: bool | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Pearson's correlation, over pairs of leaves, of merge heights with a matrix or another tree.
+
+    Parameters
+    ----------
+    tree
+        See `ordhc.as_dendrogram`.
+    reference
+        (n, n), or the n(n-1)/2 pairs as SciPy orders them; or a tree. A data frame whose rows have
+        names is matched by name.
+    dissimilarity
+        What the matrix holds; by default what the tree's heights are. Where one holds similarities and
+        the other dissimilarities the sign is turned, so that 1 is perfect.
+
+    Returns
+    -------
+    float
+        As `scipy.cluster.hierarchy.cophenet`.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; heights or values that are all the same.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> D = [1.0, 4.0, 5.0]
+    >>> tree = ordhc.linkage(D, dissimilarity=True)
+    >>> round(ordhc.metrics.cophenetic_correlation(tree, D), 4)
+    0.9707
+    """
+    progress = _checks.callback("progress", progress)
+    tree, other = prepared(tree, reference, ("similarity", "tree"), "cophenetic_correlation")
+    if isinstance(other, Dendrogram):
+        value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
+        return value if tree.kind == other.kind else -value
+    turned = (
+        tree.kind == "dissimilarity"
+        if dissimilarity is None
+        else _checks.flag("dissimilarity", dissimilarity)
+    )
+    value = _ordhc.cophenetic(tree._tree, other, turned, progress)
+    return value if turned == (tree.kind == "dissimilarity") else -value

@@ -1,0 +1,185 @@
+"""Scores of a tree beside another tree; `ordhc.metrics` has all scores."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc.errors import InputError
+from ordhc.tree.matching import prepared
+
+
+@dataclass(frozen=True)
+class KendallTau:
+    """What `kendall_tau_b` gives. As a number (`float(...)`) it is the mean.
+
+    Attributes
+    ----------
+    mean
+        Over the leaves whose tau-b is defined.
+    standard_error
+        Of the mean, as `scipy.stats.sem`.
+    undefined
+        The number of leaves without a tau-b, because one of their rankings is all ties.
+    values
+        The tau-b of each leaf, (n,); NaN where it is undefined.
+    """
+
+    mean: float
+    standard_error: float
+    undefined: int
+    values: NDArray[np.float64] = field(repr=False, compare=False)
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __str__(self) -> str:
+        return f"{self.mean:.6g} (standard error {self.standard_error:.3g})"
+
+
+def kendall_tau_b(
+    tree: Any,
+    reference: Any,
+    include_self: bool = True,
+    *,
+    tie_self: bool = False,
+    progress: Progress | None = None,
+) -> KendallTau:
+    """The mean Kendall tau-b of two trees (Gray et al. 2024, section 4.1).
+
+    Each leaf ranks the others by the height at which it merges with them, in one tree and in the other.
+
+    Parameters
+    ----------
+    tree, reference
+        See `ordhc.as_dendrogram`. Closer merges rank first, whether heights are similarities or
+        dissimilarities; equal heights tie, inversions count as they stand.
+    include_self
+        The leaf takes part in its own ranking, before all others in both trees.
+    tie_self
+        With `include_self`: before all others in the tree only; in the reference the leaf ties with its
+        finest class. These are the leaves that merge with it at the closest of all merge heights of the
+        reference: of labels, those with the same labels in all columns (up to the last one in which any two
+        leaves agree). A leaf without others in its class is before all others. This is what the paper's
+        code does, which ranks by a matrix of labels where a leaf is as similar to itself as to its class.
+
+    Returns
+    -------
+    KendallTau
+        With `mean`, `standard_error` and the `values` by leaf, each that of `scipy.stats.kendalltau`.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; no leaf with a tau-b.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> tau = ordhc.metrics.kendall_tau_b("((0,1),(2,3));", "((0,2),(1,3));")
+    >>> round(tau.mean, 4), round(tau.standard_error, 4)
+    (0.4, 0.0)
+    >>> labels = ["pet", "pet", "car", "car"]
+    >>> round(ordhc.metrics.kendall_tau_b("((0,1),(2,3));", labels).mean, 4)
+    1.0
+    >>> round(ordhc.metrics.kendall_tau_b("((0,1),(2,3));", labels, tie_self=True).mean, 4)
+    0.8944
+    """
+    progress = _checks.callback("progress", progress)
+    tree, other = prepared(tree, reference, ("tree",), "kendall_tau_b")
+    include_self, tie_self = _checks.flag("include_self", include_self), _checks.flag("tie_self", tie_self)
+    if tie_self and not include_self:
+        raise InputError("tie_self=True needs include_self=True: else a leaf is not in its own ranking")
+    tau = KendallTau(*_ordhc.kendall_tau(other._tree, tree._tree, include_self, tie_self, progress))
+    if tau.undefined == tree.n_leaves:
+        raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
+    return tau
+
+
+def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = None) -> float:
+    """The largest difference of merge heights over all pairs of leaves (Gray et al. 2024, section 3.1).
+
+    Raises
+    ------
+    InputError
+        Another number of leaves; similarities beside dissimilarities.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.merge_distortion("((0:1,1:1):1,2:2);", "((0:1,1:1):3,2:4);")
+    2.0
+    """
+    progress = _checks.callback("progress", progress)
+    tree, other = prepared(tree, reference, ("tree",), "merge_distortion")
+    return _ordhc.merge_distortion(tree._tree, other._tree, progress)
+
+
+def triplet_distance(
+    tree: Any,
+    reference: Any,
+    normalize: bool = True,
+    *,
+    join_ties: bool = True,
+    progress: Progress | None = None,
+) -> int | float:
+    """The rooted triplet distance: sets of three leaves about which two trees differ.
+
+    A tree says of three leaves which two are closest, or nothing if they part at the same node; trees
+    differ where they say something different, or only one of them says something.
+
+    Parameters
+    ----------
+    tree, reference
+        See `ordhc.as_dendrogram`.
+    normalize
+        The share of all sets of three leaves, instead of their number.
+    join_ties
+        Merges of equal height, one in the other, are one node of more than two children.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.triplet_distance("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
+    2
+    """
+    progress = _checks.callback("progress", progress)
+    normalize = _checks.flag("normalize", normalize)
+    tree, other = prepared(tree, reference, ("tree",), "triplet_distance")
+    same, different, first, second, neither = _ordhc.triplet_counts(
+        tree._tree, other._tree, _checks.flag("join_ties", join_ties), progress
+    )
+    distance = different + first + second
+    return distance / max(distance + same + neither, 1) if normalize else distance
+
+
+def robinson_foulds(
+    tree: Any, reference: Any, normalize: bool = True, *, join_ties: bool = True
+) -> int | float:
+    """The Robinson-Foulds distance of rooted trees: clusters that only one of them has.
+
+    Parameters
+    ----------
+    tree, reference
+        See `ordhc.as_dendrogram`.
+    normalize
+        The share of the clusters of both trees (without leaves and the root), instead of their number.
+    join_ties
+        Merges of equal height, one in the other, are one node of more than two children.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.metrics.robinson_foulds("((0,1),(2,3));", "(((0,1),2),3);", normalize=False)
+    2
+    """
+    normalize = _checks.flag("normalize", normalize)
+    tree, other = prepared(tree, reference, ("tree",), "robinson_foulds")
+    shared, first, second = _ordhc.cluster_counts(
+        tree._tree, other._tree, _checks.flag("join_ties", join_ties)
+    )
+    distance = first + second
+    return distance / max(distance + 2 * shared, 1) if normalize else distance

@@ -1,0 +1,5 @@
+"""Pictures of dendrograms."""
+
+from ordhc.plotting.drawing import PICTURES, current_axes, need_matplotlib, plot_dendrogram, save_plot, svg
+
+__all__ = ["PICTURES", "current_axes", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]

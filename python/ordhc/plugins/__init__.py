@@ -1,0 +1,1 @@
+"""The plugin contract: specs, hooks, discovery and lookup. Knows no spec by its name."""

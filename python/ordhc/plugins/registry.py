@@ -1,0 +1,298 @@
+"""Discovery and lookup of what is registered.
+
+Every plugin is loaded alone, at the first lookup; one that fails is listed with its error and
+skipped with one warning. `ORDHC_PLUGINS` chooses plugins (unset: all; empty: none; else a list of
+distributions or entry points), `ORDHC_STRICT=1` turns failures into exceptions.
+"""
+
+import difflib
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from ordhc import _checks
+from ordhc._signals import interrupts_later
+from ordhc._version import __version__
+from ordhc.errors import InputError, OrdhcWarning, PluginError
+
+if TYPE_CHECKING:
+    from ordhc.plugins.specs import LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec, Spec
+
+__all__ = ["KINDS", "Registered", "get", "list_plugins", "names", "reset"]
+
+GROUP = "ordhc"
+KINDS = ("linkage", "similarity", "method", "oracle", "metric")
+_HOOKS = {
+    "linkage": "ordhc_linkages",
+    "similarity": "ordhc_similarities",
+    "method": "ordhc_methods",
+    "oracle": "ordhc_oracles",
+    "metric": "ordhc_metrics",
+}
+BUILTIN = "ordhc"
+#: Modules that register what is built in, in the order of listings.
+_BUILTINS = tuple(
+    f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
+)
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One row of `list_plugins`.
+
+    Attributes
+    ----------
+    plugin
+        The distribution it comes from; "ordhc" for what is built in.
+    entry_point
+        The entry point's name.
+    version
+        The distribution's version.
+    kind
+        "linkage", "similarity", "method", "oracle" or "metric"; empty for a plugin that failed.
+    name
+        The name to use; `plugin:name` always works.
+    summary, source
+        As the plugin states them.
+    status
+        "ok", "failed", "clash" (use `plugin:name`) or "skipped" (by `ORDHC_PLUGINS`).
+    error
+        What went wrong.
+    """
+
+    plugin: str
+    entry_point: str
+    version: str
+    kind: str
+    name: str
+    summary: str
+    source: str
+    status: str
+    error: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """The row as a dict."""
+        return asdict(self)
+
+
+class _Registry:
+    """Everything that was found: specs by kind and full name, and the rows to list."""
+
+    def __init__(self) -> None:
+        self.specs: dict[tuple[str, str], Spec] = {}
+        self.owners: dict[tuple[str, str], list[str]] = {}
+        self.rows: list[Registered] = []
+
+    def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
+        """Call the hooks of one plugin, and take all of its specs or none."""
+        for spec in list(_specs_of(module)):
+            owners = self.owners.setdefault((spec.kind, spec.name), [])
+            if plugin in owners:
+                raise PluginError(f"it registers the {spec.kind} {spec.name!r} twice")
+            owners.append(plugin)
+            self.specs[spec.kind, f"{plugin}:{spec.name}"] = spec
+            row = Registered(
+                plugin, entry_point, version, spec.kind, spec.name, spec.summary, spec.source, "ok"
+            )
+            self.rows.append(row)
+
+    def fail(self, plugin: str, entry_point: str, version: str, error: BaseException) -> None:
+        """Note a plugin that cannot be used."""
+        text = f"{type(error).__name__}: {error}"
+        self.rows.append(Registered(plugin, entry_point, version, "", "", "", "", "failed", text))
+        if os.environ.get("ORDHC_STRICT", "") not in ("", "0"):
+            raise PluginError(f"plugin {plugin} ({entry_point}) failed: {text}") from error
+        warnings.warn(f"plugin {plugin} ({entry_point}) is skipped: {text}", OrdhcWarning, stacklevel=2)
+
+    def finish(self) -> None:
+        """Mark names that more than one plugin claims."""
+        for at, row in enumerate(self.rows):
+            owners = self.owners.get((row.kind, row.name), [])
+            if row.status == "ok" and len(owners) > 1 and not (row.plugin == BUILTIN == owners[0]):
+                others = ", ".join(owner for owner in owners if owner != row.plugin)
+                note = f"also in {others}: use {row.plugin}:{row.name}"
+                self.rows[at] = Registered(**{**asdict(row), "status": "clash", "error": note})
+
+
+def _specs_of(module: object) -> "Iterator[Spec]":
+    """What a plugin's hooks give, checked. Every plugin gets a manager of its own."""
+    import pluggy
+
+    from ordhc.plugins import hooks, specs
+
+    classes: dict[str, type[Spec]] = {
+        "linkage": specs.LinkageSpec,
+        "similarity": specs.SimilaritySpec,
+        "method": specs.MethodSpec,
+        "oracle": specs.OracleSpec,
+        "metric": specs.MetricSpec,
+    }
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hooks)
+    manager.register(module)
+    manager.check_pending()
+    found = 0
+    for kind, hook in _HOOKS.items():
+        for result in getattr(manager.hook, hook)():
+            found += 1
+            if isinstance(result, str | bytes) or not hasattr(result, "__iter__"):
+                raise PluginError(f"{hook} gave {result!r}, not specs")
+            for spec in result:
+                if not isinstance(spec, classes[kind]):
+                    raise PluginError(f"{hook} gave {spec!r}, not a {classes[kind].__name__}")
+                yield spec
+    if not found and not manager.get_hookcallers(module):
+        raise PluginError(f"it implements none of {', '.join(_HOOKS.values())}")
+
+
+_lock = threading.RLock()
+_registry: _Registry | None = None
+
+
+def _load() -> _Registry:
+    global _registry
+    with _lock:
+        if _registry is None:
+            registry = _Registry()
+            with interrupts_later():
+                _add_builtins(registry)
+            _add_plugins(registry)
+            registry.finish()
+            _registry = registry
+        return _registry
+
+
+def _add_builtins(registry: _Registry) -> None:
+    for name in _BUILTINS:
+        module = import_module(name)
+        registry.add(BUILTIN, name.rpartition(".")[2], __version__, module)
+
+
+def _add_plugins(registry: _Registry) -> None:
+    with interrupts_later():
+        from importlib.metadata import distributions
+
+    chosen = os.environ.get("ORDHC_PLUGINS")
+    wanted = None if chosen is None else {_normal(name) for name in chosen.split(",") if name.strip()}
+    found: dict[tuple[str, str, str], tuple[str, Any]] = {}
+    for distribution in distributions():
+        try:
+            plugin, version = distribution.metadata["Name"], distribution.version
+            points = [point for point in distribution.entry_points if point.group == GROUP]
+        except Exception:
+            continue
+        for point in points:
+            # The first of a name on the path is the one that Python imports.
+            found.setdefault((_normal(str(plugin)), point.name, point.value), (version, point))
+    for (plugin, name, _), (version, point) in sorted(found.items(), key=lambda item: item[0]):
+        if wanted is not None and not {plugin, _normal(name)} & wanted:
+            registry.rows.append(Registered(plugin, name, version, "", "", "", "", "skipped"))
+            continue
+        trial = _Registry()
+        try:
+            if plugin == BUILTIN:
+                raise PluginError(f"the name {BUILTIN} is taken")
+            # What a plugin prints is no output of the command that loads it.
+            with interrupts_later(), redirect_stdout(sys.stderr):
+                trial.add(plugin, name, version, point.load())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            registry.fail(plugin, name, version, error)
+            continue
+        for key in trial.specs:
+            if key in registry.specs:
+                twice = PluginError(f"{key[1]} is registered by another entry point, too")
+                registry.fail(plugin, name, version, twice)
+                break
+        else:
+            registry.specs.update(trial.specs)
+            registry.rows.extend(trial.rows)
+            for claimed, owners in trial.owners.items():
+                registry.owners.setdefault(claimed, []).extend(owners)
+
+
+def _normal(name: str) -> str:
+    return name.strip().lower().replace("_", "-").replace(".", "-")
+
+
+@overload
+def get(kind: Literal["linkage"], name: str) -> "LinkageSpec": ...
+@overload
+def get(kind: Literal["similarity"], name: str) -> "SimilaritySpec": ...
+@overload
+def get(kind: Literal["method"], name: str) -> "MethodSpec": ...
+@overload
+def get(kind: Literal["oracle"], name: str) -> "OracleSpec": ...
+@overload
+def get(kind: Literal["metric"], name: str) -> "MetricSpec": ...
+def get(kind: str, name: str) -> "Spec":
+    """Look up what is registered under a name.
+
+    Raises
+    ------
+    InputError
+        An unknown name (with the nearest ones), or one that several plugins claim.
+    """
+    if not isinstance(name, str):
+        raise InputError(f"a {kind} is given by name, not by {_checks.quoted(name)}")
+    registry = _load()
+    if ":" in name:
+        plugin, _, bare = name.partition(":")
+        spec = registry.specs.get((kind, f"{_normal(plugin)}:{bare}"))
+    else:
+        owners = registry.owners.get((kind, name), [])
+        if len(owners) > 1 and owners[0] != BUILTIN:
+            both = " and ".join(f"{owner}:{name}" for owner in owners)
+            raise InputError(f"the {kind} {name!r} is claimed by several plugins; say {both}")
+        spec = registry.specs.get((kind, f"{owners[0]}:{name}")) if owners else None
+    if spec is None:
+        raise InputError(_unknown(kind, name))
+    return spec
+
+
+def is_builtin(spec: "Spec") -> bool:
+    """Whether a spec is ordhc's own."""
+    return _load().specs.get((spec.kind, f"{BUILTIN}:{spec.name}")) is spec
+
+
+def names(kind: str) -> list[str]:
+    """The names of a kind that can be used without a prefix."""
+    registry = _load()
+    return sorted(
+        name
+        for (of_kind, name), owners in registry.owners.items()
+        if of_kind == kind and (len(owners) == 1 or owners[0] == BUILTIN)
+    )
+
+
+def _unknown(kind: str, name: str) -> str:
+    known = names(kind)
+    near = difflib.get_close_matches(name[:200].rpartition(":")[2].lower(), known, n=3)
+    hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+    return f"unknown {kind} {_checks.quoted(name)}{hint}; there are {', '.join(known)}"
+
+
+def list_plugins() -> list[Registered]:
+    """Everything that is registered, and the plugins that failed, one row each.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> [row.name for row in ordhc.list_plugins() if row.plugin == "ordhc" and row.kind == "oracle"]
+    ['tree', 'similarity', 'vectors', 'recorded', 'person']
+    """
+    return list(_load().rows)
+
+
+def reset() -> None:
+    """Forget everything that was found; the next lookup looks again."""
+    global _registry
+    with _lock:
+        _registry = None

@@ -1,0 +1,1 @@
+"""From data to similarities of all pairs of leaves."""

@@ -1,0 +1,77 @@
+"""Similarities from comparisons."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.similarities.vectors import shaped
+
+__all__ = ["adds", "float_type", "four_k", "mulk3", "mulk4", "shaped_by"]
+
+
+def adds(
+    data: Triplets | Quadruplets,
+    *,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """AddS3 or AddS4: each comparison adds its weight to the closer pair and takes it from the other."""
+    return _ordhc.adds(data.rows, data.weights, data.n_leaves, layout, dtype, progress)
+
+
+def mulk3(
+    data: Triplets,
+    *,
+    normalize: bool = True,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """MulK3, Kendall's kernel: how often two anchors agree on which of two leaves is closer."""
+    kernel = _ordhc.mulk3(data.rows, data.weights, data.n_leaves, bool(normalize), progress)
+    return shaped_by(*kernel, layout, dtype, whole=data.weights is None and not normalize)
+
+
+def mulk4(
+    data: Quadruplets,
+    *,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """MulK4: how often pairs with a third leaf agree on being closer than another pair."""
+    kernel = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
+    return shaped_by(*kernel, layout, dtype, whole=data.weights is None)
+
+
+def four_k(
+    data: Quadruplets,
+    *,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """4K as published, in which a leaf is infinitely similar to itself: MulK4 + 2 AddS4."""
+    pairs, diagonal = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
+    pairs += 2 * adds(data, layout="condensed")
+    return shaped_by(pairs, diagonal, layout, dtype, whole=data.weights is None)
+
+
+def shaped_by(
+    pairs: NDArray[np.float64], diagonal: NDArray[np.float64], layout: str, dtype: str, *, whole: bool
+) -> NDArray[Any]:
+    """A kernel in the layout and the type that is asked for."""
+    return shaped(pairs, diagonal, layout, dtype if whole else float_type(dtype))
+
+
+def float_type(dtype: str) -> str:
+    """A type of floats that is asked for; whole numbers are an error."""
+    if not dtype.startswith("float"):
+        raise InputError(f"dtype is {dtype}, but these similarities are no whole numbers: float64 or float32")
+    return dtype

@@ -1,0 +1,55 @@
+"""Similarities and dissimilarities of vectors."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ordhc._progress import Progress
+from ordhc.similarities.comparisons import float_type
+from ordhc.similarities.pca import pca
+from ordhc.similarities.vectors import distances, manhattan_distances, normalized
+
+__all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot"]
+
+
+def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
+    """The dot product of vectors, divided by their length p."""
+    return data, 1 / max(1, data.shape[1])
+
+
+def cosine(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
+    """The cosine of the angle between vectors; 0 with a vector of zeros."""
+    return normalized(data), 1.0
+
+
+def pca_dot(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
+    """The dot product of scores of principal components, divided by the length p of the vectors."""
+    return pca(data, progress=progress, **settings), 1 / max(1, data.shape[1])
+
+
+def pca_cosine(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
+    """The cosine of the angle between scores of principal components."""
+    return normalized(pca(data, progress=progress, **settings)), 1.0
+
+
+def euclidean(
+    data: Any,
+    *,
+    squared: bool = False,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,
+) -> NDArray[Any]:
+    """Euclidean distances, or their squares."""
+    return distances(data, layout, float_type(dtype), progress, squared=squared)
+
+
+def manhattan(
+    data: Any,
+    *,
+    layout: str = "square",
+    dtype: str = "float64",
+    progress: Progress | None = None,  # noqa: ARG001
+) -> NDArray[Any]:
+    """Sums of absolute differences."""
+    return manhattan_distances(data, layout, float_type(dtype))

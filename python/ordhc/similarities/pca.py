@@ -1,0 +1,183 @@
+"""Principal components, and how many of them."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc._progress import Progress
+from ordhc._signals import interrupts_later
+from ordhc.errors import InputError, MissingExtraError
+from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squared_norms
+
+__all__ = ["pca", "select_dimension"]
+
+#: Above so many rows and columns a truncated decomposition is used.
+_SMALL = 2000
+
+
+# --- principal components --------------------------------------------------------------------
+
+
+def pca(
+    X: Any,
+    n_components: int | str = "wasserstein",
+    *,
+    max_components: int = 50,
+    candidates: Sequence[int] | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """Scores of the principal components of vectors that are not centred (Gray et al. 2024, section 2.2).
+
+    The components are eigenvectors of the sum of Y_i Y_i', of the largest eigenvalues.
+
+    Parameters
+    ----------
+    X
+        (n, p) dense or SciPy sparse.
+    n_components
+        Their number r, at most min(n, p); "rank", the numerical rank of X; or "wasserstein": the r for
+        which the first half of the rows, projected, is nearest to the other half in Wasserstein distance
+        (Algorithm 2; the extra `vectors`).
+    max_components
+        The largest r that "wasserstein" looks at.
+    candidates
+        Those that it looks at, instead of all up to `max_components`.
+    seed
+        Of a random split into halves, where rows stand in an order; by default they are taken as they are.
+    progress
+        Called with the share of candidates that is done, from 0 to 1.
+
+    Returns
+    -------
+    ndarray
+        (n, r) float64.
+
+    Raises
+    ------
+    InputError
+        Another number of components than 1 to min(n, p).
+    MissingExtraError
+        SciPy is needed for truncated decompositions (sparse vectors, or more than 2,000 rows and
+        columns), and POT for Wasserstein distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ordhc
+    >>> X = np.array([[1.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 0.0, 2.0]])
+    >>> ordhc.pca(X, 2).shape, ordhc.pca(X, "rank").shape
+    ((3, 2), (3, 3))
+    """
+    progress = _checks.callback("progress", progress)
+    rows = as_vectors(X)
+    limit = min(rows.shape)
+    if isinstance(n_components, str):
+        if n_components == "rank":
+            return _rank_scores(rows)
+        if n_components != "wasserstein":
+            raise InputError(
+                f"n_components is {_checks.quoted(n_components)}: neither a number, 'rank' nor 'wasserstein'"
+            )
+        r = select_dimension(
+            rows, max_components=max_components, candidates=candidates, seed=seed, progress=progress
+        )[0]
+    else:
+        r = _whole_in("n_components", n_components, limit)
+    return np.asarray(rows @ _components(rows, r), dtype=np.float64)
+
+
+def select_dimension(
+    X: Any,
+    *,
+    max_components: int = 50,
+    candidates: Sequence[int] | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[int, dict[int, float]]:
+    """The number of principal components by Wasserstein distance, and the distance for each candidate.
+
+    The halves are the first ceil(n / 2) rows and the others. Distances are of order 1, with Euclidean
+    costs. See `pca`.
+    """
+    progress = _checks.callback("progress", progress)
+    try:
+        with interrupts_later():
+            import ot
+    except ImportError:
+        raise MissingExtraError(
+            'n_components="wasserstein" needs POT: pip install "ordhc[vectors]"'
+        ) from None
+    rows = as_vectors(X)
+    n = rows.shape[0]
+    if n < 2:
+        # There are no halves to compare.
+        return 1, {}
+    seed = None if seed is None else _checks.seed(seed)
+    order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
+    first, second = rows[order[: -(-n // 2)]], rows[order[-(-n // 2) :]]
+    limit = min(first.shape)
+    if candidates is None:
+        wanted = list(range(1, min(limit, _whole_in("max_components", max_components, None)) + 1))
+    else:
+        wanted = sorted({_whole_in("candidates", r, limit) for r in candidates})
+        if not wanted:
+            raise InputError("there are no candidates")
+    V = _components(first, wanted[-1])
+    mine, other = np.asarray(first @ V), np.asarray(second @ V)
+    # |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y)
+    squares = squared_norms(second)[None, :]
+    found: dict[int, float] = {}
+    done = 0
+    squares = np.repeat(squares, len(mine), axis=0)
+    for at, r in enumerate(wanted):
+        a, b = mine[:, done:r], other[:, done:r]
+        squares += (a * a).sum(axis=1)[:, None] - 2 * (a @ b.T)
+        done = r
+        costs = np.sqrt(np.maximum(squares, 0))
+        found[r] = float(ot.emd2([], [], costs, numItermax=10_000_000))
+        if progress is not None:
+            progress((at + 1) / len(wanted))
+    return min(found, key=lambda r: (found[r], r)), found
+
+
+def _whole_in(what: str, value: Any, limit: int | None) -> int:
+    number = _checks.whole(what, value, at_least=1)
+    if limit is not None and number > limit:
+        raise InputError(f"{what} = {number} is above {limit}, the smaller one of rows and columns")
+    return number
+
+
+def _rank_scores(rows: Any) -> NDArray[np.float64]:
+    if is_sparse(rows):
+        if min(rows.shape) > _SMALL:
+            raise InputError(
+                "n_components='rank' of large sparse vectors needs a full decomposition: give a number"
+            )
+        rows = rows.toarray()
+    U, values, _ = np.linalg.svd(rows.astype(np.float64, copy=False), full_matrices=False)
+    tiny = values[0] * max(rows.shape) * np.finfo(rows.dtype).eps
+    r = max(1, int((values > tiny).sum()))
+    scores: NDArray[np.float64] = U[:, :r] * values[:r]
+    return scores
+
+
+def _components(rows: Any, r: int) -> NDArray[np.float64]:
+    """The first r right singular vectors, (p, r), each with its largest coordinate positive."""
+    limit = min(rows.shape)
+    # A full decomposition of 1,000 rows and columns takes a hundred times as long as a few components.
+    few = 8 * r <= limit and limit > 400 and (limit > _SMALL or find_spec("scipy") is not None)
+    if not few and (limit <= _SMALL or r > limit // 4):
+        dense = rows.toarray() if is_sparse(rows) else rows
+        V = np.linalg.svd(dense.astype(np.float64, copy=False), full_matrices=False)[2][:r].T
+    else:
+        svds = scipy_module("truncated decompositions", "sparse.linalg").svds
+        start = np.random.default_rng(0).normal(size=limit)
+        V = svds(rows.astype(np.float64), k=r, v0=start, return_singular_vectors="vh")[2][::-1].T
+    largest = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
+    result: NDArray[np.float64] = V * np.where(largest < 0, -1.0, 1.0)
+    return result

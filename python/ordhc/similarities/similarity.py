@@ -1,0 +1,168 @@
+"""The verb `similarity`: from data to similarities of all pairs."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc._signals import interrupts_later
+from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
+from ordhc.errors import InputError, MissingExtraError, PluginError
+from ordhc.plugins import registry
+from ordhc.plugins.specs import SimilaritySpec
+from ordhc.similarities.vectors import as_vectors, products
+
+__all__ = ["built", "factored", "fitting", "is_adds", "similarity"]
+
+_DTYPES = ("float64", "float32", "int64", "int32")
+
+
+def similarity(
+    data: Triplets | Quadruplets | ArrayLike,
+    name: str = "adds3",
+    *,
+    layout: str = "square",
+    dtype: Any = "float64",
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Any:
+    """Similarities of all pairs of leaves, from comparisons or vectors.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed), or an
+        (n, p) array of vectors.
+    name
+        "adds3", "mulk3" for triplets; "adds4", "mulk4", "4k" for quadruplets; "dot", "cosine" for
+        vectors; or what a plugin brings.
+    layout
+        "square" gives (n, n), symmetric, with zeros on the diagonal for AddS and a leaf's similarity
+        with itself for the others; "condensed" the n(n-1)/2 pairs as SciPy orders them, in half the
+        memory; "sparse", for AddS, SciPy's CSR of the pairs that aren't zero, symmetric, which needs
+        `pip install "ordhc[vectors]"`.
+    dtype
+        float64, float32, int64 or int32; counts are whole numbers, others need floats.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
+    **parameters
+        Settings of the builder: ``normalize`` of "mulk3" (by default true).
+
+    Returns
+    -------
+    ndarray or csr_array
+        Similarities: larger is closer, in units of comparisons for "adds3" and "adds4", of agreeing
+        comparisons for the kernels ("mulk3" from -1 to 1 if normalised).
+
+    Raises
+    ------
+    InputError
+        An unknown name (with the nearest ones), data it does not take.
+    MemoryError
+        A matrix that does not fit, with the bytes.
+
+    Notes
+    -----
+    AddS3 is s_ij = sum_k x(i;j,k) + x(j;i,k), with x the weight of "i is closer to j than to k" minus
+    that of the opposite (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1). MulK3, Kendall's kernel, is
+    K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j), with c_i the number of pairs that were answered
+    for anchor i (Ghoshdastidar, Perrot & von Luxburg 2019, equation 8). MulK4 is the sum of
+    x(ir;kl) x(jr;kl) over pairs {k, l} and leaves r other than i and j; 4K, as published, is MulK4 +
+    2 AddS4. The result does not depend on the number of threads.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> ordhc.similarity(ordhc.Triplets([(0, 1, 2), (1, 0, 2)]), "adds3")
+    array([[ 0.,  2., -1.],
+           [ 2.,  0., -1.],
+           [-1., -1.,  0.]])
+    """
+    progress = _checks.callback("progress", progress)
+    spec = registry.get("similarity", name)
+    layout = _checks.choice("layout", layout, ("square", "condensed", "sparse"))
+    try:
+        type_name = np.dtype(dtype).name
+    except Exception:
+        type_name = ""
+    if type_name not in _DTYPES or dtype is None:
+        raise InputError(f"dtype is {_checks.quoted(dtype)}, not one of {', '.join(_DTYPES)}")
+    found: Any = fitting(data, spec.data, f"similarity {name!r}")
+    settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
+    if layout == "sparse":
+        if not is_adds(spec):
+            raise InputError(f"similarity {name!r} has no sparse layout, only 'adds3' and 'adds4' have")
+        if found.weights is not None and not type_name.startswith("float"):
+            raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
+        parts = _ordhc.adds_csr(found.rows, found.weights, found.n_leaves, progress)
+        return _csr(parts, found.n_leaves, type_name, "layout='sparse'")
+    return built(spec, found, layout, type_name, progress, settings)
+
+
+def built(
+    spec: SimilaritySpec,
+    data: Any,
+    layout: str,
+    dtype: str,
+    progress: Progress | None,
+    settings: Mapping[str, Any],
+) -> NDArray[Any]:
+    """What a similarity gives for data that fit it, checked."""
+    if spec.build is None:
+        if not dtype.startswith("float"):
+            raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
+        rows, scale = factored(spec, data, None, settings)
+        return products(rows, scale, layout, dtype, progress)
+    result = spec.build(data, layout=layout, dtype=dtype, progress=progress, **settings)
+    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
+    shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
+    if not isinstance(result, np.ndarray) or result.shape != shape:
+        found = getattr(result, "shape", type(result).__name__)
+        raise PluginError(f"similarity {spec.name!r} gave {found}, not an array of shape {shape}")
+    return result
+
+
+def is_adds(spec: SimilaritySpec) -> bool:
+    """Whether a similarity is built-in AddS, which sparse answers make sparse."""
+    return spec.name in ("adds3", "adds4") and registry.is_builtin(spec)
+
+
+def factored(
+    spec: SimilaritySpec, data: Any, progress: Progress | None, settings: Mapping[str, Any]
+) -> tuple[Any, float]:
+    """The rows and the scale whose products are a similarity, checked."""
+    assert spec.factor is not None
+    n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
+    result: Any = spec.factor(data, progress=progress, **settings)
+    try:
+        rows, scale = result
+        rows, scale = as_vectors(rows), float(scale)
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"similarity {spec.name!r} gave no rows and scale: {error}") from error
+    if rows.shape[0] != n or not 0 < scale < math.inf:
+        raise PluginError(f"similarity {spec.name!r} gave {rows.shape[0]} rows for {n} leaves, scale {scale}")
+    return rows, scale
+
+
+def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
+    """The data in a form that is accepted: triplets serve as quadruplets, vectors are arrays."""
+    if isinstance(data, Triplets | Quadruplets):
+        return fitting_comparisons(data, accepted, what)
+    if "vectors" in accepted:
+        return as_vectors(data)
+    raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
+
+
+def _csr(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:
+    """SciPy's CSR of row pointers, columns and values."""
+    try:
+        with interrupts_later():
+            from scipy.sparse import csr_array
+    except ImportError:
+        raise MissingExtraError.of(what, "scipy", "vectors") from None
+    starts, columns, values = parts
+    return csr_array((values.astype(dtype, copy=False), columns, starts), shape=(n, n))

@@ -1,0 +1,296 @@
+"""Dot products and distances of vectors."""
+
+import math
+import warnings
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
+from ordhc._signals import interrupts_later
+from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
+
+__all__ = [
+    "NegativeShare",
+    "as_vectors",
+    "blocks",
+    "distances",
+    "is_sparse",
+    "manhattan_distances",
+    "normalized",
+    "products",
+    "scipy_module",
+    "shaped",
+    "squared_norms",
+]
+
+
+#: Rows of a block of the matrix of pairs.
+_BLOCK = 512
+#: Up to so many columns distances are summed pair by pair.
+_DIRECT = 128
+
+
+def as_vectors(data: Any) -> Any:
+    """Rows of finite numbers: an (n, p) array of float32 or float64, or SciPy's CSR.
+
+    Arrays of these types are used without a copy; other numbers become float64, data frames arrays.
+
+    Raises
+    ------
+    InputError
+        Other shapes, what is no number, NaN and infinity with row and column.
+    """
+    if hasattr(data, "tocsr"):
+        if data.dtype.kind not in "biuf":
+            raise InputError(f"a sparse matrix of {data.dtype} holds no vectors of real numbers")
+        rows = data.tocsr()
+        if rows.dtype not in (np.float32, np.float64):
+            rows = rows.astype(np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        lost = np.flatnonzero(~np.isfinite(rows.data))
+        if lost.size:
+            row = int(np.searchsorted(rows.indptr, lost[0], side="right")) - 1
+            column, value = rows.indices[lost[0]], rows.data[lost[0]]
+            raise InputError(f"row {row}, column {column}: {value} is not finite")
+    else:
+        if isinstance(data, str | bytes):
+            raise InputError(f"{type(data).__name__} is no (n, p) array of numbers")
+        rows = _checks.array("the vectors", data)
+        if rows.dtype not in (np.float32, np.float64):
+            rows = _checks.numbers_of("the vectors", rows)
+    if rows.ndim != 2 or not rows.shape[0]:
+        raise InputError(f"vectors have shape {rows.shape}; (n, p) with at least one row is needed")
+    if isinstance(rows, np.ndarray):
+        for block in blocks(len(rows)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                if math.isfinite(rows[block].sum(dtype=np.float64)):
+                    continue
+            wrong = np.argwhere(~np.isfinite(rows[block]))
+            if wrong.size:
+                row, column = wrong[0]
+                value = rows[block][row, column]
+                raise InputError(f"row {block.start + row}, column {column}: {value} is not finite")
+    return rows
+
+
+def blocks(n: int, size: int = _BLOCK) -> Iterator[slice]:
+    """Ranges of at most so many rows."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def is_sparse(rows: Any) -> bool:
+    """Whether vectors are SciPy's CSR."""
+    return not isinstance(rows, np.ndarray)
+
+
+def squared_norms(rows: Any) -> NDArray[np.float64]:
+    """The dot product of every row with itself."""
+    if is_sparse(rows):
+        values = rows.data.astype(np.float64)
+        empty = np.diff(rows.indptr) == 0
+        own = np.add.reduceat(np.append(values * values, 0.0), np.minimum(rows.indptr[:-1], len(values)))
+        return np.where(empty, 0.0, own)
+    return np.concatenate(
+        [np.einsum("ij,ij->i", rows[block], rows[block], dtype=np.float64) for block in blocks(len(rows))]
+    )
+
+
+def normalized(rows: Any) -> Any:
+    """Rows of length 1; rows of zeros stay."""
+    if is_sparse(rows):
+        scaled = rows.astype(np.float64)
+        largest = np.maximum.reduceat(
+            np.append(np.abs(scaled.data), 0.0), np.minimum(scaled.indptr[:-1], len(scaled.data))
+        )
+        largest[(np.diff(scaled.indptr) == 0) | (largest == 0)] = 1
+        scaled.data = scaled.data / np.repeat(largest, np.diff(scaled.indptr))
+        lengths = np.sqrt(squared_norms(scaled))
+        lengths[lengths == 0] = 1
+        scaled.data = scaled.data / np.repeat(lengths, np.diff(scaled.indptr))
+        return scaled
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
+    scaled = rows / np.where(largest == 0, 1, largest)
+    lengths = np.sqrt(squared_norms(scaled)).astype(rows.dtype)[:, None]
+    scaled /= np.where(lengths == 0, 1, lengths)
+    return scaled
+
+
+def products(
+    rows: Any,
+    scale: float,
+    layout: str,
+    dtype: str,
+    progress: Progress | None = None,
+    *,
+    what: str | None = None,
+) -> NDArray[Any]:
+    """`scale` times the dot products of all pairs of rows; `what` they are, to warn of negative ones.
+
+    Only the condensed layout, which is what is clustered, is looked at for these.
+    """
+    n = rows.shape[0]
+    size = np.dtype(dtype).itemsize
+    pairs = n * (n - 1) // 2
+    _ordhc.check_memory("the similarity matrix", size * (n * n if layout == "square" else pairs))
+    negative = NegativeShare()
+    if is_sparse(rows):
+        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+        found: Any = _ordhc.sparse_gram(
+            indptr, indices, rows.data, rows.shape[1], dtype == "float32", progress
+        )
+        condensed, own = found
+        for block in blocks(pairs, 1 << 20):
+            condensed[block] *= scale
+            negative.add(condensed[block])
+        negative.warn(what)
+        return shaped(condensed, own * scale, layout, dtype)
+    out: NDArray[Any]
+    if layout == "square":
+        # NumPy knows that this is symmetric, and multiplies one half.
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = rows @ rows.T
+        for block in blocks(n):
+            out[block] *= rows.dtype.type(scale)
+            if not math.isfinite(out[block].sum(dtype=np.float64)):
+                raise _overflow(out[block], block.start, 0)
+        return out.astype(dtype, copy=False)
+    out = np.empty(pairs, dtype=dtype)
+    at = 0
+    for block in blocks(n, 1024):
+        with np.errstate(over="ignore", invalid="ignore"):
+            # NumPy knows that the first one is symmetric, and multiplies one half.
+            own = rows[block] @ rows[block].T
+            rest = rows[block] @ rows[block.stop :].T
+        own *= rows.dtype.type(scale)
+        rest *= rows.dtype.type(scale)
+        start = at
+        for offset in range(len(own)):
+            for values in (own[offset, offset + 1 :], rest[offset]):
+                out[at : at + len(values)] = values
+                at += len(values)
+        finite = math.isfinite(np.trace(own)) and negative.add(out[start:at])
+        if not finite:
+            both = np.concatenate([own, rest], axis=1)
+            raise _overflow(both, block.start, block.start)
+        if progress is not None:
+            progress(1 - (1 - block.stop / n) ** 2)
+    negative.warn(what)
+    return out
+
+
+def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputError:
+    row, column = np.argwhere(~np.isfinite(values))[0] + (first_row, first_column)
+    return InputError(f"the dot product of rows {row} and {column} overflows {values.dtype}: rescale")
+
+
+class NegativeShare:
+    """How many values are negative, and how large these are."""
+
+    def __init__(self) -> None:
+        self.count, self.n_negative = 0, 0
+        self.sum, self.sum_negative, self.least = 0.0, 0.0, 0.0
+
+    def add(self, values: NDArray[Any]) -> bool:
+        """Count values; whether they are finite."""
+        least = values.min(initial=0)
+        total = float(values.sum(dtype=np.float64))
+        self.count += values.size
+        if least >= 0 or not math.isfinite(total):
+            self.sum += total
+            return math.isfinite(total)
+        below = np.minimum(values, 0)
+        negative = float(-below.sum(dtype=np.float64))
+        self.n_negative += int(np.count_nonzero(below))
+        self.sum_negative += negative
+        self.sum += total + 2 * negative
+        self.least = min(self.least, float(least))
+        return True
+
+    def warn(self, what: str | None, *, sampled: bool = False) -> None:
+        """Warn if negative values carry more than 1% of the total size (Gray et al. 2024, E.4)."""
+        if what is None or self.sum_negative <= 0.01 * self.sum:
+            return
+        share, size = self.n_negative / self.count, self.sum_negative / self.sum
+        warnings.warn(
+            f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities, "
+            f"{size:.1%} of the total size: {-self.sum_negative / self.n_negative:.4g} on average, "
+            f"{self.least:.4g} at the least. Under a tree model there are none (Gray et al. 2024, E.4): "
+            "the tree may not fit. Vectors that have been centred are like that.",
+            OrdhcWarning,
+            stacklevel=2,
+        )
+
+
+def distances(
+    rows: Any, layout: str, dtype: str, progress: Progress | None = None, *, squared: bool = False
+) -> NDArray[Any]:
+    """Euclidean distances of all pairs of rows.
+
+    Where there are many columns they come from dot products, and close pairs are computed anew.
+    """
+    n = rows.shape[0]
+    if not is_sparse(rows) and rows.shape[1] <= _DIRECT:
+        measure = "sqeuclidean" if squared else "euclidean"
+        return shaped(
+            _ordhc.vector_distances(np.ascontiguousarray(rows), measure, progress), np.zeros(n), layout, dtype
+        )
+    if not is_sparse(rows):
+        # Less is lost to cancellation, and distances stay the same.
+        rows = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
+    pairs = products(rows, -2.0, "condensed", "float64", progress)
+    norms = squared_norms(rows)
+    at = 0
+    for i in range(n - 1):
+        row = pairs[at : at + n - i - 1]
+        at += len(row)
+        both = norms[i] + norms[i + 1 :]
+        row += both
+        close = np.flatnonzero(row < 1e-4 * both) + i + 1
+        if len(close):
+            difference = rows[close] - (rows[[i] * len(close)] if is_sparse(rows) else rows[i])
+            row[close - i - 1] = squared_norms(difference.tocsr() if is_sparse(rows) else difference)
+    if not squared:
+        np.sqrt(pairs, out=pairs)
+    return shaped(pairs, np.zeros(n), layout, dtype)
+
+
+def manhattan_distances(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
+    """Manhattan distances of all pairs of rows."""
+    if is_sparse(rows):
+        raise InputError("manhattan takes no sparse vectors: give X.toarray()")
+    n = len(rows)
+    _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
+    pdist = scipy_module("manhattan", "spatial.distance").pdist
+    return shaped(pdist(rows, "cityblock"), np.zeros(n), layout, dtype)
+
+
+def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
+    """Condensed values in the layout and the type that is asked for."""
+    if layout == "square":
+        pairs = _ordhc.square(pairs.astype(np.float64, copy=False), diagonal)
+    if np.dtype(dtype).kind == "i" and pairs.dtype.kind == "f" and pairs.size:
+        # Whole numbers in double precision are exact up to 2^53.
+        limit = min(np.iinfo(dtype).max, 2**53)
+        largest = max(pairs.max(), -pairs.min())
+        if not largest <= limit:
+            raise InputError(f"the largest value is {largest:.0f}, above {limit} of {dtype}: ask for float64")
+    return pairs.astype(dtype, copy=False)
+
+
+def scipy_module(what: str, module: str) -> ModuleType:
+    """A module of SciPy, or the error that says how to get it."""
+    from importlib import import_module
+
+    try:
+        with interrupts_later():
+            return import_module(f"scipy.{module}")
+    except ImportError:
+        raise MissingExtraError(f'{what} need SciPy: pip install "ordhc[vectors]"') from None

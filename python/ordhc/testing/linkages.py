@@ -1,0 +1,181 @@
+"""Checks of linkages, small and named: each takes one subject and raises AssertionError."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from ordhc import _ordhc
+from ordhc.agglomerate.engine import engine_linkage
+from ordhc.plugins import registry
+from ordhc.plugins.specs import LinkageSpec
+from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
+from ordhc.testing.running import (
+    RTOL,
+    Floats,
+    Subject,
+    distances,
+    need,
+    need_same,
+    need_tree,
+    random_similarities,
+    run,
+)
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["LINKAGE_CHECKS", "check_linkage"]
+
+
+class _Linkage(Subject[LinkageSpec]):
+    def merge(self, S: Floats, *, dissimilarity: bool = False, engine: str = "auto") -> Dendrogram:
+        rule = engine_linkage(self.spec, self.settings, lambda: -S if dissimilarity else S.copy())
+        return Dendrogram._of(_ordhc.agglomerate(S, rule, dissimilarity, engine, None, None), None)
+
+    @property
+    def squares(self) -> bool:
+        if self.spec.coefficients is not None:
+            return self.spec.coefficients.squared
+        return self.spec.native in ("ward", "centroid", "median")
+
+
+def _tied(n: int, seed: int) -> Floats:
+    values = np.triu(np.random.default_rng(seed).integers(0, 3, size=(n, n)), 1).astype(np.float64)
+    return values + values.T
+
+
+def _linkage_few_leaves(linkage: _Linkage) -> None:
+    """1, 2 and 3 leaves."""
+    for n in (1, 2, 3):
+        need_tree(linkage.merge(random_similarities(n, n)), n)
+        need_tree(linkage.merge(distances(n, n), dissimilarity=True), n)
+
+
+def _linkage_valid_trees(linkage: _Linkage) -> None:
+    """All leaves are merged, once, at finite heights."""
+    for n in (5, 17, 40):
+        need_tree(linkage.merge(random_similarities(n, n)), n)
+        need_tree(linkage.merge(1e6 * distances(n, n), dissimilarity=True), n)
+
+
+def _linkage_nearest_first(linkage: _Linkage) -> None:
+    """The first merge is the most similar pair, at its similarity."""
+    for seed in range(5):
+        D = distances(9, seed)
+        i, j = np.triu_indices(9, 1)
+        at = int(D[i, j].argmin())
+        for S, dissimilarity in ((-D, False), (D, True)):
+            tree = linkage.merge(S, dissimilarity=dissimilarity)
+            pair, first = [int(i[at]), int(j[at])], tree.merges[0].tolist()
+            need(first == pair, f"the first merge is {first}, but the most similar pair is {pair}")
+            height = S[i[at], j[at]]
+            text = f"the first height is {tree.heights[0]}, but the most similar pair has {height}"
+            need(abs(tree.heights[0] - height) <= RTOL * abs(height), text)
+
+
+def _linkage_ties(linkage: _Linkage) -> None:
+    """With ties a valid tree, the same by every engine."""
+    for seed in range(8):
+        S = _tied(9, seed)
+        tree = linkage.merge(S)
+        need_tree(tree, 9)
+        need_same(tree, linkage.merge(S, engine="naive"), "with ties the engines differ")
+    constant = np.ones((8, 8))
+    need_tree(linkage.merge(constant), 8)
+    need_tree(linkage.merge(constant, dissimilarity=True), 8)
+    need_tree(linkage.merge(np.zeros((8, 8))), 8)
+
+
+def _linkage_duplicates(linkage: _Linkage) -> None:
+    """Leaves that are the same, at dissimilarity 0."""
+    twice = np.repeat(np.arange(6), 2)
+    D = distances(6, 0)[np.ix_(twice, twice)]
+    tree = linkage.merge(D, dissimilarity=True)
+    need_tree(tree, 12)
+    need_same(
+        tree, linkage.merge(D, dissimilarity=True, engine="naive"), "with duplicates the engines differ"
+    )
+
+
+def _linkage_deterministic(linkage: _Linkage) -> None:
+    """The same input gives the same tree, whatever was clustered in between."""
+    S = random_similarities(15, 0)
+    before = S.copy()
+    first = linkage.merge(S)
+    linkage.merge(random_similarities(7, 1))
+    again = linkage.merge(S)
+    need(np.array_equal(S, before), "the input was changed")
+    same = np.array_equal(first.merges, again.merges) and np.array_equal(first.heights, again.heights)
+    need(same, "the same input gives different trees")
+
+
+def _linkage_numbering(linkage: _Linkage) -> None:
+    """Without ties, renumbering leaves renumbers the tree and changes nothing else."""
+    for seed in range(5):
+        S = random_similarities(13, seed)
+        order = np.random.default_rng(seed + 100).permutation(13)
+        renumbered = linkage.merge(np.ascontiguousarray(S[np.ix_(order, order)]))
+        need_same(renumbered.relabel(order), linkage.merge(S), "renumbering leaves changes the tree")
+
+
+def _linkage_engines(linkage: _Linkage) -> None:
+    """The default engine gives the tree of the naive one (a linkage said to be reducible is)."""
+    for seed in range(10):
+        for S, dissimilarity in ((random_similarities(16, seed), False), (distances(16, seed), True)):
+            found = linkage.merge(S, dissimilarity=dissimilarity)
+            naive = linkage.merge(S, dissimilarity=dissimilarity, engine="naive")
+            need_same(found, naive, "the default engine differs from the naive one")
+
+
+def _linkage_signs(linkage: _Linkage) -> None:
+    """Dissimilarities give the tree of their negatives (of negative squares, if it squares)."""
+    for seed in range(5):
+        D = distances(12, seed)
+        tree = linkage.merge(D, dissimilarity=True)
+        other = linkage.merge(-(D**2) if linkage.squares else -D)
+        back = np.sqrt(np.maximum(-other.heights, 0)) if linkage.squares else -other.heights
+        expected = Dendrogram(other.merges, back)
+        need_same(tree, expected, "dissimilarities and negative similarities differ")
+
+
+#: The checks of `check_linkage`, by name.
+LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
+    "few_leaves": _linkage_few_leaves,
+    "valid_trees": _linkage_valid_trees,
+    "nearest_first": _linkage_nearest_first,
+    "ties": _linkage_ties,
+    "duplicates": _linkage_duplicates,
+    "deterministic": _linkage_deterministic,
+    "numbering": _linkage_numbering,
+    "engines": _linkage_engines,
+    "signs": _linkage_signs,
+}
+
+
+def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), **parameters: Any) -> None:
+    """Check a linkage, by its registered name or as a spec.
+
+    Parameters
+    ----------
+    linkage
+        The name, or the spec.
+    skip
+        Names of checks (see `LINKAGE_CHECKS`; for linkages of comparisons
+        `COMPARISON_LINKAGE_CHECKS`) to leave out.
+    **parameters
+        Settings other than the defaults.
+
+    Raises
+    ------
+    AssertionError
+        The check that failed, and how.
+
+    Examples
+    --------
+    >>> check_linkage("average")
+    """
+    spec = registry.get("linkage", linkage) if isinstance(linkage, str) else linkage
+    subject = _Linkage(spec, parameters)
+    if spec.from_comparisons is not None:
+        run(ComparisonLinkage(spec, subject.settings), COMPARISON_LINKAGE_CHECKS, skip)
+    else:
+        run(subject, LINKAGE_CHECKS, skip)

@@ -1,0 +1,127 @@
+"""Checks of linkages that take comparisons as they are."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.plugins.specs import LinkageSpec
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage"]
+
+
+class ComparisonLinkage:
+    """A linkage of comparisons with the parameters it is checked with."""
+
+    def __init__(self, spec: LinkageSpec, settings: Mapping[str, Any]) -> None:
+        self.spec = spec
+        self.settings = dict(settings)
+
+    def merge(self, data: Any) -> Dendrogram:
+        """The tree of some comparisons."""
+        if self.spec.from_comparisons is None:
+            raise AssertionError("it takes no comparisons")
+        tree = self.spec.from_comparisons(data, initial_clusters=None, progress=None, **self.settings)
+        _need(isinstance(tree, Dendrogram), f"it gives {type(tree).__name__}, not a Dendrogram")
+        _need(tree.n_leaves == data.n_leaves, f"{tree.n_leaves} leaves for {data.n_leaves}")
+        _need(np.isfinite(tree.heights).all(), "heights are not finite")
+        return tree  # type: ignore[no-any-return]
+
+    def samples(self, n: int, seed: int) -> list[Any]:
+        """One sample of every kind of data that it takes."""
+        return [data for data, _ in self.answered(n, seed)]
+
+    def answered(self, n: int, seed: int) -> list[tuple[Any, set[frozenset[int]]]]:
+        """One sample of every kind of data that it takes, with the clusters of the tree that answered."""
+        return [_answers(kind, n, seed) for kind in self.spec.data]
+
+
+def _answers(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
+    """All comparisons, as a tree of different heights has them (none are open in quadruplets)."""
+    random = np.random.default_rng(seed)
+    similarity = np.zeros((n, n))
+    clusters = [[leaf] for leaf in range(n)]
+    of_tree = {frozenset(cluster) for cluster in clusters}
+    for height in range(n - 1, 0, -1):
+        a, b = sorted(random.choice(len(clusters), 2, replace=False).tolist())
+        for i in clusters[a]:
+            for j in clusters[b]:
+                similarity[i, j] = similarity[j, i] = height
+        clusters[a] += clusters.pop(b)
+        of_tree.add(frozenset(clusters[a]))
+    if kind == "triplets":
+        i, j, k = np.meshgrid(*[np.arange(n)] * 3, indexing="ij")
+        fine = (similarity[i, j] > similarity[i, k]) & (i != j) & (i != k)
+        return Triplets(np.column_stack([i[fine], j[fine], k[fine]]), n_leaves=n), of_tree
+    # Less than the difference of two heights, so that the tree stays what it is.
+    noise = random.random((n, n)) / 2
+    similarity += noise + noise.T
+    i, j = np.triu_indices(n, 1)
+    values = similarity[i, j]
+    near, far = np.nonzero(values[:, None] > values[None])
+    return Quadruplets(np.column_stack([i[near], j[near], i[far], j[far]]), n_leaves=n), of_tree
+
+
+def _few_leaves(linkage: ComparisonLinkage) -> None:
+    """1, 2 and 3 leaves."""
+    for n in (1, 2, 3):
+        for data in linkage.samples(n, n):
+            linkage.merge(data)
+
+
+def _recovers(linkage: ComparisonLinkage) -> None:
+    """The tree that gave all answers comes back."""
+    for data, clusters in linkage.answered(9, seed=4):
+        kind = type(data).__name__.lower()
+        _need(_clusters(linkage.merge(data)) == clusters, f"a tree's own {kind} do not give the tree")
+
+
+def _deterministic(linkage: ComparisonLinkage) -> None:
+    """The same comparisons give the same tree."""
+    for data in linkage.samples(7, seed=5):
+        _need(linkage.merge(data) == linkage.merge(data), "the same comparisons give different trees")
+
+
+def _numbering(linkage: ComparisonLinkage) -> None:
+    """Renumbering leaves renumbers the tree and changes nothing else."""
+    for data in linkage.samples(8, seed=6):
+        order = np.random.default_rng(7).permutation(8)
+        moved = type(data)(order[data.rows], n_leaves=8)
+        found, expected = _clusters(linkage.merge(moved)), _clusters(linkage.merge(data).relabel(order))
+        _need(found == expected, "renumbering leaves changes the tree")
+
+
+def _repeats(linkage: ComparisonLinkage) -> None:
+    """Every comparison twice, or with the weight 2, gives the same tree."""
+    for data in linkage.samples(7, seed=8):
+        once = _clusters(linkage.merge(data))
+        twice = type(data)(np.repeat(data.rows, 2, axis=0), n_leaves=7)
+        weighted = type(data)(data.rows, n_leaves=7, weights=np.full(len(data), 2.0))
+        _need(_clusters(linkage.merge(twice)) == once, "repeated comparisons give another tree")
+        _need(_clusters(linkage.merge(weighted)) == once, "weights of 2 give another tree")
+
+
+def _clusters(tree: Dendrogram) -> set[frozenset[int]]:
+    members: list[frozenset[int]] = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
+    merges: NDArray[np.int64] = tree.merges
+    for a, b in merges.tolist():
+        members.append(members[a] | members[b])
+    return set(members)
+
+
+def _need(fine: Any, text: str) -> None:
+    if not fine:
+        raise AssertionError(text)
+
+
+#: The checks of `check_linkage` for linkages of comparisons, by name.
+COMPARISON_LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
+    "few_leaves": _few_leaves,
+    "recovers": _recovers,
+    "deterministic": _deterministic,
+    "numbering": _numbering,
+    "repeats": _repeats,
+}

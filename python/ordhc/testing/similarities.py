@@ -1,0 +1,182 @@
+"""Checks of similarity builders, small and named: each takes one subject and raises AssertionError."""
+
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import OrdhcWarning
+from ordhc.plugins import registry
+from ordhc.plugins.specs import SimilaritySpec
+from ordhc.similarities.similarity import built
+from ordhc.testing.running import (
+    RTOL,
+    Subject,
+    need,
+    renumbered,
+    run,
+)
+
+__all__ = ["SIMILARITY_CHECKS", "check_similarity"]
+
+
+class _Similarity(Subject[SimilaritySpec]):
+    def build(self, data: Any, layout: str = "square", dtype: str = "float64") -> NDArray[Any]:
+        n = len(data) if isinstance(data, np.ndarray) else data.n_leaves
+        result: Any
+        if self.spec.build is None:
+            with warnings.catch_warnings():
+                # Negative dot products are no fault of the builder.
+                warnings.simplefilter("ignore", OrdhcWarning)
+                result = built(self.spec, data, layout, dtype, None, self.settings)
+        else:
+            result = self.spec.build(data, layout=layout, dtype=dtype, progress=None, **self.settings)
+        shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
+        text = f"layout {layout!r} of {n} leaves gives {type(result).__name__}, not an array of {shape}"
+        need(isinstance(result, np.ndarray) and result.shape == shape, text)
+        need(result.dtype.name == dtype, f"dtype is {result.dtype.name}, not {dtype}")
+        need(np.isfinite(result).all(), "a similarity is not finite")
+        return result  # type: ignore[no-any-return]
+
+    def samples(self, n: int, m: int, seed: int) -> list[Any]:
+        """One sample of every kind of data that it takes."""
+        return [_sample(kind, n, m, seed) for kind in self.spec.data]
+
+
+def _sample(kind: str, n: int, m: int, seed: int) -> Any:
+    """Comparisons that points on a line answer, or the points."""
+    random = np.random.default_rng(seed)
+    points = np.concatenate([random.random(n - n // 2), 5 + random.random(n // 2)])
+    if kind == "vectors":
+        # Groups that are far apart in place and in direction.
+        return np.column_stack([3 - points, points, 0.1 * points])
+    width, make = (3, Triplets) if kind == "triplets" else (4, Quadruplets)
+    rows = np.zeros((0, width), dtype=np.int64)
+    if n >= 3 and m:
+        drawn = [random.choice(n, 3, replace=False) for _ in range(m)]
+        rows = np.array(drawn if kind == "triplets" else [(a, b, a, c) for a, b, c in drawn])
+        first = np.abs(points[rows[:, 0]] - points[rows[:, 1]])
+        second = np.abs(points[rows[:, -width]] - points[rows[:, -1]])
+        swap = [0, 2, 1] if kind == "triplets" else [2, 3, 0, 1]
+        rows = np.where((first < second)[:, None], rows, rows[:, swap])
+    return make(rows, n_leaves=n)
+
+
+def _similarity_few_leaves(similarity: _Similarity) -> None:
+    """1, 2 and 3 leaves, with few comparisons or none."""
+    for n in (1, 2, 3):
+        for m in (0, 1):
+            for data in similarity.samples(n, m, seed=n):
+                similarity.build(data)
+                similarity.build(data, layout="condensed")
+
+
+def _similarity_symmetric(similarity: _Similarity) -> None:
+    """The square matrix is symmetric and finite."""
+    for data in similarity.samples(8, 80, seed=1):
+        S = similarity.build(data)
+        scale = np.abs(S).max(initial=1.0)
+        need(np.abs(S - S.T).max() <= RTOL * scale, "the matrix is not symmetric")
+
+
+def _similarity_layouts(similarity: _Similarity) -> None:
+    """The condensed layout has the pairs of the square one, in SciPy's order."""
+    for data in similarity.samples(7, 60, seed=2):
+        S, pairs = similarity.build(data), similarity.build(data, layout="condensed")
+        upper = S[np.triu_indices(7, 1)]
+        scale = np.abs(upper).max(initial=1.0)
+        need(np.abs(pairs - upper).max() <= RTOL * scale, "condensed and square layouts differ")
+
+
+def _similarity_dtypes(similarity: _Similarity) -> None:
+    """float32 gives what float64 gives, rounded."""
+    for data in similarity.samples(7, 60, seed=3):
+        S, narrow = similarity.build(data), similarity.build(data, dtype="float32")
+        scale = np.abs(S).max(initial=1.0)
+        need(np.abs(S - narrow).max() <= 1e-3 * scale, "float32 and float64 differ")
+
+
+def _similarity_duplicates(similarity: _Similarity) -> None:
+    """Comparisons (or vectors) that occur more than once, and weights."""
+    for data in similarity.samples(6, 30, seed=4):
+        if isinstance(data, np.ndarray):
+            similarity.build(np.repeat(data, 2, axis=0))
+            continue
+        similarity.build(type(data)(np.repeat(data.rows, 3, axis=0), n_leaves=6))
+        similarity.build(type(data)(data.rows, n_leaves=6, weights=np.linspace(0.5, 2, len(data))))
+
+
+def _similarity_deterministic(similarity: _Similarity) -> None:
+    """The same data give the same similarities."""
+    for data in similarity.samples(8, 80, seed=5):
+        first = similarity.build(data)
+        for other in similarity.samples(5, 20, seed=6):
+            similarity.build(other)
+        need(np.array_equal(first, similarity.build(data)), "the same data give different similarities")
+
+
+def _similarity_numbering(similarity: _Similarity) -> None:
+    """Renumbering leaves renumbers rows and columns and changes nothing else."""
+    for data in similarity.samples(8, 80, seed=7):
+        order = np.random.default_rng(8).permutation(8)
+        S = similarity.build(data)
+        moved = similarity.build(renumbered(data, order))[np.ix_(order, order)]
+        scale = np.abs(S).max(initial=1.0)
+        need(np.abs(S - moved).max() <= 1e-6 * scale, "renumbering leaves changes similarities")
+
+
+def _similarity_direction(similarity: _Similarity) -> None:
+    """Larger is closer, of dissimilarities smaller: two far groups and what is within them."""
+    group = np.arange(12) >= 6
+    i, j = np.triu_indices(12, 1)
+    within = group[i] == group[j]
+    for data in similarity.samples(12, 1500, seed=9):
+        S = similarity.build(data)[i, j]
+        inside, between = S[within].mean(), S[~within].mean()
+        fine, which = inside > between, "larger"
+        if similarity.spec.dissimilarity:
+            fine, which = inside < between, "smaller"
+        need(fine, f"two far groups: {inside:g} within, {between:g} between; {which} is closer")
+
+
+#: The checks of `check_similarity`, by name.
+SIMILARITY_CHECKS: Mapping[str, Callable[[Any], None]] = {
+    "few_leaves": _similarity_few_leaves,
+    "symmetric": _similarity_symmetric,
+    "layouts": _similarity_layouts,
+    "dtypes": _similarity_dtypes,
+    "duplicates": _similarity_duplicates,
+    "deterministic": _similarity_deterministic,
+    "numbering": _similarity_numbering,
+    "direction": _similarity_direction,
+}
+
+
+def check_similarity(
+    similarity: str | SimilaritySpec, /, *, skip: Collection[str] = (), **parameters: Any
+) -> None:
+    """Check a similarity builder, by its registered name or as a spec.
+
+    Parameters
+    ----------
+    similarity
+        The name, or the spec.
+    skip
+        Names of checks (see `SIMILARITY_CHECKS`) to leave out.
+    **parameters
+        Settings other than the defaults.
+
+    Raises
+    ------
+    AssertionError
+        The check that failed, and how.
+
+    Examples
+    --------
+    >>> check_similarity("adds3")
+    """
+    spec = registry.get("similarity", similarity) if isinstance(similarity, str) else similarity
+    run(_Similarity(spec, parameters), SIMILARITY_CHECKS, skip)

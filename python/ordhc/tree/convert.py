@@ -1,0 +1,213 @@
+"""Trees in the forms in which others keep them."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.tree.beside import shown
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["as_dendrogram"]
+
+
+def as_dendrogram(
+    tree: Any, *, n_leaves: int | None = None, names: Sequence[str] | None = None
+) -> Dendrogram:
+    """A dendrogram from any form of a tree.
+
+    Parameters
+    ----------
+    tree
+        A `Dendrogram`; Newick text; SciPy's linkage matrix Z, (n - 1, 4); scikit-learn's `children_`,
+        (n - 1, 2), or a fitted estimator that has it (with `distances_` as heights, if it has these,
+        else heights are 1, 2, ...); or nested labels, (n,) or (n, L), such as the columns tissue and
+        subtype of a table, from coarse to fine.
+    n_leaves
+        The number of leaves, where it is known. It tells labels from merges, which is hardly ever
+        needed: merges name each cluster exactly once.
+    names
+        The names of the leaves.
+
+    Returns
+    -------
+    Dendrogram
+        Of nested labels: leaves of the same labels merge at height 1, those that differ in the last
+        column only at 2, and so on; L + 1 is the root. Nodes of more than two children are merges of
+        equal height. Equal labels in a finer column below different ones in a coarser column are
+        different clusters; None and NaN leave a leaf directly under its coarser cluster.
+
+    Raises
+    ------
+    InputError
+        What is none of these; a column of labels that is coarser than the one before.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.as_dendrogram([("skin", "a"), ("skin", "b"), ("skin", "b"), ("bone", "a")])
+    >>> d.to_newick(branch_lengths=False)
+    '(3,(0,(1,2)));'
+    >>> ordhc.as_dendrogram([[0, 1], [2, 3]]).n_leaves            # children_ of scikit-learn
+    3
+    """
+    if n_leaves is not None:
+        n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
+    found = _dendrogram(tree, n_leaves, _checks.names(names))
+    if n_leaves is not None and found.n_leaves != n_leaves:
+        raise InputError(f"the tree has {found.n_leaves} leaves, not {n_leaves}")
+    return found
+
+
+def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) -> Dendrogram:
+    if isinstance(tree, Dendrogram):
+        return tree if names is None else tree.with_names(names)
+    if isinstance(tree, str):
+        if not {"(", ";"} & set(tree):
+            raise InputError(
+                f"{_checks.quoted(tree, 40)} is no Newick text; files are read by ordhc.read_tree"
+            )
+        return Dendrogram.from_newick(tree, names)
+    if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
+        return _dendrogram(tree.dendrogram_, n_leaves, names)
+    if hasattr(tree, "children_"):
+        return _of_children(
+            _checks.array("children_", tree.children_), getattr(tree, "distances_", None), names
+        )
+    table = _checks.array("the tree", tree, also="MmS")
+    if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
+        if table.shape[1] == 4:
+            return Dendrogram.from_scipy(table, names)
+        if table.shape[1] == 2:
+            return _of_children(table, None, names)
+    if table.ndim not in (1, 2) or not len(table) or n_leaves not in (None, len(table)):
+        raise InputError(
+            f"{type(tree).__name__} of shape {table.shape} is no tree"
+            + ("" if n_leaves is None else f" of {n_leaves} leaves")
+            + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2) or labels (n, L)"
+        )
+    square = table.ndim == 2 and len(table) == table.shape[1] > 2 and table.dtype.kind in "iuf"
+    if square and (table == table.T).all():
+        raise InputError(f"a symmetric matrix, {table.shape}, is no tree; ordhc.linkage makes one of it")
+    return _of_labels(label_columns(tree), names or index_names(tree))
+
+
+def _are_merges(table: NDArray[Any]) -> bool:
+    """Whether the first two columns name every cluster but the last exactly once."""
+    if table.shape[1] not in (2, 4) or table.dtype.kind not in "iuf":
+        return False
+    ids = np.sort(table[:, :2].ravel())
+    return bool((ids == np.arange(len(ids))).all())
+
+
+def _of_children(
+    children: NDArray[Any], distances: ArrayLike | None, names: Sequence[str] | None
+) -> Dendrogram:
+    heights = np.arange(1, len(children) + 1, dtype=np.float64) if distances is None else distances
+    return Dendrogram(children, heights, names=names)
+
+
+def label_columns(labels: Any) -> NDArray[np.int64]:
+    """Labels, (n,) or (n, L) of any type, as (L, n) numbers; None and NaN are -1."""
+    table = _checks.array("labels", labels, also="MmS")
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2:
+        raise InputError(f"labels have shape {table.shape}; (n,) or (n, L) is needed")
+    if table.dtype.kind in "iu" and table.size and table.min() >= 0 and table.max() <= np.iinfo(np.int64).max:
+        return np.ascontiguousarray(table.T, dtype=np.int64)
+    return np.array([_numbered(column) for column in table.T], dtype=np.int64).reshape(table.shape[::-1])
+
+
+def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
+    if column.dtype.kind != "O":
+        numbers = np.unique(column, return_inverse=True)[1].astype(np.int64)
+        if column.dtype.kind in "fMm":
+            numbers[np.isnan(column) if column.dtype.kind == "f" else np.isnat(column)] = -1
+        return numbers
+    number: dict[Hashable, int] = {}
+    codes = np.empty(len(column), dtype=np.int64)
+    for leaf, label in enumerate(column.tolist()):
+        try:
+            codes[leaf] = -1 if _is_missing(label) else number.setdefault(label, len(number))
+        except Exception:
+            raise InputError(f"the label of leaf {leaf}, {_checks.quoted(label)}, is no label") from None
+    return codes
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT and the missing value of pandas, which is neither equal to itself nor different."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+def index_names(labels: Any) -> list[str] | None:
+    """The names of the rows, where a data frame has them, as text; the numbers of the rows are none."""
+    return _names_of(getattr(labels, "index", None))
+
+
+def square_names(S: Any) -> list[str] | None:
+    """The names of the leaves that rows and columns of a square data frame agree on.
+
+    Raises
+    ------
+    InputError
+        Rows and columns of different names.
+    """
+    shape = getattr(S, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        return None
+    rows, columns = index_names(S), _names_of(getattr(S, "columns", None))
+    if rows is None or columns is None or not hasattr(S, "index"):
+        return rows or (columns if hasattr(S, "index") else None)
+    if rows != columns and len(rows) == len(columns):
+        at = next(at for at, pair in enumerate(zip(rows, columns, strict=True)) if pair[0] != pair[1])
+        order = "in another order" if set(rows) == set(columns) else "of other names"
+        raise InputError(
+            f"the data frame has columns {order} than rows: row {at} is {shown(rows[at])}, column {at} "
+            f"{shown(columns[at])}"
+        )
+    return rows
+
+
+def _names_of(index: Any) -> list[str] | None:
+    if index is None or callable(index) or not len(index):
+        return None
+    names = list(index)
+    return None if names == list(range(len(names))) else [str(name) for name in names]
+
+
+def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendrogram:
+    n = columns.shape[1]
+    # By leaf, its cluster: first the root, then by one column after the other.
+    levels = [np.zeros(n, dtype=np.int64)]
+    for at, column in enumerate(columns):
+        before = levels[-1]
+        # A missing label makes a cluster of the leaf alone, which is directly below.
+        own = np.where(column < 0, column.max(initial=0) + 1 + np.arange(n), column)
+        if at and len(np.unique(own)) < len(np.unique(columns[at - 1])):
+            _check_not_coarser(columns[at - 1], own, at)
+        levels.append(np.unique(np.column_stack([before, own]), axis=0, return_inverse=True)[1].ravel())
+    # Leaves of the same finest cluster merge at 1, up to the root at L + 1.
+    top = np.arange(n)
+    merges: list[tuple[int, int]] = []
+    heights: list[float] = []
+    for height, level in enumerate(reversed(levels), start=1):
+        order = np.argsort(level, kind="stable")
+        for members in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
+            clusters = list(dict.fromkeys(top[members].tolist()))
+            whole = clusters[0]
+            for other in clusters[1:]:
+                merges.append((whole, other))
+                heights.append(float(height))
+                whole = n + len(merges) - 1
+            top[members] = whole
+    return Dendrogram(merges, heights, names=names)
+
+
+def _check_not_coarser(before: NDArray[np.int64], column: NDArray[np.int64], at: int) -> None:
+    pairs = np.unique(np.column_stack([before, column]), axis=0)
+    if len(pairs) == len(np.unique(before)):
+        raise InputError(f"column {at} of the labels is coarser than column {at - 1}; give coarse ones first")

@@ -1,0 +1,322 @@
+"""The dendrogram: what we believe the hierarchy to be."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.tree import newick
+from ordhc.tree.beside import from_dict, same
+from ordhc.tree.merges import Merges, whole_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Dendrogram"]
+
+
+class Dendrogram(Merges):
+    """Merges of `n_leaves` leaves into one cluster, in order, with their heights.
+
+    Clusters are labelled as SciPy labels them: leaves are 0..n-1, merge k makes cluster n + k.
+    Heights are in the units that the tree was made from: similarities (they fall towards the root) or
+    dissimilarities (they rise), see `kind`.
+
+    Parameters
+    ----------
+    merges
+        (n - 1, 2) cluster labels.
+    heights
+        (n - 1,) finite.
+    kind
+        "similarity" or "dissimilarity".
+    names
+        The names of the leaves.
+    node_names
+        (n - 1,) for each merge the name of its node, or None.
+    support
+        (n - 1,) for each merge how sure it is, from 0 to 1, as `bootstrap` gives it; NaN where that isn't
+        known.
+    branch_lengths
+        (2n - 1,) for each cluster the length of the branch above it, NaN for none, as `from_newick` reads
+        them where heights do not tell them.
+    joined
+        (n - 1,) for each merge whether it is only part of the node of the merge above it, which then has
+        more than two children and stands at the same height. By default those at the height of the merge
+        above that have NaN as their support.
+    leaf_heights
+        (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+    >>> d.to_newick()
+    '(car:2,(cat:0.5,dog:0.5):1.5);'
+    >>> d.cut(n_clusters=2)
+    array([0, 0, 1])
+    """
+
+    __slots__ = ()
+
+    def to_scipy(self) -> NDArray[np.float64]:
+        """SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
+
+        SciPy wants non-negative, growing heights. Dissimilarities stay as they are; similarities h
+        become max(h) - h, so that the closest merge stands at 0 (`leaf_heights` have no place there).
+
+        Examples
+        --------
+        >>> Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity").to_scipy()
+        array([[0., 1., 0., 2.],
+               [2., 3., 3., 3.]])
+        """
+        heights = self.heights
+        if self.kind == "similarity" and len(heights):
+            heights = heights.max() - heights
+        return np.column_stack([self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)])
+
+    @classmethod
+    def from_scipy(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
+        """From SciPy's linkage matrix Z, (n - 1, 4); heights are dissimilarities.
+
+        Examples
+        --------
+        >>> Dendrogram.from_scipy([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
+        <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
+        """
+        table = _checks.numbers_of("Z", Z)
+        if table.size == 0:
+            table = np.zeros((0, 4))
+        if table.ndim != 2 or table.shape[1] != 4:
+            raise InputError(f"Z has shape {table.shape}, not (n - 1, 4)")
+        tree = cls(table[:, :2], table[:, 2], names=names)
+        wrong = np.flatnonzero(table[:, 3] != tree.sizes)
+        if wrong.size:
+            at = wrong[0]
+            raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
+        return tree
+
+    def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:
+        """The tree as Newick text.
+
+        Branch lengths are those that were read (`branch_lengths`) or else differences of heights: leaves
+        stand at `leaf_heights` or, without these, at 0 with dissimilarities, at the closest merge with
+        similarities. Joined merges are one node. Support is written as the label of a node, in percent
+        (as shares where it was read so). Where a node has a name too, the name is its label, and support a
+        comment. Names that hold blanks, ``_``, brackets, quotes and the like are quoted, those of nodes also
+        where they are numbers.
+
+        Parameters
+        ----------
+        branch_lengths
+            Write them.
+        heights
+            Add the exact heights as comments, and the numbers of leaves and merges where the text does
+            not tell them: `from_newick` restores the tree as it is.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.25, 0.5], names=["my cat", "dog", "1"], support=[0.9, 1])
+        >>> d.to_newick()
+        "(1:0.5,('my cat':0.25,dog:0.25)90:0.25)100;"
+        >>> Dendrogram.from_newick(d.to_newick(heights=True)) == d
+        True
+        """
+        lengths, exact = _checks.flag("branch_lengths", branch_lengths), _checks.flag("heights", heights)
+        return newick.write(self._tree, self._beside, lengths=lengths, heights=exact)
+
+    @classmethod
+    def from_newick(
+        cls, text: str, names: Sequence[str] | None = None, *, preserve_underscores: bool = False
+    ) -> "Dendrogram":
+        """Read Newick text; `to_newick` writes the same tree again.
+
+        Parameters
+        ----------
+        text
+            One tree. Comments in brackets are skipped, but for those of `to_newick`.
+        names
+            Number the leaves in this order. By default they are numbered as they stand; if all of them are
+            the numbers 0..n-1 (outside of quotes), by these; and as comments of `to_newick` say.
+        preserve_underscores
+            Keep ``_`` in names that aren't quoted, where it means a blank.
+
+        Returns
+        -------
+        Dendrogram
+            Labels of inner nodes are `support` if they are numbers from 0 to 100 outside of quotes, in
+            percent unless none of the tree's is above 1; all else is `node_names`, ``95/0.98`` too, and all
+            numbers where one is not from 0 to 100. Nodes of more than two children are merges of equal
+            height, in the order written, all but the last `joined`. Nodes of one child are passed over,
+            lengths added up.
+
+            Heights come from comments of `to_newick`; else from branch lengths, if all leaves are equally
+            far from the root (but for 1e-4 of that): the longest way down to a leaf. Else they are ranks: a
+            node is one higher than its highest child. `branch_lengths` are kept where heights don't tell
+            them.
+
+        Warns
+        -----
+        OrdhcWarning
+            Branch lengths that are those of no heights, so that heights are ranks; labels of nodes that are
+            passed over.
+
+        Raises
+        ------
+        InputError
+            What can't be read, with its line; names that occur twice or aren't among `names`.
+
+        Examples
+        --------
+        >>> d = Dendrogram.from_newick("((cat:1,my_dog:1)95:2,car:3)things;")
+        >>> d.names, d.node_names, d.support
+        (('cat', 'my dog', 'car'), (None, 'things'), array([0.95,  nan]))
+        >>> d.to_newick()
+        "((cat:1,'my dog':1)95:2,car:3)things;"
+        """
+        return cls._made(*newick.read(text, names, preserve_underscores=preserve_underscores))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as a dict that JSON can hold; `from_dict` restores it unchanged."""
+        everything: dict[str, Any] = {
+            "n_leaves": self.n_leaves,
+            "kind": self.kind,
+            "merges": self.merges.tolist(),
+            "heights": self.heights.tolist(),
+            "names": None if self.names is None else list(self.names),
+        }
+        return {**everything, **self._beside.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Dendrogram":
+        """From what `to_dict` gives."""
+        if not isinstance(data, Mapping) or not {"merges", "heights", "kind"} <= data.keys():
+            raise InputError("a tree is a dict that has the keys merges, heights and kind")
+        merges, heights, kind = data["merges"], data["heights"], data["kind"]
+        found = cls(merges, heights, kind=kind, names=data.get("names"), **from_dict(data))
+        shares, standing = data.get("support_as_shares"), data.get("leaves_as_written")
+        if standing is not None:
+            standing = _checks.whole_numbers("leaves_as_written", standing, (found.n_leaves,))
+            if not np.array_equal(np.sort(standing), np.arange(found.n_leaves)):
+                raise InputError(f"leaves_as_written is no order of {found.n_leaves} leaves")
+        return found._with(
+            shares=shares is not None and _checks.flag("support_as_shares", shares), standing=standing
+        )
+
+    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
+        """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
+
+        Parameters
+        ----------
+        n_clusters
+            Undo the last `n_clusters` - 1 merges, in merge order.
+        height
+            Keep the merges at least this close: dissimilarities up to it, similarities from it up.
+            Under an inversion a merge is kept only if all merges within it are.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity")
+        >>> d.cut(n_clusters=2), d.cut(height=2.0)
+        (array([0, 0, 1]), array([0, 0, 0]))
+        """
+        if (n_clusters is None) == (height is None):
+            raise InputError("give either n_clusters or height")
+        if n_clusters is not None:
+            return self._tree.cut_clusters(_checks.whole("n_clusters", n_clusters, at_least=1))
+        return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
+
+    @overload
+    def lca_size(self, i: int, j: int) -> int: ...
+    @overload
+    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]": ...
+    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]":
+        """How many leaves the smallest cluster with both leaves has; arrays are broadcast.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+        >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
+        (2, array([2, 3]))
+        """
+        first, second = whole_labels(i), whole_labels(j)
+        try:
+            a, b = np.broadcast_arrays(first, second)
+        except ValueError:
+            raise InputError(
+                f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
+            ) from None
+        sizes = self._tree.lca_sizes(
+            np.ascontiguousarray(a.ravel(), dtype=np.int64),
+            np.ascontiguousarray(b.ravel(), dtype=np.int64),
+        )
+        return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
+
+    def leaf_order(self) -> NDArray[np.int64]:
+        """The leaves from left to right, the cluster with the smaller label on the left."""
+        return self._tree.leaf_order()
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the tree with Matplotlib (the extra `plot`); see `ordhc.plotting.plot_dendrogram`.
+
+        Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
+        that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.
+        """
+        from ordhc.plotting.drawing import current_axes, plot_dendrogram
+
+        return plot_dendrogram(self, current_axes(self, **options) if ax is None else ax, **options)
+
+    def __len__(self) -> int:
+        return self.n_leaves
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dendrogram):
+            return NotImplemented
+        if self is other:
+            return True
+        if self.kind != other.kind or self.n_leaves != other.n_leaves:
+            return False
+        if not self._beside.equals(other._beside):
+            return False
+        trees = [self._tree, other._tree]
+        if self.joined is not None:
+            trees = [tree.in_order_of_children(self.joined) for tree in trees]
+        if not np.array_equal(self.heights, other.heights):
+            return False
+        if not np.array_equal(trees[0].merges(), trees[1].merges()):
+            return False
+        if self.branch_lengths is None and other.branch_lengths is None:
+            return True
+        return same(self._beside.lengths(self._tree), other._beside.lengths(other._tree))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        heights = self.heights
+        span = f", {self.kind} {heights[0]:.6g} .. {heights[-1]:.6g}" if len(heights) else ""
+        return f"<Dendrogram: {self.n_leaves:,} leaves{span}>"
+
+    def _repr_html_(self) -> str:
+        """The picture, in a notebook; the text where Matplotlib is missing."""
+        from html import escape
+
+        from ordhc.errors import MissingExtraError
+
+        text = f"<code>{escape(repr(self))}</code>"
+        if self.n_leaves > 500:
+            return text
+        try:
+            from ordhc.plotting.drawing import svg
+        except MissingExtraError:
+            return text
+        try:
+            return f"<div>{text}{svg(self)}</div>"
+        except MissingExtraError:
+            return text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dendrogram.from_dict, (self.to_dict(),)

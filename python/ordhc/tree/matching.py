@@ -1,0 +1,134 @@
+"""A tree and what it is compared with: forms, and leaves by name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc._checks.matrices import leaves_of_condensed, matrix
+from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
+from ordhc.errors import InputError
+from ordhc.tree.beside import shown
+from ordhc.tree.convert import as_dendrogram, index_names, label_columns
+from ordhc.tree.dendrogram import Dendrogram
+
+
+def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tuple[Dendrogram, Any]:
+    """A tree and a reference of one of some kinds, over the same leaves in the same order.
+
+    Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers
+    and a "similarity" as an array that the engine reads.
+    """
+    kinds = tuple(kinds)
+    of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]
+    if isinstance(reference, Triplets | Quadruplets) or len(of_comparisons) == len(kinds):
+        found = as_dendrogram(tree)
+        data = _comparisons(reference, found, kinds, what)
+        if data.n_leaves != found.n_leaves:
+            raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
+        # Rows of numbers know no names.
+        named = (
+            isinstance(reference, Triplets | Quadruplets)
+            or _checks.array("the comparisons", reference).dtype.kind not in "iuf"
+        )
+        return _by_name(found, data.names if named else None, "the comparisons", tree), data
+    if isinstance(reference, Dendrogram):
+        found = as_dendrogram(tree, n_leaves=reference.n_leaves)
+    else:
+        found = as_dendrogram(tree)
+    n = found.n_leaves
+    is_tree = isinstance(reference, Dendrogram | str) or hasattr(reference, "children_")
+    if not is_tree:
+        shape = _shape(reference, what)
+        pairs = (n * (n - 1) // 2,)
+        if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
+            values = matrix(reference)
+            leaves = len(values) if values.ndim == 2 else leaves_of_condensed(len(values))
+            if leaves != n:
+                raise InputError(f"the tree has {n} leaves, the matrix has {leaves}")
+            names = _row_names(reference, found) if values.ndim == 2 else None
+            return _by_name(found, names, "the matrix", tree), values
+        if "labels" in kinds and (shape[:1] == (n,) or "tree" not in kinds):
+            return _with_labels(found, reference, tree)
+    if "tree" not in kinds:
+        raise InputError(f"{what} takes {' or '.join(kinds)}, not {type(reference).__name__}")
+    other = as_dendrogram(reference, n_leaves=n)
+    if isinstance(reference, str) and other.names is not None and found.names is None:
+        raise InputError(
+            "the leaves of the Newick text have names, those of the tree have none: read the text with "
+            "Dendrogram.from_newick(text, names=...), which gives names their numbers"
+        )
+    return _by_name(found, other.names, "the reference", tree), other
+
+
+def _shape(reference: Any, what: str) -> tuple[int, ...]:
+    shape = getattr(reference, "shape", None)
+    if isinstance(shape, tuple):
+        return shape
+    return _checks.array(f"the reference of {what}", reference, also="MmS").shape
+
+
+def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: str) -> Any:
+    if not isinstance(reference, Triplets | Quadruplets):
+        width = _shape(reference, what)[-1:]
+        kind = Quadruplets if width == (4,) and "quadruplets" in kinds else Triplets
+        reference = kind(reference, n_leaves=tree.n_leaves, names=tree.names)
+    return fitting_comparisons(reference, tuple(kinds), f"metric {what!r}")
+
+
+def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram, NDArray[np.int64]]:
+    columns = label_columns(labels)
+    n = tree.n_leaves
+    if columns.shape[1] != n:
+        raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
+    lost = np.argwhere(columns < 0)
+    if len(lost):
+        column, leaf = lost[0]
+        raise InputError(f"the label of leaf {leaf} in column {column} is missing")
+    names = _row_names(labels, tree)
+    return _by_name(tree, names, "the labels", given), columns.T
+
+
+def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
+    """The names of the rows of a data frame; numbers are names only if they are the tree's."""
+    names = index_names(table)
+    if names is None or all(isinstance(name, str) for name in table.index):
+        return names
+    return names if tree.names is not None and set(names) == set(tree.names) else None
+
+
+def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
+    """The tree with its leaves numbered as `names` are."""
+    if tree.names is None:
+        return tree
+    if names is None:
+        if isinstance(given, str):
+            raise InputError(
+                f"the leaves of the Newick text have names, those of {whose} have none: read the text with "
+                "Dendrogram.from_newick(text, names=...), which gives names their numbers"
+            )
+        return tree
+    if tuple(names) == tree.names:
+        return tree
+    place = {name: leaf for leaf, name in enumerate(names)}
+    lost = [name for name in tree.names if name not in place]
+    if lost or len(place) != tree.n_leaves:
+        told = f": {shown(lost[0])} is only in the tree" if lost else ""
+        raise InputError(f"the tree and {whose} have leaves of different names{told}")
+    return tree.relabel([place[name] for name in tree.names])
+
+
+def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:
+    """The rows of the comparisons with the leaf numbers of the tree."""
+    rows = data.rows.astype(np.int64)
+    if tree.names and data.names and tree.names != data.names:
+        place = {name: leaf for leaf, name in enumerate(tree.names)}
+        for leaf in np.unique(rows):
+            if data.names[leaf] not in place:
+                raise InputError(_checks.unknown_name(data.names[leaf], tree.names))
+        rows = np.array([place.get(name, -1) for name in data.names], dtype=np.int64)[rows]
+    for row in np.flatnonzero((rows >= tree.n_leaves).any(axis=1))[:1]:
+        raise InputError(f"row {row}: leaf {rows[row].max()} is not in the tree of {tree.n_leaves} leaves")
+    return rows

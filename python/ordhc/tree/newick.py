@@ -1,0 +1,81 @@
+"""Dendrograms from Newick text and to it."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.errors import InputError, OrdhcWarning
+from ordhc.tree.beside import Beside, shown
+
+
+def read(
+    text: str, names: Sequence[str] | None, *, preserve_underscores: bool = False
+) -> tuple[_ordhc.Dendrogram, Beside]:
+    """A tree and what stands beside it; warns of what it can't show as it was written."""
+    tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
+        _ordhc.Dendrogram.from_newick(
+            _checks.text("the Newick text", text), _checks.flag("preserve_underscores", preserve_underscores)
+        )
+    )
+    if note is not None:
+        warnings.warn(note, OrdhcWarning, stacklevel=_frames_of_ordhc())
+    beside = Beside.of(
+        tree,
+        names=found,
+        joined=joined,
+        node_names=node_names,
+        support=support,
+        branch_lengths=lengths,
+        leaf_heights=own,
+        shares=shares,
+        standing=np.arange(len(found)),
+    )
+    order = numbers
+    if names is not None:
+        order = _order(found, _checks.names(names) or ())
+    if order is not None and not np.array_equal(order, np.arange(len(order))):
+        tree, beside = tree.relabel(order), beside.relabelled(order)
+    if names is None and is_numbered:
+        beside = replace(beside, names=None)
+    return tree, beside
+
+
+def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
+    place = {name: leaf for leaf, name in enumerate(wanted)}
+    for name in found:
+        if name not in place:
+            raise InputError(f"the tree's leaf {shown(name)} is not among the names")
+    if len(wanted) != len(found):
+        there = set(found)
+        lost = next(name for name in wanted if name not in there)
+        raise InputError(f"the name {shown(lost)} is not in the tree")
+    return np.array([place[name] for name in found], dtype=np.int64)
+
+
+def _frames_of_ordhc() -> int:
+    """At which level of the stack the caller of this package is."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def write(tree: _ordhc.Dendrogram, beside: Beside, *, lengths: bool, heights: bool) -> str:
+    """Newick text; see `Dendrogram.to_newick`."""
+    return tree.to_newick(
+        None if beside.names is None else list(beside.names),
+        beside.joined,
+        None if beside.node_names is None else list(beside.node_names),
+        beside.support,
+        beside.shares,
+        beside.standing,
+        beside.branch_lengths,
+        beside.leaf_heights,
+        lengths=lengths,
+        heights=heights,
+    )
