@@ -20,3 +20,10 @@ def random_comparisons(n, m, seed=0, *, weighted=False, quadruplets=False):
     weights = generator.random(len(rows)).round(2) if weighted else None
     kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
     return kind(rows, n_leaves=n, weights=weights)
+
+
+def planted(times, seed=0, **model):
+    """Triplets of the planted model, `times` as many as pairs of leaves, and the labels of the leaves."""
+    settings = {"levels": 2, "leaves_per_cluster": 8, "delta": 0.15, "seed": seed, **model}
+    n = 2 ** settings["levels"] * settings["leaves_per_cluster"]
+    return ordhc.simulate_planted(int(times * n**2), **settings)
