@@ -62,6 +62,7 @@ TAKEN = {
     "whole number of NumPy": (whole(np.uint8(3)), 3),
     "whole float of NumPy": (whole(np.float32(3)), 3),
     "whole number in an array": (whole(np.array(3)), 3),
+    "unsigned number in an array": (whole(np.array(3, dtype="u1")), 3),
     "whole float in an array": (whole(np.array(3.0)), 3),
     "whole fraction": (whole(fractions.Fraction(6, 2)), 3),
     "seed": (_checks.seed(2**64 - 1), 2**64 - 1),
@@ -112,6 +113,12 @@ REFUSED = {
     "k = 2.5 is not a whole number": lambda: whole(2.5),
     "k = True is not a whole number": lambda: whole(True),
     "k = array(True) is not a whole number": lambda: _checks.whole("k", np.array(True), at_least=0),
+    "k = masked_array(data=3": lambda: whole(np.ma.MaskedArray(3)),
+    "k = array(3, dtype=object) is not a whole number": lambda: whole(np.array(3, dtype=object)),
+    "k = Fraction(100000000000000000001, 100000000000000000000) is not": lambda: whole(
+        fractions.Fraction(10**20 + 1, 10**20)
+    ),
+    "k = a number of 401 digits is above": lambda: whole(10**400),
     "k = '3' is not a whole number": lambda: whole("3"),
     "k = array([3]) is not a whole number": lambda: whole(np.array([3])),
     "k = nan is not a whole number": lambda: whole(math.nan),
@@ -129,6 +136,7 @@ REFUSED = {
     "p = -inf is not a finite number": lambda: between(-math.inf),
     "p = True is not a finite number": lambda: between(True),
     "p = False is not a finite number": lambda: _checks.number("p", np.array(False)),
+    "p = masked_array(data=0.5": lambda: between(np.ma.MaskedArray(0.5)),
     "p = '1' is not a finite number": lambda: between("1"),
     "p = array([1.]) is not a finite number": lambda: between(np.array([1.0])),
     "f = 2 is neither True nor False": lambda: _checks.flag("f", 2),
@@ -166,7 +174,7 @@ REFUSED = {
     "x holds bytes (|S1), neither numbers nor text": lambda: _checks.array("x", [b"a"]),
     "x holds records (dtype([('a', '<i8')])), not": lambda: _checks.array("x", np.zeros(1, [("a", "<i8")])),
     "x holds records (dtype([('b', '<i8')])), not": lambda: _checks.array(
-        "x", np.ma.MaskedArray(np.zeros(1, [("b", "<i8")]))
+        "x", np.ma.MaskedArray(np.zeros(1, [("b", "<i8")]), mask=True)
     ),
     "x cannot be read as an array: ": lambda: _checks.array("x", [[1], [1, 2]]),
     "x has shape (1,); (2,) is needed": lambda: _checks.numbers_of("x", [1], (2,)),
@@ -191,6 +199,11 @@ REFUSED = {
     "k[1] = None is no whole number": lambda: _checks.whole_numbers("k", [1, None]),
     "k[0, 1] = 1 is below 2": lambda: _checks.whole_numbers("k", [[2, 1]], at_least=2),
 }
+
+
+if hasattr(np.dtypes, "StringDType"):
+    STRINGS = np.array(["b"], dtype=np.dtypes.StringDType())
+    REFUSED["x must be numbers, not text such as 'b'"] = lambda: _checks.numbers_of("x", STRINGS)
 
 
 @pytest.mark.parametrize("what", TAKEN)
