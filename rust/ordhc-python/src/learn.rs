@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::generate::{TreeOracle as Oracle, TreeShape};
-use ordhc::learn::{Assume, Landmarks, Method, Noise, QuadrupletMethod, Question, References, Schedule};
+use ordhc::generate::TreeOracle as Oracle;
+use ordhc::learn::{Landmarks, Method, QuadrupletMethod, Question, References};
 use ordhc::{Error, learn};
 use pyo3::prelude::*;
 
