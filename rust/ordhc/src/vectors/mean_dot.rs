@@ -21,7 +21,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf): values of the same
 /// [`Tolerance::key`], which are rounded, as those of a matrix of dot products are, but otherwise. For whole numbers whose sums are exact, the tree is that of
-/// [`agglomerate`](crate::agglomerate::agglomerate) with all its ties.
+/// [`Agglomeration`](crate::agglomerate::Agglomeration) with all its ties.
 ///
 /// # Errors
 /// Initial clusters of another number of leaves; a `scale` that isn't positive and finite; heights that
