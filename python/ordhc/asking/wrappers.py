@@ -19,9 +19,6 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["as_oracle", "counting", "majority", "noisy", "recording", "workers"]
 
 
-# --- wrappers --------------------------------------------------------------------------------
-
-
 def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Oracle:
     """Right with probability `p` only, each time anew.
 
