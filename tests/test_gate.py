@@ -95,6 +95,7 @@ TAKEN = {
     "large unsigned": (_checks.whole_numbers("k", np.array([2**63 - 1], dtype="u8")), [2**63 - 1]),
     "objects": (_checks.whole_numbers("k", np.array([[1, 2.0]], dtype=object)), [[1, 2]]),
     "the least object": (_checks.whole_numbers("k", np.array([-(2**63)], dtype=object)), [-(2**63)]),
+    "the largest object": (_checks.whole_numbers("k", np.array([2**63 - 1], "O")), [2**63 - 1]),
     "none of them": (_checks.whole_numbers("k", np.zeros((0, 3), dtype="U1")), []),
     "at least": (_checks.whole_numbers("k", [2, 3], at_least=2), [2, 3]),
     "one number": (_checks.whole_numbers("k", 7), 7),
