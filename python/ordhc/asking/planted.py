@@ -33,10 +33,19 @@ def simulate_planted(
     ----------
     n_comparisons
         Distinct comparisons drawn uniformly from all; by default the square of the number of leaves.
+    levels, leaves_per_cluster
+        The planted tree: 2^levels pure clusters.
+    mu, delta, sigma
+        The mean similarity within a pure cluster, how much it falls a level, and the deviation. The
+        signal-to-noise ratio is delta / sigma.
     flip
         The probability that an answer is flipped.
+    quadruplets
+        Compare pairs, not two leaves with an anchor.
     permute
         Number the leaves in random order, not cluster by cluster.
+    seed
+        The same seed gives the same comparisons.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from ordhc.cli.output import emit_json
 @click.option("--mu", type=float, default=0.8, show_default=True, help="Mean similarity in a cluster.")
 @click.option("--delta", type=float, default=0.1, show_default=True, help="Step of the mean a level.")
 @click.option("--sigma", type=float, default=0.1, show_default=True, help="Deviation of similarities.")
-@click.option("--flip", type=float, default=0.0, show_default=True, help="Share of wrong answers.")
+@click.option("--flip", type=float, default=0.0, show_default=True, help="Probability that an answer is flipped.")
 @click.option("--quadruplets", is_flag=True, help="Quadruplets instead of triplets.")
 @click.option("--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed, the same data.")

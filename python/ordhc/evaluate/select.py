@@ -23,7 +23,7 @@ from ordhc.similarities.similarity import fitting
 __all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions", "select"]
 
 
-_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "complete")
+_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
 #: What is compared if nothing is named, by the score; those of plugins if they are installed.
 DEFAULT_METHODS = {
@@ -157,7 +157,7 @@ def select(
         `Triplets` or `Quadruplets`.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
-        "tste-al" and "complete" if the plugin that brings them is installed.
+        "tste-al" and "completion" if the plugin that brings them is installed.
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.

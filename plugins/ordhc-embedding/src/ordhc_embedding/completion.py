@@ -123,7 +123,7 @@ def choose_n_components(
 def completed(
     data: Triplets, *, n_components: int | str, seed: int, progress: Progress | None, **settings: Any
 ) -> NDArray[np.float64]:
-    """The similarity `complete`: an embedding by t-STE and what it expects, condensed."""
+    """The similarity `completion`: an embedding by t-STE and what it expects, condensed."""
 
     def part(start: float, share: float) -> Progress | None:
         return None if progress is None else partial(_shifted, progress, start, share)

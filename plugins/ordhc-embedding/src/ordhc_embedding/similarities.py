@@ -25,7 +25,7 @@ _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, 
 
 
 def specs() -> list[SimilaritySpec]:
-    """A similarity for each model, and `complete`."""
+    """A similarity for each model, and `completion`."""
     found = [
         SimilaritySpec(
             name=name,
@@ -43,14 +43,14 @@ def specs() -> list[SimilaritySpec]:
         )
         for name, model in MODELS.items()
     ]
-    complete = SimilaritySpec(
-        name="complete",
+    completion = SimilaritySpec(
+        name="completion",
         summary="the AddS3 similarities that a t-STE embedding expects of all triplets",
         data=("triplets",),
         build=build_completed,
         parameters={"n_components": "auto", **_SETTINGS, "alpha": 1.0},
     )
-    return [*found, complete]
+    return [*found, completion]
 
 
 def embedded(
@@ -76,7 +76,7 @@ def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
     """Complete the triplets."""
-    _check(dtype, "complete")
+    _check(dtype, "completion")
     pairs = completed(data, progress=progress, **settings).astype(dtype, copy=False)
     if layout == "condensed":
         return pairs
