@@ -137,7 +137,7 @@ def cluster(
         tree = resampled.tree
     flat = None if n_clusters is None else tree.cut(n_clusters)
     extra = [consensus] if consensus else []
-    summary = summarise(data, tree, plan, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
+    summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
     if resampled is not None:
         summary["bootstrap"] = summarise_bootstrap(resampled)
     write_outputs(tree, outputs, plots, labels, flat)

@@ -209,7 +209,7 @@ def bootstrap(
     return Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
         consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
-        trees=tuple(Dendrogram._of(other, data.names) for other in trees),
+        trees=tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees),
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
         confidence=float(confidence),

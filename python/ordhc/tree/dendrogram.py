@@ -11,6 +11,7 @@ from ordhc.errors import InputError
 from ordhc.tree import newick
 from ordhc.tree.beside import from_dict, same
 from ordhc.tree.merges import Merges, whole_labels
+from ordhc.tree.settings import in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +50,8 @@ class Dendrogram(Merges):
         above that have NaN as their support.
     leaf_heights
         (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
+    settings
+        What made the tree, see `Dendrogram.settings`.
 
     Examples
     --------
@@ -298,7 +301,9 @@ class Dendrogram(Merges):
     def __repr__(self) -> str:
         heights = self.heights
         span = f", {self.kind} {heights[0]:.6g} .. {heights[-1]:.6g}" if len(heights) else ""
-        return f"<Dendrogram: {self.n_leaves:,} leaves{span}>"
+        made = "" if self.settings is None else in_words(self.settings)
+        made = f", {made}" if 0 < len(made) <= 80 else ""
+        return f"<Dendrogram: {self.n_leaves:,} leaves{span}{made}>"
 
     def _repr_html_(self) -> str:
         """The picture, in a notebook; the text where Matplotlib is missing."""
