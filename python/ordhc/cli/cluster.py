@@ -104,7 +104,8 @@ def cluster(
         raise click.UsageError("--unit and --consensus need --bootstrap")
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
-    data = read_comparisons(file, **reading)
+    with progress_bar("reading", quiet=quiet) as progress:
+        data = read_comparisons(file, progress=progress, **reading)
     asked: dict[str, Any] = {
         "method": method,
         "similarity": similarity,

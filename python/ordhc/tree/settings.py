@@ -55,7 +55,11 @@ def _plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, list | tuple):
         return tuple(map(_plain, value))
-    if value is None or isinstance(value, bool | int | str) or (type(value) is float and math.isfinite(value)):
+    if (
+        value is None
+        or isinstance(value, bool | int | str)
+        or (type(value) is float and math.isfinite(value))
+    ):
         return value
     return _checks.quoted(value)
 

@@ -27,18 +27,20 @@ fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {
 }
 
 #[pyfunction]
+#[pyo3(signature = (tree, rows, weights, progress=None))]
 pub(crate) fn revenue<'py>(
     py: Python<'py>,
     tree: &Tree<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let value = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, None, |_| metric::revenue(tree, &answers))?
+        callbacks::run(py, long, progress.as_ref(), |monitor| metric::revenue_watched(tree, &answers, monitor))?
     });
     revenue_to_py(py, value)
 }
@@ -56,18 +58,20 @@ pub(crate) fn best_revenue<'py>(
 }
 
 #[pyfunction]
+#[pyo3(signature = (tree, rows, weights, progress=None))]
 pub(crate) fn satisfied(
     py: Python<'_>,
     tree: &Tree<'_>,
     rows: Rows<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
+    progress: Progress<'_>,
 ) -> PyResult<(f64, f64, f64)> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let found = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, None, |_| metric::satisfied(tree, &answers))?
+        callbacks::run(py, long, progress.as_ref(), |monitor| metric::satisfied_watched(tree, &answers, monitor))?
     });
     Ok((found.agreed, found.disagreed, found.unresolved))
 }

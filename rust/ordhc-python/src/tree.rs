@@ -82,8 +82,13 @@ impl Dendrogram {
     }
 
     #[staticmethod]
-    fn from_newick<'py>(py: Python<'py>, text: &str, preserve_underscores: bool) -> PyResult<Read<'py>> {
-        let read = callbacks::run(py, text.len() > LONG_TEXT, None, |monitor| {
+    fn from_newick<'py>(
+        py: Python<'py>,
+        text: &str,
+        preserve_underscores: bool,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Read<'py>> {
+        let read = callbacks::run(py, text.len() > LONG_TEXT, progress.as_ref(), |monitor| {
             NewickTree::read(text, preserve_underscores, monitor)
         })?;
         let beside = read.annotations;
@@ -103,7 +108,7 @@ impl Dendrogram {
         ))
     }
 
-    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights))]
+    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights, progress))]
     #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
@@ -118,6 +123,7 @@ impl Dendrogram {
         leaf_heights: Option<PyReadonlyArray1<'_, f64>>,
         lengths: bool,
         heights: bool,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let values =
             |array: Option<PyReadonlyArray1<'_, f64>>| array.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec()));
@@ -135,7 +141,7 @@ impl Dendrogram {
         };
         let style = NewickStyle { branch_lengths: lengths, heights };
         let long = self.tree.n_leaves() > LONG_TEXT / 16;
-        callbacks::run(py, long, None, |monitor| self.tree.write_newick(&annotations, style, monitor))
+        callbacks::run(py, long, progress.as_ref(), |monitor| self.tree.write_newick(&annotations, style, monitor))
     }
 
     fn check_joined(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<()> {

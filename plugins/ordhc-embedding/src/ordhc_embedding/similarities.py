@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 import ordhc
 from ordhc import InputError, Triplets
 from ordhc.specs import SimilaritySpec
-from ordhc_embedding.completion import completed
+from ordhc_embedding.completion import completed, part
 from ordhc_embedding.embedding import embed
 from ordhc_embedding.models import MODELS
 
@@ -67,8 +67,10 @@ def embedded(
     if measure not in MEASURES:
         raise InputError(f"measure is {measure!r}, not one of {', '.join(MEASURES)}")
     _check(dtype, name)
-    points = embed(data, name, progress=progress, **settings).points
-    found: NDArray[Any] = ordhc.similarity(points, measure, layout=layout, dtype=dtype)
+    points = embed(data, name, progress=part(progress, 0.0, 0.9), **settings).points
+    found: NDArray[Any] = ordhc.similarity(
+        points, measure, layout=layout, dtype=dtype, progress=part(progress, 0.9, 0.1)
+    )
     return -found if measure == "sqeuclidean" else found
 
 

@@ -68,7 +68,8 @@ impl PlantedModel {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: &Monitor) -> Result<Planted<K>> {
-        monitor.start(n_comparisons as u64);
+        // Questions are drawn, then answered.
+        monitor.start(2 * n_comparisons as u64);
         self.check()?;
         let n = self.n_leaves();
         let all = n_questions::<K>(n);
@@ -106,6 +107,7 @@ impl PlantedModel {
                 }
             }
             rows.push(row);
+            monitor.advance(1)?;
         }
         let labels = blocks
             .iter()

@@ -4,6 +4,7 @@ use super::count::same_leaves;
 use super::sum::Sum;
 use crate::comparison::{Comparisons, Id};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
 
@@ -63,15 +64,39 @@ impl Revenue {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Revenue> {
+    revenue_watched(tree, comparisons, &Monitor::new())
+}
+
+/// [`revenue`] with a monitor.
+///
+/// # Errors
+/// As [`revenue`]; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::metric::{Revenue, revenue_watched};
+/// use ordhc::{Dendrogram, Monitor, Triplets};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let monitor = Monitor::new();
+/// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
+/// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
+/// assert_eq!(monitor.fraction(), 1.0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn revenue_watched<const K: usize, I: Id>(
+    tree: &Dendrogram,
+    comparisons: &Comparisons<'_, K, I>,
+    monitor: &Monitor,
+) -> Result<Revenue> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
     // For few leaves and many comparisons all answers fit into a table.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
-        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]));
+        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]), monitor);
     }
-    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)))
+    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)), monitor)
 }
 
 /// The best revenue that is conceivable: sum over comparisons of w (n - 2).
@@ -104,6 +129,7 @@ pub fn best_revenue<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) 
 fn sum<const K: usize, I: Id>(
     comparisons: &Comparisons<'_, K, I>,
     size: impl Fn([usize; 2]) -> i64 + Sync,
+    monitor: &Monitor,
 ) -> Result<Revenue> {
     let gain = |row: &[I; K]| {
         let (near, far) = Comparisons::<K, I>::pairs(row);
@@ -113,14 +139,15 @@ fn sum<const K: usize, I: Id>(
     match comparisons.weights() {
         None => {
             // Gains are below 2^31 and blocks have 2^14 rows.
-            let sums = parallel::blocks(rows.len(), |block| rows[block].iter().map(gain).sum::<i64>());
+            let sums =
+                parallel::watched_blocks(rows.len(), monitor, |block| rows[block].iter().map(gain).sum::<i64>())?;
             Revenue::whole(sums.into_iter().map(i128::from).sum())
         }
         Some(weights) => {
-            let sums = parallel::blocks(rows.len(), |block| {
+            let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let terms = rows[block.clone()].iter().zip(&weights[block]).map(|(row, w)| w * gain(row) as f64);
                 terms.collect::<Sum>().value()
-            });
+            })?;
             Revenue::weighted(sums.into_iter().collect::<Sum>().value())
         }
     }
