@@ -1,6 +1,7 @@
 """Progress: it never falls, ends at 1, and moves while the slowest part of the work is done."""
 
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def told_by(work):
     work(told.append)
     assert told, "nothing was told"
     assert all(0 <= share <= 1 for share in told)
-    assert all(a <= b for a, b in zip(told, told[1:], strict=False))
+    assert all(a <= b for a, b in pairwise(told))
     assert told[-1] == 1
     return told
 

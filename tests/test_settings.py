@@ -21,7 +21,7 @@ def plain(tree):
 
 def made(**parts):
     nothing = {"similarity": None, "linkage": None, "refine": None}
-    empty = dict.fromkeys([f"{name}_parameters" for name in nothing], {})
+    empty = {f"{name}_parameters": {} for name in nothing}
     return {**nothing, **empty, **parts}
 
 

@@ -91,7 +91,7 @@ class Mirror:
             return work()
 
     def _writing(self, work: Callable[[], T], progress: Progress | None = None) -> T:
-        """Do work on the file that happens whole or not at all; progress is that of what follows the commit."""
+        """Do work on the file that happens whole or not at all; progress is of what follows the commit."""
         with self._lock:
             self._store.rollback()
             try:

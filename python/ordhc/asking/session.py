@@ -266,7 +266,7 @@ class Session(Mirror):
         answers
             (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
         progress
-            Called now and then with the share that is done, from 0 to 1; from a half on answers are on the disk.
+            Called now and then with the share that is done, from 0 to 1; from 1/2 on answers are on the disk.
 
         Raises
         ------

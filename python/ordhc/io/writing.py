@@ -28,7 +28,8 @@ def write_comparisons(
     Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; where names
     look like ids, like missing values or have outer blanks, the columns are called `anchor_name` and so on,
     and are read to the letter. npz keeps everything; npy only the rows (anything else would be lost, and
-    is an error). "-" is csv on standard output. `progress` is called with the share that is done, from 0 to 1.
+    is an error). "-" is csv on standard output. `progress` is called with the share that is done, from 0
+    to 1.
 
     Examples
     --------

@@ -21,8 +21,8 @@ KEYS = ("joined", "node_names", "support", "branch_lengths", "leaf_heights", "se
 class Beside:
     """All of a dendrogram but merges and heights; see `Dendrogram`. None is what it hasn't.
 
-    `shares` and `standing` tell how Newick text is written, as it was read: support as shares instead of percent,
-    leaves in this order instead of children by their labels.
+    `shares` and `standing` tell how Newick text is written, as it was read: support as shares instead of
+    percent, leaves in this order instead of children by their labels.
     """
 
     names: tuple[str, ...] | None = None
@@ -93,7 +93,7 @@ class Beside:
         return replace(self, names=names, leaf_heights=own, branch_lengths=lengths, standing=standing)
 
     def equals(self, other: "Beside") -> bool:
-        """Whether all but branch lengths is the same; how text is written and what made the tree does not matter."""
+        """Whether all but branch lengths is the same; nor do settings matter, and how text is written."""
         arrays = ("support", "leaf_heights")
         return (
             self.names == other.names

@@ -55,13 +55,9 @@ def _plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, list | tuple):
         return tuple(map(_plain, value))
-    if (
-        value is None
-        or isinstance(value, bool | int | str)
-        or (type(value) is float and math.isfinite(value))
-    ):
-        return value
-    return _checks.quoted(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return value if value is None or isinstance(value, bool | int | str) else _checks.quoted(value)
 
 
 def as_json(settings: Any) -> Any:

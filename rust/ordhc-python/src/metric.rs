@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::AnyMatrix;
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 use crate::tree::Dendrogram;
 
@@ -39,9 +39,10 @@ pub(crate) fn revenue<'py>(
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
-    let value = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, progress.as_ref(), |monitor| metric::revenue_watched(tree, &answers, monitor))?
-    });
+    let answers = Answers::of(&rows, weights, n)?;
+    let value = callbacks::run(py, long, progress.as_ref(), |monitor| {
+        with!(&answers, answers => metric::revenue_watched(tree, answers, monitor))
+    })?;
     revenue_to_py(py, value)
 }
 
@@ -53,7 +54,8 @@ pub(crate) fn best_revenue<'py>(
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let weights = weights.as_ref();
-    let value = with_comparisons!(rows, weights, n_leaves, answers => metric::best_revenue(&answers).map_err(to_py)?);
+    let answers = Answers::of(&rows, weights, n_leaves)?;
+    let value = with!(&answers, answers => metric::best_revenue(answers)).map_err(to_py)?;
     revenue_to_py(py, value)
 }
 
@@ -70,9 +72,10 @@ pub(crate) fn satisfied(
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
-    let found = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, progress.as_ref(), |monitor| metric::satisfied_watched(tree, &answers, monitor))?
-    });
+    let answers = Answers::of(&rows, weights, n)?;
+    let found = callbacks::run(py, long, progress.as_ref(), |monitor| {
+        with!(&answers, answers => metric::satisfied_watched(tree, answers, monitor))
+    })?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 

@@ -123,8 +123,8 @@ def embed(
     margin
         How much nearer "soe" wants the near one to be, by default 1.
     progress
-        Called after each iteration with the share that is done, from 0 to 1: a guess, as nobody knows how many
-        iterations there will be.
+        Called after each iteration with the share that is done, from 0 to 1: a guess, as nobody knows how
+        many iterations there will be.
 
     Returns
     -------

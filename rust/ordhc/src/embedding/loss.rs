@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::model::Model;
 use super::prepared::{Anchor, Prepared};
 use super::{dimension, squared_distance};
-use crate::comparison::{Id, Triplets};
+use crate::comparison::Triplets;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::similarity::{condensed_len, pair_index};
+use crate::similarity::{Triangle, condensed_len};
 
 /// Kernels within these are divided and multiplied as they are; others go through logarithms.
 const TAME: Range<f64> = 1e-18..1e18;
@@ -55,7 +55,7 @@ impl EmbeddingLoss {
     ///
     /// # Errors
     /// Not enough memory.
-    pub fn new<I: Id>(triplets: &Triplets<'_, I>, model: Model) -> Result<Self> {
+    pub fn new(triplets: &Triplets<'_>, model: Model) -> Result<Self> {
         let total_weight = triplets.weights().map_or(triplets.len() as f64, |weights| weights.iter().sum());
         let n_leaves = triplets.n_leaves();
         let triplets = Prepared::new(triplets)?;
@@ -111,7 +111,7 @@ impl EmbeddingLoss {
         assert_eq!(pairs.len(), condensed_len(n), "a derivative for each pair");
         let parts = self.by_block(|block| {
             let mut part = Vec::new();
-            let loss = self.visit(block, points, d, |i, j, pull| part.push((pair_index(n, i.min(j), i.max(j)), pull)));
+            let loss = self.visit(block, points, d, |i, j, pull| part.push((Triangle::new(n).index(i, j), pull)));
             (loss, part)
         });
         pairs.fill(0.0);

@@ -8,7 +8,7 @@ use crate::agglomerate::{Engine, Layout, Values, agglomerate};
 use crate::generate::{TreeShape, random_tree};
 use crate::linkage::Rule;
 use crate::metric::{dasgupta_cost, satisfied};
-use crate::similarity::condensed_len;
+use crate::similarity::{Triangle, condensed_len};
 
 fn tree(n: usize, seed: u64) -> Dendrogram {
     let shapes = [TreeShape::Uniform, TreeShape::Yule, TreeShape::Caterpillar];
@@ -214,7 +214,7 @@ proptest! {
         // Whole numbers tie, and are all that tells leaves apart.
         let draw = |_| if whole { f64::from(rng.random_range(-9..9)) } else { rng.random_range(-1.0..1.0) };
         let values: Vec<f64> = (0..condensed_len(n)).map(draw).collect();
-        let at = |i: usize, j: usize| if i == j { 0.0 } else { values[crate::similarity::pair_index(n, i.min(j), i.max(j))] };
+        let at = |i: usize, j: usize| if i == j { 0.0 } else { values[Triangle::new(n).index(i, j)] };
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.shuffle(&mut rng);
         let square = |of: &dyn Fn(usize) -> usize| -> Vec<f64> {
@@ -246,7 +246,7 @@ proptest! {
         number.shuffle(&mut rng);
         let mut of_row: Vec<usize> = (0..m).collect();
         of_row.shuffle(&mut rng);
-        let rows: Vec<[i32; 3]> = of_row.iter().map(|&at| plain.rows()[at].map(|leaf| number[leaf as usize] as i32)).collect();
+        let rows: Vec<[i32; 3]> = of_row.iter().map(|&at| plain.rows().row(at).map(|leaf| number[leaf as usize] as i32)).collect();
         let mut shuffled = Triplets::new(rows, Some(n)).unwrap();
         if let Some(weights) = plain.weights() {
             shuffled = shuffled.with_weights(of_row.iter().map(|&at| weights[at] / 3.0).collect::<Vec<f64>>()).unwrap();
@@ -270,7 +270,7 @@ proptest! {
         let once = answers(n, m, true, seed);
         let times = |at: usize| once.weights().map_or(1, |weights| weights[at] as usize);
         let repeated: Vec<[i32; 3]> =
-            once.rows().iter().enumerate().flat_map(|(at, &row)| vec![row; times(at)]).collect();
+            once.rows().iter().enumerate().flat_map(|(at, row)| vec![row; times(at)]).collect();
         prop_assert_eq!(canonical_order(&once), canonical_order(&Triplets::new(repeated, Some(n)).unwrap()));
     }
 

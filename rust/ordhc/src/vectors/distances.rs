@@ -9,7 +9,7 @@ use super::tiles::{LANES, Tiles};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::condensed_len;
+use crate::similarity::{Triangle, condensed_len};
 
 /// Rows that go through a tile while it is in a core's cache.
 const ROWS: usize = 32;
@@ -32,38 +32,28 @@ const ROWS: usize = 32;
 /// assert_eq!(out, [25.0, 1.0, 18.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn distances<T: Copy + Sync + Into<f64>>(
-    vectors: &Vectors<'_, T>,
-    measure: Measure,
-    out: &mut [f64],
-    monitor: &Monitor,
-) -> Result<()> {
+pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monitor: &Monitor) -> Result<()> {
     let n = vectors.n_leaves();
     if out.len() != condensed_len(n) {
         return Err(Error::Shape(format!("{n} vectors have {} pairs, not {}", condensed_len(n), out.len())));
     }
     match measure {
-        Measure::Euclidean => write::<Euclidean, T>(vectors, out, monitor),
-        Measure::SquaredEuclidean => write::<SquaredEuclidean, T>(vectors, out, monitor),
-        Measure::Manhattan => write::<Manhattan, T>(vectors, out, monitor),
-        Measure::Dot => write::<Dot, T>(vectors, out, monitor),
+        Measure::Euclidean => write::<Euclidean>(vectors, out, monitor),
+        Measure::SquaredEuclidean => write::<SquaredEuclidean>(vectors, out, monitor),
+        Measure::Manhattan => write::<Manhattan>(vectors, out, monitor),
+        Measure::Dot => write::<Dot>(vectors, out, monitor),
     }?;
     let parts = parallel::map(parallel::ranges(out.len(), 1 << 18), |part| {
         let start = part.start;
         out[part].iter().position(|x| !x.is_finite()).map(|at| start + at)
     });
     let Some(at) = parts.into_iter().flatten().next() else { return Ok(()) };
-    let i = (0..n).rev().find(|&i| condensed_len(n) - condensed_len(n - i) <= at).unwrap_or(0);
-    let j = at - (condensed_len(n) - condensed_len(n - i)) + i + 1;
+    let (i, j) = Triangle::new(n).pair(at);
     let limit = "the vectors are too large: rescale";
     Err(Error::BadValue { what: "the value", place: format!("rows {i} and {j}"), value: out[at], limit })
 }
 
-fn write<C: Closeness, T: Copy + Sync + Into<f64>>(
-    vectors: &Vectors<'_, T>,
-    out: &mut [f64],
-    monitor: &Monitor,
-) -> Result<()> {
+fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor) -> Result<()> {
     let n = vectors.n_leaves();
     let unit = Unit::below_one(vectors.largest());
     let mut tiles = Tiles::new(n, vectors.n_coordinates())?;
@@ -77,7 +67,7 @@ fn write<C: Closeness, T: Copy + Sync + Into<f64>>(
     };
     monitor.start(condensed_len(n) as u64);
     let firsts: Vec<usize> = (0..n).step_by(ROWS).collect();
-    let end = |&first: &usize| condensed_len(n) - condensed_len(n - (first + ROWS).min(n));
+    let end = |&first: &usize| Triangle::new(n).before((first + ROWS).min(n));
     let ends: Vec<usize> = firsts.iter().map(end).collect();
     let parts: Vec<_> = firsts.into_iter().zip(parallel::split_at_ends(out, &ends)).collect();
     let threads = parallel::ranges(condensed_len(n) * vectors.n_coordinates(), 1 << 20);
