@@ -1,4 +1,4 @@
-"""The engine, compiled from Rust. Arrays in, arrays out; names and files are Python's business."""
+"""The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, final

@@ -91,7 +91,7 @@ def consistency(
 
 @contextmanager
 def _names_in_errors(names: tuple[str, ...] | None) -> Iterator[None]:
-    """Writes (2, 5) in an error of the engine as (cat, dog)."""
+    """Writes (2, 5) in an error of the crate as (cat, dog)."""
     try:
         yield
     except InputError as error:
