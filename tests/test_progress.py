@@ -1,6 +1,7 @@
 """Progress: it never falls, ends at 1, and moves while the slowest part of the work is done."""
 
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -55,10 +56,15 @@ CALLS = {
     "cluster consistency": lambda p: ordhc.cluster(T, method="consistency", progress=p),
     "cluster of pairs": lambda p: ordhc.cluster(Q, refine=True, progress=p),
     "cluster of vectors": lambda p: ordhc.cluster(X, method="cosine-al", progress=p),
+    "cluster of components": lambda p: ordhc.cluster(X, similarity="pca-dot", memory="matrix", progress=p),
+    "similarity of components": lambda p: ordhc.similarity(
+        X, "pca-cosine", n_components=2, layout="condensed", progress=p
+    ),
     "linkage": lambda p: ordhc.linkage(S, progress=p),
     "linkage of a function": lambda p: ordhc.linkage(
         lambda i, others: S[i, others], "single", n_leaves=len(S), progress=p
     ),
+    "similarity of vectors": lambda p: ordhc.similarity(X, "cosine", progress=p),
     "similarity": lambda p: ordhc.similarity(T, "mulk3", progress=p),
     "refine": lambda p: ordhc.refine(TREE, T, progress=p),
     "refine satisfied": lambda p: ordhc.refine(TREE, T, "satisfied", progress=p),
@@ -134,7 +140,7 @@ def test_progress_moves_within_resamples():
 
 
 def test_the_bar_of_the_command_line_moves_while_subtrees_do(many, tmp_path, monkeypatch):
-    from ordhc.cli import cluster, main
+    from ordhc.cli import main
 
     told = {}
 
@@ -143,7 +149,7 @@ def test_the_bar_of_the_command_line_moves_while_subtrees_do(many, tmp_path, mon
         assert not quiet
         yield told.setdefault(what, []).append
 
-    monkeypatch.setattr(cluster, "progress_bar", recording)
+    monkeypatch.setattr(import_module("ordhc.cli.cluster"), "progress_bar", recording)
     ordhc.write_comparisons(many, tmp_path / "t.npz")
     with pytest.raises(SystemExit) as stop:
         main(["cluster", str(tmp_path / "t.npz"), "--refine", "dasgupta", "-o", str(tmp_path / "t.nwk")])

@@ -40,9 +40,12 @@ pub(crate) fn revenue<'py>(
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
-    let value = callbacks::run(py, long, progress.as_ref(), |monitor| {
-        with!(&answers, answers => metric::revenue_watched(tree, answers, monitor))
-    })?;
+    let value = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::revenue_watched(tree, answers, monitor)),
+    )?;
     revenue_to_py(py, value)
 }
 
@@ -73,9 +76,12 @@ pub(crate) fn satisfied(
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
-    let found = callbacks::run(py, long, progress.as_ref(), |monitor| {
-        with!(&answers, answers => metric::satisfied_watched(tree, answers, monitor))
-    })?;
+    let found = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::satisfied_watched(tree, answers, monitor)),
+    )?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
