@@ -20,6 +20,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import coded, numbered, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.similarities.comparisons import adds
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -233,7 +234,7 @@ _Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
 
 
 class _StoppedError(Exception):
-    """The whole was stopped while this resample was being worked on."""
+    """The call was stopped while this resample was worked on."""
 
 
 class _Watch:
@@ -277,9 +278,6 @@ class _Work:
 
     @property
     def is_additive(self) -> bool:
-        # Not at the top: the built-ins need pluggy, and importing ordhc must not.
-        from ordhc.similarities.comparisons import adds
-
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
@@ -312,7 +310,7 @@ class _Work:
                     scores[index] = found
                     watch.tell(index, 1.0)
             except BaseException:
-                # Signals reach the main thread only; the others look at this.
+                # Signals reach the main thread only; the others stop when they see the event set.
                 watch.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

@@ -16,9 +16,6 @@ from ordhc.tree.matching import prepared
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 
 
-# --- by comparisons --------------------------------------------------------------------------
-
-
 def triplet_revenue(
     tree: Any,
     triplets: Triplets | ArrayLike,
