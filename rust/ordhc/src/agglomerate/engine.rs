@@ -134,7 +134,17 @@ pub fn agglomerate_in_place(
 /// What `update` reports; a row that is not finite; as [`agglomerate`].
 pub fn agglomerate_with_rows(
     matrix: &Matrix<'_>,
-    update: impl FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>,
+    mut update: impl FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>,
+    engine: Engine,
+    initial: Option<&Partition>,
+    monitor: &Monitor,
+) -> Result<Dendrogram> {
+    with_rows(matrix, &mut update, engine, initial, monitor)
+}
+
+fn with_rows(
+    matrix: &Matrix<'_>,
+    update: &mut dyn FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>,
     engine: Engine,
     initial: Option<&Partition>,
     monitor: &Monitor,
@@ -153,12 +163,16 @@ pub fn agglomerate_with_rows(
     Ok(if matrix.is_dissimilarity() { tree.map_heights(true, |x| -x) } else { tree })
 }
 
+/// An engine: merges some or all of the active clusters until they are one. Engines exist once for all linkages, whose
+/// methods each go through a row or more.
+type Among = fn(&mut dyn Linkage, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>;
+
 /// The merges within initial clusters, and those after them, both by the same engine.
-pub(super) fn staged<L: Linkage>(
-    linkage: &mut L,
+pub(super) fn staged(
+    linkage: &mut dyn Linkage,
     initial: Option<&Partition>,
     monotone: bool,
-    among: impl Fn(&mut L, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>,
+    among: Among,
     monitor: &Monitor,
 ) -> Result<[Vec<RawMerge>; 2]> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
