@@ -61,11 +61,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
             return Err(Error::Argument(format!("n_leaves = {n_leaves} is above {}", i32::MAX)));
         }
         let parts = parallel::ranges(rows.len(), 1 << 18);
-        let bad = parallel::map(parts, |part| {
-            rows.find_block(part, |start, rows| {
-                rows.iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
-            })
-        });
+        let bad = parallel::map(parts, |part| rows.position(part, |row| !is_valid(row, n_leaves)));
         match bad.into_iter().flatten().next() {
             Some(row) => Err(explain(row, &rows.row(row).map(i64::from), n_leaves)),
             None => Ok(Self { rows, weights: None, n_leaves }),

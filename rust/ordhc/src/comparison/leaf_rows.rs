@@ -37,8 +37,6 @@ macro_rules! made_from {
 
 made_from!(U8(u8), U16(u16), I32(i32));
 
-/// So many narrow rows are widened at a time: they stay in the first cache.
-const WIDENED: usize = 1 << 10;
 /// Rows between two looks at the monitor.
 const WATCHED: usize = 1 << 16;
 
@@ -74,16 +72,34 @@ impl<const K: usize> LeafRows<'_, K> {
         (0..self.len()).map(|at| self.row(at))
     }
 
-    /// Calls `work` with the rows of a range in order, and where each stands.
+    /// Calls `work` with the rows of a range in order, and where each stands. Each type of ids has a loop of its own.
     #[inline]
     pub(crate) fn each(&self, range: Range<usize>, mut work: impl FnMut(usize, &[i32; K])) {
-        let end = self.find_block(range, |start, rows| {
-            for (at, row) in rows.iter().enumerate() {
-                work(start + at, row);
+        match self {
+            Self::U8(rows) => range.clone().zip(&rows[range]).for_each(|(at, row)| work(at, &row.map(i32::from))),
+            Self::U16(rows) => range.clone().zip(&rows[range]).for_each(|(at, row)| work(at, &row.map(i32::from))),
+            Self::I32(rows) => range.clone().zip(&rows[range]).for_each(|(at, row)| work(at, row)),
+        }
+    }
+
+    /// Calls `work` with the rows of a range in order, and the weight of each.
+    #[inline]
+    pub(crate) fn each_weighted<W: Copy>(
+        &self,
+        range: Range<usize>,
+        weights: &[W],
+        mut work: impl FnMut(&[i32; K], W),
+    ) {
+        let weights = &weights[range.clone()];
+        match self {
+            Self::U8(rows) => {
+                rows[range].iter().zip(weights).for_each(|(row, &weight)| work(&row.map(i32::from), weight));
             }
-            None::<()>
-        });
-        debug_assert!(end.is_none());
+            Self::U16(rows) => {
+                rows[range].iter().zip(weights).for_each(|(row, &weight)| work(&row.map(i32::from), weight));
+            }
+            Self::I32(rows) => rows[range].iter().zip(weights).for_each(|(row, &weight)| work(row, weight)),
+        }
     }
 
     /// Calls `work` with all rows in order, and where each stands; looks at the monitor now and then.
@@ -96,35 +112,16 @@ impl<const K: usize> LeafRows<'_, K> {
         Ok(())
     }
 
-    /// What `work` finds first in the rows of a range, given them block by block with where each block begins.
-    #[inline]
-    pub(crate) fn find_block<R>(
-        &self,
-        range: Range<usize>,
-        mut work: impl FnMut(usize, &[[i32; K]]) -> Option<R>,
-    ) -> Option<R> {
-        let mut wide = [[0; K]; WIDENED];
-        let step = if matches!(self, Self::I32(_)) { range.len().max(1) } else { WIDENED };
-        for start in range.clone().step_by(step) {
-            let block = start..(start + step).min(range.end);
-            let rows: &[[i32; K]] = match self {
-                Self::U8(rows) => widened(&rows[block], &mut wide),
-                Self::U16(rows) => widened(&rows[block], &mut wide),
-                Self::I32(rows) => &rows[block],
-            };
-            let found = work(start, rows);
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
+    /// Where the first row of a range stands that is `wanted`.
+    pub(crate) fn position(&self, range: Range<usize>, wanted: impl Fn(&[i32; K]) -> bool) -> Option<usize> {
+        let start = range.start;
+        let at = match self {
+            Self::U8(rows) => rows[range].iter().position(|row| wanted(&row.map(i32::from))),
+            Self::U16(rows) => rows[range].iter().position(|row| wanted(&row.map(i32::from))),
+            Self::I32(rows) => rows[range].iter().position(wanted),
+        };
+        at.map(|at| start + at)
     }
-}
-
-fn widened<'a, I: Copy + Into<i32>, const K: usize>(rows: &[[I; K]], wide: &'a mut [[i32; K]]) -> &'a [[i32; K]] {
-    let wide = &mut wide[..rows.len()];
-    wide.as_flattened_mut().iter_mut().zip(rows.as_flattened()).for_each(|(wide, &id)| *wide = id.into());
-    wide
 }
 
 #[cfg(test)]
@@ -132,22 +129,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_all_widths_are_the_rows() {
-        for len in [0usize, 1, WIDENED, 2 * WIDENED + 7] {
-            let wide: Vec<[i32; 3]> = (0..len as i32).map(|at| [at % 251, at % 7, at % 13]).collect();
-            let middle: Vec<[u16; 3]> = wide.iter().map(|row| row.map(|id| id as u16)).collect();
-            let narrow: Vec<[u8; 3]> = wide.iter().map(|row| row.map(|id| id as u8)).collect();
-            for rows in [LeafRows::from(narrow), LeafRows::from(middle), LeafRows::from(wide.as_slice())] {
-                assert_eq!((rows.len(), rows.is_empty()), (len, len == 0));
-                assert!(rows.iter().eq(wide.iter().copied()));
-                let from = len / 3;
-                let mut seen = Vec::new();
-                rows.each(from..len, |at, row| seen.push((at, *row)));
-                assert!(seen.into_iter().eq((from..len).map(|at| (at, wide[at]))));
-                let found = rows
-                    .find_block(0..len, |start, rows| rows.iter().position(|row| row[0] == 250).map(|at| start + at));
-                assert_eq!(found, (len > 250).then_some(250));
-            }
+    fn rows_of_all_widths_are_the_same() {
+        let wide: Vec<[i32; 3]> = (0..300).map(|at| [at % 251, at % 7, at % 13]).collect();
+        let middle: Vec<[u16; 3]> = wide.iter().map(|row| row.map(|id| id as u16)).collect();
+        let narrow: Vec<[u8; 3]> = wide.iter().map(|row| row.map(|id| id as u8)).collect();
+        let weights: Vec<i32> = (0..300).collect();
+        for rows in [LeafRows::from(narrow), LeafRows::from(middle), LeafRows::from(wide.as_slice())] {
+            assert_eq!((rows.len(), rows.is_empty()), (300, false));
+            assert!(rows.iter().eq(wide.iter().copied()));
+            let mut seen = Vec::new();
+            rows.each(100..300, |at, row| seen.push((at, *row)));
+            assert!(seen.into_iter().eq((100..300).map(|at| (at, wide[at]))));
+            let mut seen = Vec::new();
+            rows.each_weighted(100..300, &weights, |row, weight| seen.push((weight as usize, *row)));
+            assert!(seen.into_iter().eq((100..300).map(|at| (at, wide[at]))));
+            assert_eq!(rows.position(100..300, |row| row[0] == 250), Some(250));
+            assert_eq!(rows.position(100..250, |row| row[0] == 250), None);
         }
     }
 }

@@ -125,10 +125,10 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
                     });
                 }
                 Some(weights) => {
-                    self.rows.each(block.clone(), |at, row| {
+                    self.rows.each_weighted(block.clone(), weights, |row, weight| {
                         let (near, far) = Comparisons::pairs(row);
-                        out[self.cell(near)] += weights[at];
-                        out[self.cell(far)] -= weights[at];
+                        out[self.cell(near)] += weight;
+                        out[self.cell(far)] -= weight;
                     });
                 }
             }
