@@ -1,7 +1,6 @@
 """The conformance kit passes what is right and fails what is wrong."""
 
-import subprocess
-import sys
+import itertools
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.plugins import registry
 from ordhc.similarities.comparisons import adds
 from ordhc.specs import LanceWilliams, LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
 from ordhc.testing import (
@@ -22,6 +22,8 @@ from ordhc.testing import (
     check_similarity,
     strategies,
 )
+from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
+from support.processes import printed
 
 BUILTIN = [row for row in ordhc.list_plugins() if row.plugin == "ordhc"]
 AVERAGE = LanceWilliams(alpha="n_i / (n_i + n_j)")
@@ -54,7 +56,17 @@ def test_builtin_oracles():
     points = np.random.default_rng(0).random((7, 2))
     S = -((points[:, None] - points[None]) ** 2).sum(axis=2)
     check_oracle("similarity", S)
+    check_oracle("similarity", S, width=4)
     check_oracle("tree", ordhc.linkage(S))
+    check_oracle("vectors", np.random.default_rng(1).normal(size=(9, 2)), similarity="cosine")
+    complete = [(i, *pair) for i in range(5) for pair in itertools.permutations(set(range(5)) - {i}, 2)]
+    near = [(i, j, k) for i, j, k in complete if S[i, j] > S[i, k]]
+    check_oracle("recorded", ordhc.Triplets(near), width=3, missing="none")
+    pairs = list(itertools.combinations(range(5), 2))
+    order = [(*a, *b) for a, b in itertools.permutations(pairs, 2) if S[a] > S[b]]
+    check_oracle("recorded", ordhc.Quadruplets(order), width=4)
+    with pytest.raises(ordhc.InputError, match="oracle 'tree' answers questions of \\(3,\\)"):
+        check_oracle("tree", ordhc.linkage(S), width=4)
 
 
 def test_specs_without_registration():
@@ -104,7 +116,12 @@ WRONG_LINKAGES = {
     "deterministic": wrong_linkage(make_update=lambda S: make_stateful_update(S)),
     "numbering": wrong_linkage(update_row=lambda a, b, s, n, m, sizes, i, j, others: a - 0.1 * others),
     # Depends on the order of merges, so it isn't reducible.
-    "engines": wrong_linkage(coefficients=LanceWilliams(alpha="0.625", beta="-0.25"), reducible=True),
+    **dict.fromkeys(
+        ["ties", "engines"],
+        wrong_linkage(coefficients=LanceWilliams(alpha="0.625", beta="-0.25"), reducible=True),
+    ),
+    # Two leaves at dissimilarity 0 are divided by it.
+    "duplicates": wrong_linkage(update_row=lambda a, b, s, *_: (a + b) / 2 + np.divide(0 * a, s)),
 }
 make_stateful_update = make_stateful()
 
@@ -137,11 +154,69 @@ def numbered(S, layout):
     return S + np.add.outer(np.arange(n), np.arange(n)) if n else S
 
 
+def chain(order):
+    """The tree that takes one leaf after the other."""
+    n = len(order)
+    return ordhc.Dendrogram(
+        [sorted((leaf, n + at - 1 if at else int(order[0]))) for at, leaf in enumerate(order[1:].tolist())],
+        np.arange(n - 1, 0, -1.0),
+        kind="similarity",
+    )
+
+
+def wrong_merger(merge, data):
+    def from_comparisons(answers, *, initial_clusters, progress):
+        return merge(answers)
+
+    return LinkageSpec(name="wrong", summary="x", from_comparisons=from_comparisons, data=(data,))
+
+
+def random_chain(answers):
+    return chain(np.random.default_rng().permutation(answers.n_leaves))
+
+
+def chain_by_rows(answers):
+    """Leaves of many near answers first, the other way round where there are many rows or weights."""
+    weights = np.ones(len(answers)) if answers.weights is None else answers.weights
+    times = np.bincount(answers.rows[:, 0], weights, minlength=answers.n_leaves)
+    order = np.argsort(times, kind="stable")
+    return chain(order[::-1] if weights.sum() > 1.5 * ROWS[type(answers)] else order)
+
+
+ROWS = {
+    type(data): len(data)
+    for name in ("3-al", "4-al")
+    for data in ComparisonLinkage(registry.get("linkage", name), {}).samples(7, seed=8)
+}
+WRONG_MERGERS = {
+    "few_leaves": lambda answers: ordhc.cluster(answers).merges,
+    "recovers": lambda answers: chain(np.arange(answers.n_leaves)),
+    "deterministic": random_chain,
+    "numbering": lambda answers: chain(np.arange(answers.n_leaves)),
+    "repeats": chain_by_rows,
+}
+
+
+@pytest.mark.parametrize("data", ["triplets", "quadruplets"])
+@pytest.mark.parametrize("check", WRONG_MERGERS)
+def test_wrong_linkages_of_comparisons(check, data):
+    spec = wrong_merger(WRONG_MERGERS[check], data)
+    with pytest.raises(AssertionError, match=f"linkage 'wrong' fails the check '{check}'"):
+        check_linkage(spec, skip=before(COMPARISON_LINKAGE_CHECKS, check))
+
+
+def unweighted(data, *, layout, dtype, progress):
+    if data.weights is not None:
+        raise ValueError("weights are not for me")
+    return adds(data, layout=layout, dtype=dtype)
+
+
 WRONG_SIMILARITIES = {
     "few_leaves": broken(lambda S, layout: S[:-1]),
     "symmetric": broken(uneven),
     "layouts": broken(lambda S, layout: S if layout == "square" else S[::-1]),
     "dtypes": broken(lambda S, layout: S.astype(np.float64)),
+    "duplicates": SimilaritySpec(name="wrong", summary="x", build=unweighted, data=("triplets",)),
     "deterministic": broken(lambda S, layout: S + np.random.default_rng().random()),
     "numbering": broken(numbered),
     "direction": broken(lambda S, layout: -S),
@@ -199,11 +274,42 @@ WRONG_ORACLES = {
 }
 
 
+WRONG_ABOUT_PAIRS = {
+    "answers": lambda source: lambda rows: np.full(len(rows), 2),
+    "no_questions": lambda source: lambda rows: np.sign(rows[:, 0] - rows[:, 2]) if len(rows) else None,
+    "deterministic": lambda source: lambda rows: np.random.default_rng().integers(-1, 2, len(rows)),
+    "order": lambda source: lambda rows: np.ones(len(rows), dtype=int),
+}
+
+
+@pytest.mark.parametrize("check", WRONG_ABOUT_PAIRS)
+def test_wrong_oracles_about_pairs(check):
+    spec = OracleSpec(name="wrong", summary="x", make=WRONG_ABOUT_PAIRS[check], questions=(4,))
+    with pytest.raises(AssertionError, match=f"oracle 'wrong' fails the check '{check}'"):
+        check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
+
+
+def test_asynchronous_oracles_are_checked():
+    async def answer(rows):
+        return np.argmax(rows, axis=1)
+
+    check_oracle(OracleSpec(name="largest", summary="x", make=lambda source: answer), None, n_leaves=6)
+
+
 @pytest.mark.parametrize("check", WRONG_ORACLES)
 def test_wrong_oracles(check):
     spec = OracleSpec(name="wrong", summary="x", make=WRONG_ORACLES[check])
     with pytest.raises(AssertionError, match=f"oracle 'wrong' fails the check '{check}'"):
         check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
+
+
+def test_every_check_has_something_that_fails_it():
+    assert [*WRONG_MERGERS] == [*COMPARISON_LINKAGE_CHECKS]
+    assert [*WRONG_SIMILARITIES] == [*SIMILARITY_CHECKS]
+    assert [*WRONG_METRICS] == [*METRIC_CHECKS]
+    assert [*WRONG_ORACLES] == [*WRONG_ABOUT_PAIRS] == [*ORACLE_CHECKS]
+    # The engine finds the first pair and turns dissimilarities round, whatever the linkage.
+    assert {*LINKAGE_CHECKS} - {*WRONG_LINKAGES} == {"nearest_first", "signs"}
 
 
 def test_unknown_names_are_errors():
@@ -265,5 +371,4 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "pip install hypothesis" in done.stdout
+    assert "pip install hypothesis" in printed(program)

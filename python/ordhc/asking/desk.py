@@ -17,4 +17,4 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     learner = Learner(n_leaves if names is None else names, **settings)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
-    return _ordhc.Desk(learner._learner, learner._repeat, *bounds)
+    return _ordhc.Desk(learner._learner, *bounds)

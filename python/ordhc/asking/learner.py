@@ -1,9 +1,8 @@
 """Learners, which ask and are told."""
 
 import math
-from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Number
 
 import numpy as np
@@ -45,19 +44,6 @@ class Questions:
 
     def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
-
-
-#: At most so many questions are handed out at a time, if each is asked several times.
-_MOST = 2**22
-
-
-@dataclass
-class _Votes:
-    """A question that is asked several times: its leaves, how often it was asked, the answers so far."""
-
-    row: tuple[int, ...]
-    n_asked: int = 0
-    answers: dict[int, int] = field(default_factory=dict)
 
 
 class Learner:
@@ -194,16 +180,10 @@ class Learner:
                 kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
             )
         self._names = names
-        self._repeat = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
-        if self._repeat % 2 == 0:
-            raise InputError(f"repeat = {repeat} is even: a majority needs an odd number")
+        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
+        self._learner = self._learner.repeated(times)
         self._budget = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
-        self._told: list[tuple[NDArray[np.int32], NDArray[np.int8]]] = []
-        self._n_asked = self._n_answered = self._n_rounds = 0
-        # By question of the engine, if each is asked several times; and those that will be asked more often.
-        self._votes: dict[int, _Votes] = {}
-        self._waiting: deque[int] = deque()
 
     # What was asked and answered.
 
@@ -212,64 +192,19 @@ class Learner:
 
         None: answers to open questions are needed first, or the learner is `done`.
         """
-        room = self._room(limit)
-        if room <= 0:
-            return self._questions([])
-        was_open = self.n_open > 0
-        if self._repeat == 1:
-            found = Questions(*self._learner.ask(room))
-        else:
-            found = self._ask_repeatedly(room)
-        self._n_asked += len(found)
-        self._n_rounds += bool(len(found)) and not was_open
-        return found
-
-    def _room(self, limit: int | None) -> int:
         room = min(
             math.inf if limit is None else _checks.whole("limit", limit, at_least=0),
             self._limit - self.n_open,
-            self._budget - self._n_asked,
+            self._budget - self.n_asked,
         )
-        return int(min(room, 2**62))
-
-    def _ask_repeatedly(self, room: int) -> Questions:
-        room = min(room, _MOST)
-        # Only the first one may have been asked already.
-        waiting = len(self._waiting) * self._repeat
-        waiting -= self._votes[self._waiting[0]].n_asked if self._waiting else 0
-        if room > waiting:
-            new = -(-(room - waiting) // self._repeat)
-            for question, row in Questions(*self._learner.ask(new)):
-                self._votes[question] = _Votes(row)
-                self._waiting.append(question)
-        taken: list[tuple[int, Sequence[int]]] = []
-        while self._waiting and len(taken) < room:
-            question = self._waiting[0]
-            votes = self._votes[question]
-            until = min(self._repeat, votes.n_asked + room - len(taken))
-            taken.extend((question * self._repeat + at, votes.row) for at in range(votes.n_asked, until))
-            votes.n_asked = until
-            if until == self._repeat:
-                self._waiting.popleft()
-        return self._questions(taken)
-
-    def _questions(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> Questions:
-        ids = np.array([number for number, _ in pairs], dtype=np.int64)
-        rows = np.array([row for _, row in pairs], dtype=np.int32).reshape(-1, self.width)
-        return Questions(ids, rows)
+        if room <= 0:
+            return Questions(np.empty(0, dtype=np.int64), np.empty((0, self.width), dtype=np.int32))
+        return Questions(*self._learner.ask(int(min(room, 2**62))))
 
     @property
     def open(self) -> Questions:
         """The questions that were asked and are not answered."""
-        if self._repeat == 1:
-            return Questions(*self._learner.open())
-        rows = [
-            (question * self._repeat + at, votes.row)
-            for question, votes in self._votes.items()
-            for at in range(votes.n_asked)
-            if at not in votes.answers
-        ]
-        return self._questions(rows)
+        return Questions(*self._learner.open())
 
     def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
         """Answer some of the questions, in any order.
@@ -296,38 +231,15 @@ class Learner:
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        if self._repeat == 1:
-            trouble = self._learner.tell(numbers, small)
-            done = fine if trouble is None else trouble[0]
-            text = None if trouble is None else trouble[1]
-        else:
-            done, text = self._tell_votes(numbers, small)
-        self._n_answered += done
-        if text is not None:
+        trouble = self._learner.tell(numbers, small)
+        if trouble is not None:
+            done, text = trouble
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
         if wrong.size:
             raise InputError(
                 f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
                 f"the {fine} answers before it are kept"
             )
-
-    def _tell_votes(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str | None]:
-        for done, (number, answer) in enumerate(zip(ids.tolist(), answers.tolist(), strict=True)):
-            question, at = divmod(number, self._repeat)
-            votes = self._votes.get(question)
-            if votes is None or at >= votes.n_asked or at in votes.answers:
-                return done, f"question {number} is not open"
-            votes.answers[at] = answer
-            if len(votes.answers) == self._repeat:
-                given = list(votes.answers.values())
-                counts = {choice: given.count(choice) for choice in set(given)}
-                most = max(counts.values())
-                best = [choice for choice, count in counts.items() if count == most]
-                # A tie is "none", or "neither".
-                verdict = best[0] if len(best) == 1 else -1 if self.width == 3 else 0
-                self._learner.tell(np.array([question]), np.array([verdict], dtype=np.int8))
-                del self._votes[question]
-        return len(ids), None
 
     # What is known.
 
@@ -341,7 +253,7 @@ class Learner:
     @property
     def done(self) -> bool:
         """Whether there is nothing left to ask, or the budget is spent and all is answered."""
-        return self._learner.done or (self._n_asked >= self._budget and self.n_open == 0)
+        return self._learner.done or (self.n_asked >= self._budget and self.n_open == 0)
 
     @property
     def width(self) -> int:
@@ -370,30 +282,29 @@ class Learner:
     @property
     def n_asked(self) -> int:
         """How many questions were asked."""
-        return self._n_asked
+        return self._learner.n_asked
 
     @property
     def n_answered(self) -> int:
         """How many questions were answered."""
-        return self._n_answered
+        return self._learner.n_answered
 
     @property
     def n_open(self) -> int:
         """How many questions were asked and are not answered."""
-        return self._n_asked - self._n_answered
+        return self.n_asked - self.n_answered
 
     @property
     def n_rounds(self) -> int:
         """How many times questions were asked while none was open."""
-        return self._n_rounds
+        return self._learner.n_rounds
 
     @property
     def remaining_estimate(self) -> float:
         """About how many answers are still needed; 0 when done."""
         if self.done:
             return 0.0
-        needed = self._learner.remaining_estimate * self._repeat
-        return max(0.0, min(needed, self._budget - self._n_answered))
+        return max(0.0, min(self._learner.remaining_estimate, self._budget - self.n_answered))
 
     def __repr__(self) -> str:
         state = "done" if self.done else f"about {self.remaining_estimate:,.0f} to go"

@@ -86,10 +86,10 @@ impl Desk {
 #[pymethods]
 impl Desk {
     #[new]
-    fn new(learner: &Learner, repeat: u64, limit: Option<u64>, budget: Option<u64>) -> Self {
+    fn new(learner: &Learner, limit: Option<u64>, budget: Option<u64>) -> Self {
         let width = match &*learner.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Either::Three(one) => Width::Three(Box::new(learn::Desk::new(one.boxed_clone(), repeat, limit, budget))),
-            Either::Four(one) => Width::Four(Box::new(learn::Desk::new(one.boxed_clone(), repeat, limit, budget))),
+            Either::Three(one) => Width::Three(Box::new(learn::Desk::new(one.boxed_clone(), limit, budget))),
+            Either::Four(one) => Width::Four(Box::new(learn::Desk::new(one.boxed_clone(), limit, budget))),
         };
         Self(Mutex::new(width))
     }

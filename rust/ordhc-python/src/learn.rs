@@ -138,6 +138,15 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(method.learner(n_leaves, seed).map_err(to_py)?))))
     }
 
+    /// One that asks each question so many times, of a learner that nothing was asked yet.
+    fn repeated(&self, times: u64) -> PyResult<Self> {
+        let repeated = match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Either::Three(one) => learn::repeated(one.boxed_clone(), times).map(Either::Three),
+            Either::Four(one) => learn::repeated(one.boxed_clone(), times).map(Either::Four),
+        };
+        Ok(Self(Mutex::new(repeated.map_err(to_py)?)))
+    }
+
     fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
         py.detach(|| with!(self, learner => learner.ask(limit).map(Asked::from))).map_err(to_py)?.into_py(py)
     }
@@ -166,22 +175,6 @@ impl Learner {
                 pairs.map(told).find_map(|trouble| trouble)
             })
         }))
-    }
-
-    /// Events as they happened: (asked for so many, 0, 0) or (0, question, answer).
-    fn replay(&self, py: Python<'_>, events: PyReadonlyArray2<'_, i64>) -> PyResult<()> {
-        let table = rows::<i64, 3>(events.as_slice()?, events.shape())?;
-        let replayed = py.detach(|| {
-            with!(self, learner => {
-                table.iter().try_for_each(|&[asked, question, answer]| {
-                    if asked > 0 {
-                        return learner.ask(asked as usize).map(|_| ());
-                    }
-                    learner.tell(question as u64, i8::try_from(answer).unwrap_or(i8::MAX))
-                })
-            })
-        });
-        replayed.map_err(to_py)
     }
 
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {

@@ -55,6 +55,7 @@ mod monitor;
 mod parallel;
 mod search;
 mod sorting;
+mod union_find;
 
 pub mod agglomerate;
 pub mod bootstrap;

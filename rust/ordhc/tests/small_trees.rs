@@ -3,7 +3,7 @@
 use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
 use ordhc::linkage::Rule;
 use ordhc::metric::{Revenue, revenue};
-use ordhc::similarity::{adds, condensed_len, pair_index};
+use ordhc::similarity::{Triangle, adds, condensed_len};
 use ordhc::tree::LcaSizes;
 use ordhc::{Dendrogram, Monitor, Triplets};
 use proptest::prelude::*;
@@ -112,7 +112,7 @@ proptest! {
         let mut s = vec![0i64; condensed_len(6)];
         adds(&triplets, &mut s, &Monitor::new()).unwrap();
         let lca = LcaSizes::new(tree);
-        let cost: i64 = (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j))).map(|(i, j)| s[pair_index(6, i, j)] * i64::from(lca.size(i, j))).sum();
+        let cost: i64 = (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j))).map(|(i, j)| s[Triangle::new(6).index(i, j)] * i64::from(lca.size(i, j))).sum();
         prop_assert_eq!(value(tree, &triplets), -cost);
     }
 
@@ -123,7 +123,7 @@ proptest! {
         for i in 0..n {
             for j in i + 1..n {
                 let (a, b) = (order[i] as usize, order[j] as usize);
-                moved[pair_index(n, a.min(b), a.max(b))] = values[pair_index(n, i, j)];
+                moved[Triangle::new(n).index(a, b)] = values[Triangle::new(n).index(i, j)];
             }
         }
         for name in Rule::NAMES {

@@ -2,14 +2,14 @@
 
 use super::matrix::Matrix;
 use super::read::mirror;
-use super::rounds::{Condensed, Given, Pairs, Round, Triangle, all_nearest};
+use super::rounds::{Condensed, Given, Pairs, Round, TriangleRows, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
 use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
 /// Half the memory of [`SquareRows`], for as long as a square of the clusters would not fit into it.
@@ -97,8 +97,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             let nearest = match known.take() {
                 Some(nearest) => nearest,
                 None => {
-                    let triangle = Condensed { values: &self.values[self.start..], k };
-                    all_nearest::<U>(&triangle, &self.sizes, self.tolerance, monitor)?
+                    let rows = Condensed { values: &self.values[self.start..], k };
+                    all_nearest::<U>(&rows, &self.sizes, self.tolerance, monitor)?
                 }
             };
             let pairs = Pairs::reciprocal(&nearest);
@@ -155,7 +155,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
 
     fn round(
         &self,
-        from: impl Triangle,
+        from: impl TriangleRows,
         pairs: &Pairs,
         new_sizes: &[f64],
         out: &mut [f64],
@@ -201,15 +201,15 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let k = self.clusters.len();
         let values = &mut *self.values;
         let sizes = &self.sizes;
-        let place = |a: usize, b: usize| row_start(k, a).wrapping_add(b);
-        let x_ij = values[place(i, j)];
+        let triangle = Triangle::new(k);
+        let x_ij = values[triangle.index(i, j)];
         let merge = self.update.merge(Merging { n_i: sizes[i], n_j: sizes[j], x_ij });
         for c in i + 1..j {
-            let at = place(i, c);
-            values[at] = self.update.fold(&merge, values[at], values[place(c, j)], sizes[c]);
+            let at = triangle.index(i, c);
+            values[at] = self.update.fold(&merge, values[at], values[triangle.index(c, j)], sizes[c]);
         }
-        let (head, tail) = values.split_at_mut(place(j, j + 1));
-        let row_i = &mut head[row_start(k, i).wrapping_add(j + 1)..][..k - j - 1];
+        let (head, tail) = values.split_at_mut(triangle.before(j));
+        let row_i = &mut head[triangle.base(i).wrapping_add(j + 1)..][..k - j - 1];
         for ((x_i, &x_j), &n_c) in row_i.iter_mut().zip(&tail[..k - j - 1]).zip(&sizes[j + 1..]) {
             *x_i = self.update.fold(&merge, *x_i, x_j, n_c);
         }
@@ -225,7 +225,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let mut to = 0;
         for (at, &i) in kept.iter().enumerate() {
             monitor.advance(0)?;
-            let start = row_start(k, i).wrapping_add(i + 1);
+            let start = Triangle::new(k).before(i);
             let row = &mut values[start..start + (k - i - 1)];
             let later = folds.partition_point(|&(first, _, _)| first <= i);
             for (a, b, merge) in &folds[later..] {
@@ -257,7 +257,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let Self { update, mut values, start, slots, nearest, tolerance, .. } = self;
         monitor.advance(0)?;
         let mut spread = |row| {
-            let from = start + row_start(k, row).wrapping_add(row + 1);
+            let from = start + Triangle::new(k).before(row);
             values.copy_within(from..from + (k - row - 1), row * k + row + 1);
             values[row * k + row] = f64::NEG_INFINITY;
         };
@@ -290,7 +290,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         let values = &self.values[self.start..];
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
-            let at = row_start(k, other.min(i)).wrapping_add(other.max(i));
+            let at = Triangle::new(k).index(other, i);
             *value = similarity::<U>(values[at], n_i, self.sizes[other]);
         }
         Ok(())
@@ -306,13 +306,13 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         let merge = self.merge_after(i, j);
         let values = &mut *self.values;
         for c in 0..i {
-            let start = row_start(k, c);
+            let start = Triangle::new(k).base(c);
             let (at, from) = (start.wrapping_add(i), start.wrapping_add(j));
             values[at] = self.update.fold(&merge, values[at], values[from], self.sizes[c]);
         }
         if U::MAY_FAIL {
             for c in active.iter().map(|&cluster| self.slots[cluster]).filter(|&c| c != i && c != j) {
-                let x = values[row_start(k, c.min(i)).wrapping_add(c.max(i))];
+                let x = values[Triangle::new(k).index(c, i)];
                 check_row(&[x], |_| self.clusters[c], self.clusters[i])?;
             }
         }
@@ -324,7 +324,6 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
 mod tests {
     use super::*;
     use crate::linkage::Average;
-    use crate::similarity::pair_index;
 
     #[test]
     fn squares_come_from_triangles_at_either_end() {
@@ -338,7 +337,7 @@ mod tests {
                 let square = CondensedRows { start, ..rows }.into_square(&active, &Monitor::new()).unwrap();
                 for (at, &value) in square.values.iter().enumerate() {
                     let (i, j) = (at / k, at % k);
-                    let expected = if i == j { f64::NEG_INFINITY } else { pair_index(k, i.min(j), i.max(j)) as f64 };
+                    let expected = if i == j { f64::NEG_INFINITY } else { Triangle::new(k).index(i, j) as f64 };
                     assert_eq!(value, expected, "[{i}, {j}] of {k}");
                 }
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::parallel;
-use crate::similarity::condensed_len;
+use crate::similarity::Triangle;
 
 /// The numbers of a matrix.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +126,7 @@ impl<'a> Matrix<'a> {
         let len = with_values!(values, slice => slice.len());
         let n = match layout {
             Layout::Square => (len as f64).sqrt().round() as usize,
-            Layout::Condensed => crate::similarity::leaves_of_condensed(len)?,
+            Layout::Condensed => Triangle::of_pairs(len)?.n_leaves(),
         };
         if layout == Layout::Square && n * n != len {
             return Err(Error::Shape(format!("{len} values are no square matrix")));
@@ -186,9 +186,7 @@ impl<'a> Matrix<'a> {
         let n = self.n;
         let [before, after] = match self.layout {
             Layout::Square => [i * n..i * n + i, i * n + i + 1..(i + 1) * n],
-            Layout::Condensed => {
-                [0..0, condensed_len(n) - condensed_len(n - i)..condensed_len(n) - condensed_len(n - i - 1)]
-            }
+            Layout::Condensed => [0..0, Triangle::new(n).row(i)],
         };
         match self.values {
             Values::F64(all) => [before, after].map(|part| Values::F64(&all[part])),
@@ -264,8 +262,7 @@ fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
             let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
             if !seen.finite() {
                 let at = values.iter().position(|x| !x.float().is_finite()).unwrap_or(0);
-                let i = (0..n).rev().find(|&i| condensed_len(n) - condensed_len(n - i) <= at).unwrap_or(0);
-                let j = at - (condensed_len(n) - condensed_len(n - i)) + i + 1;
+                let (i, j) = Triangle::new(n).pair(at);
                 return Err(not_finite(format!("condensed position {at} (pair [{i}, {j}])"), values[at].float()));
             }
             Ok(seen.facts(true))
@@ -407,6 +404,7 @@ impl Seen {
 mod tests {
     use super::*;
     use crate::monitor::Monitor;
+    use crate::similarity::condensed_len;
 
     fn message(values: &[f64], layout: Layout) -> String {
         Matrix::new(Values::F64(values), layout, false).unwrap_err().to_string()
@@ -457,7 +455,7 @@ mod tests {
                     for i in 0..n {
                         assert_eq!(out[i * n + i], f64::NEG_INFINITY);
                         for j in i + 1..n {
-                            assert_eq!(out[i * n + j], expected[crate::similarity::pair_index(n, i, j)]);
+                            assert_eq!(out[i * n + j], expected[Triangle::new(n).index(i, j)]);
                             assert_eq!(out[i * n + j], out[j * n + i]);
                         }
                     }

@@ -10,7 +10,7 @@ use crate::linkage::{PreciseMerging, Update};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::precise::Precise;
-use crate::similarity::{condensed_len, pair_index};
+use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
 /// The plainest storage: a triangle of pairs of leaves, in which a cluster has the place of its smallest leaf.
@@ -78,7 +78,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
     }
 
     fn at(&self, i: usize, k: usize) -> usize {
-        pair_index(self.sizes.len(), i.min(k), i.max(k))
+        Triangle::new(self.sizes.len()).index(i, k)
     }
 
     /// Whether it is certain that the clusters `i` and `j` are nearer, or as near, or less near than `i` and `k`.

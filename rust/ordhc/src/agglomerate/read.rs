@@ -6,7 +6,7 @@ use super::matrix::{BLOCK, Layout, Matrix, Number, Values, with_values};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::{Triangle, condensed_len};
 
 impl Matrix<'_> {
     /// Writes all pairs in condensed order, as similarities (larger is closer).
@@ -14,7 +14,7 @@ impl Matrix<'_> {
         let n = self.n;
         debug_assert_eq!(out.len(), condensed_len(n));
         let parts = crate::similarity::triangle_ranges(n);
-        let ends: Vec<usize> = parts.iter().map(|rows| condensed_len(n) - condensed_len(n - rows.end)).collect();
+        let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();
         let slices = parallel::split_at_ends(out, &ends);
         parallel::map(parts.into_iter().zip(slices).collect(), |(rows, mut out)| {
             for i in rows {
@@ -38,9 +38,9 @@ impl Matrix<'_> {
                 let (before, after) = others.split_at(others.partition_point(|&other| (other as usize) < leaf));
                 let (out_before, out_after) = out.split_at_mut(before.len());
                 for (value, &other) in out_before.iter_mut().zip(before) {
-                    *value = sign * slice[row_start(n, other as usize).wrapping_add(leaf)].float();
+                    *value = sign * slice[Triangle::new(n).index(other as usize, leaf)].float();
                 }
-                let row = &slice[condensed_len(n) - condensed_len(n - leaf)..];
+                let row = &slice[Triangle::new(n).before(leaf)..];
                 for (value, &other) in out_after.iter_mut().zip(after) {
                     // With itself a leaf has no similarity: whatever comes out is not used.
                     let at = (other as usize).saturating_sub(leaf + 1);
@@ -81,7 +81,7 @@ impl Matrix<'_> {
         with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
                 for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(slice[row_start(n, i).wrapping_add(j)].float());
+                    *value = turn(slice[Triangle::new(n).index(i, j)].float());
                 }
             }
             Layout::Square if self.facts.symmetric => {
@@ -115,7 +115,7 @@ impl Matrix<'_> {
         let turn = self.turn(squared);
         with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
-                let start = condensed_len(n) - condensed_len(n - i);
+                let start = Triangle::new(n).before(i);
                 for (to, from) in out.iter_mut().zip(&slice[start..]) {
                     *to = turn(from.float());
                 }

@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::{Triangle, condensed_len};
 
 /// A triangle that is only read.
-pub(super) trait Triangle: Sync {
+pub(super) trait TriangleRows: Sync {
     /// The number of slots.
     fn len(&self) -> usize;
 
@@ -31,7 +31,7 @@ pub(super) struct Given<'m> {
     pub(super) squared: bool,
 }
 
-impl Triangle for Given<'_> {
+impl TriangleRows for Given<'_> {
     fn len(&self) -> usize {
         self.matrix.n_leaves()
     }
@@ -53,26 +53,26 @@ pub(super) struct Condensed<'v> {
     pub(super) k: usize,
 }
 
-impl Triangle for Condensed<'_> {
+impl TriangleRows for Condensed<'_> {
     fn len(&self) -> usize {
         self.k
     }
 
     fn row<'s>(&'s self, i: usize, _: &'s mut [f64]) -> &'s [f64] {
-        let start = row_start(self.k, i).wrapping_add(i + 1);
+        let start = Triangle::new(self.k).before(i);
         &self.values[start..start + (self.k - i - 1)]
     }
 
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
         for (value, i) in out.iter_mut().zip(others) {
-            *value = self.values[row_start(self.k, i).wrapping_add(j)];
+            *value = self.values[Triangle::new(self.k).index(i, j)];
         }
     }
 }
 
 /// The nearest slot of every slot, in one pass.
 pub(super) fn all_nearest<U: Update>(
-    triangle: &impl Triangle,
+    triangle: &impl TriangleRows,
     sizes: &[f64],
     tolerance: Tolerance,
     monitor: &Monitor,
@@ -146,7 +146,7 @@ impl Pairs {
 }
 
 /// One round. `sizes` and `clusters` are those before it, `new_sizes` those after.
-pub(super) struct Round<'a, U: Update, T: Triangle> {
+pub(super) struct Round<'a, U: Update, T: TriangleRows> {
     pub(super) update: &'a U,
     pub(super) from: T,
     pub(super) pairs: &'a Pairs,
@@ -156,13 +156,13 @@ pub(super) struct Round<'a, U: Update, T: Triangle> {
     pub(super) tolerance: Tolerance,
 }
 
-impl<U: Update, T: Triangle> Round<'_, U, T> {
+impl<U: Update, T: TriangleRows> Round<'_, U, T> {
     /// Writes the triangle after the merges to `out` and returns the nearest of its slots.
     pub(super) fn run(&self, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let k = self.pairs.n_left();
         let merges: Vec<U::Merge> = self.pairs.iter().map(|(i, j)| self.merge(i, j)).collect();
         let rows = parts(k);
-        let ends: Vec<usize> = rows.iter().map(|rows| condensed_len(k) - condensed_len(k - rows.end)).collect();
+        let ends: Vec<usize> = rows.iter().map(|rows| Triangle::new(k).before(rows.end)).collect();
         let slices = parallel::split_at_ends(out, &ends);
         let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
         let found = parallel::map(threads(k), |_| {

@@ -10,6 +10,7 @@ use super::spanning_tree::spanning_tree;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
+use crate::union_find::UnionFind;
 
 /// The merges of single linkage, in order, in O(n) memory beside the matrix.
 pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
@@ -37,26 +38,21 @@ pub(crate) fn merges_along(
 
 /// Clusters named by their smallest leaves, with their members.
 struct Clusters {
-    parent: Vec<u32>,
+    leaves: UnionFind,
     members: Vec<Vec<u32>>,
 }
 
 impl Clusters {
     fn new(n: usize) -> Self {
-        Self { parent: (0..n as u32).collect(), members: (0..n as u32).map(|leaf| vec![leaf]).collect() }
+        Self { leaves: UnionFind::new(n), members: (0..n as u32).map(|leaf| vec![leaf]).collect() }
     }
 
     fn of(&mut self, leaf: usize) -> usize {
-        let mut at = leaf;
-        while self.parent[at] as usize != at {
-            self.parent[at] = self.parent[self.parent[at] as usize];
-            at = self.parent[at] as usize;
-        }
-        at
+        self.leaves.find(leaf as u32) as usize
     }
 
     fn merge(&mut self, i: usize, j: usize) {
-        self.parent[j] = i as u32;
+        self.leaves.attach(j as u32, i as u32);
         let gone = std::mem::take(&mut self.members[j]);
         if gone.len() <= self.members[i].len() {
             self.members[i].extend(gone);
@@ -82,27 +78,19 @@ impl Clusters {
             merges.push(RawMerge { i, j, similarity });
             return Ok(());
         }
-        // Connected groups of clusters, by a union-find over the clusters that the edges touch.
+        // Connected groups of the clusters that the edges touch.
         let ends: Vec<[usize; 2]> = level.iter().map(|edge| [self.of(edge.i), self.of(edge.j)]).collect();
         let mut touched: Vec<usize> = ends.iter().flatten().copied().collect();
         touched.sort_unstable();
         touched.dedup();
-        let place = |cluster: usize| touched.partition_point(|&other| other < cluster);
-        let mut root: Vec<usize> = (0..touched.len()).collect();
-        fn find(root: &mut [usize], mut at: usize) -> usize {
-            while root[at] != at {
-                root[at] = root[root[at]];
-                at = root[at];
-            }
-            at
-        }
+        let place = |cluster: usize| touched.partition_point(|&other| other < cluster) as u32;
+        let mut sets = UnionFind::new(touched.len());
         for [a, b] in ends {
-            let (a, b) = (find(&mut root, place(a)), find(&mut root, place(b)));
-            root[a.max(b)] = a.min(b);
+            sets.join(place(a), place(b));
         }
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); touched.len()];
         for at in 0..touched.len() {
-            groups[find(&mut root, at)].push(touched[at]);
+            groups[sets.find(at as u32) as usize].push(touched[at]);
         }
         for group in groups.into_iter().filter(|group| !group.is_empty()) {
             self.grow(&group, similarity, similarity_of, merges, monitor)?;

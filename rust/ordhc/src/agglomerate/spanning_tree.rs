@@ -3,12 +3,13 @@
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
-use super::rounds::{Given, Triangle, next, parts, threads};
+use super::rounds::{Given, TriangleRows, next, parts, threads};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::RawMerge;
+use crate::union_find::UnionFind;
 
 /// The edges, in any order.
 ///
@@ -34,16 +35,16 @@ const SAMPLE: usize = 1 << 16;
 /// Kruskal's algorithm on ever more pairs, or nothing if they are too many.
 fn filtered(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
-    let mut components = Components::new(n);
+    let mut components = UnionFind::new(n);
     let mut edges = Vec::with_capacity(n - 1);
     for _ in 0..PASSES {
-        let Some(mut pairs) = pairs_above(matrix, &components.flat(), threshold(matrix, &components), monitor)? else {
+        let Some(mut pairs) = pairs_above(matrix, &components.names(), threshold(matrix, &components), monitor)? else {
             return Ok(None);
         };
         let place = |edge: &RawMerge| (edge.i, edge.j);
         pairs.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity).then(place(a).cmp(&place(b))));
         for edge in pairs {
-            if components.join(edge.i, edge.j) {
+            if components.join(edge.i as u32, edge.j as u32) {
                 edges.push(edge);
             }
         }
@@ -55,9 +56,9 @@ fn filtered(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerg
 }
 
 /// A similarity that about `AIM` pairs per leaf of different components exceed.
-fn threshold(matrix: &Matrix<'_>, components: &Components) -> f64 {
+fn threshold(matrix: &Matrix<'_>, components: &UnionFind) -> f64 {
     let n = matrix.n_leaves();
-    let of = components.flat();
+    let of = components.names();
     let mut sizes = vec![0u64; n];
     of.iter().for_each(|&component| sizes[component as usize] += 1);
     let between = condensed_len(n) as u64 - sizes.iter().map(|&size| size * size.saturating_sub(1) / 2).sum::<u64>();
@@ -114,40 +115,6 @@ fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monito
     });
     let found: Option<Vec<_>> = found.into_iter().collect::<Result<_>>()?;
     Ok(found.map(|parts| parts.concat()))
-}
-
-/// Union-find; a component is named by its smallest leaf.
-struct Components {
-    parent: Vec<u32>,
-}
-
-impl Components {
-    fn new(n: usize) -> Self {
-        Self { parent: (0..n as u32).collect() }
-    }
-
-    fn find(&mut self, mut leaf: usize) -> usize {
-        while self.parent[leaf] as usize != leaf {
-            self.parent[leaf] = self.parent[self.parent[leaf] as usize];
-            leaf = self.parent[leaf] as usize;
-        }
-        leaf
-    }
-
-    fn join(&mut self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.find(a), self.find(b));
-        self.parent[a.max(b)] = a.min(b) as u32;
-        a != b
-    }
-
-    /// The component of every leaf. Parents are smaller than their children.
-    fn flat(&self) -> Vec<u32> {
-        let mut of = self.parent.clone();
-        for leaf in 0..of.len() {
-            of[leaf] = of[of[leaf] as usize];
-        }
-        of
-    }
 }
 
 /// Leaves that are not in the tree yet are packed when one of this many has joined it.

@@ -10,7 +10,7 @@ use crate::linkage::Rule;
 use crate::metric::{Judge, Satisfied, same_leaves};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
 /// What one resample gives.
@@ -75,7 +75,7 @@ pub fn adds<const K: usize>(
         rule,
         draws,
         first,
-        starts: (0..comparisons.n_leaves()).map(|i| row_start(comparisons.n_leaves(), i)).collect(),
+        starts: (0..comparisons.n_leaves()).map(|i| Triangle::new(comparisons.n_leaves()).base(i)).collect(),
     };
     monitor.start(n_resamples);
     let next = AtomicU64::new(0);

@@ -107,7 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::similarity::pair_index;
+    use crate::similarity::Triangle;
 
     fn naive(points: &[f64], n: usize, d: usize, model: Model) -> Vec<f64> {
         let squared = |i: usize, j: usize| squared_distance(&points[i * d..(i + 1) * d], &points[j * d..(j + 1) * d]);
@@ -118,7 +118,7 @@ mod tests {
         for i in 0..n {
             for j in i + 1..n {
                 for k in (0..n).filter(|&k| k != i && k != j) {
-                    pairs[pair_index(n, i, j)] += (2.0 * p(i, j, k) - 1.0) + (2.0 * p(j, i, k) - 1.0);
+                    pairs[Triangle::new(n).index(i, j)] += (2.0 * p(i, j, k) - 1.0) + (2.0 * p(j, i, k) - 1.0);
                 }
             }
         }

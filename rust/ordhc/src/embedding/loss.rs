@@ -8,7 +8,7 @@ use super::{dimension, squared_distance};
 use crate::comparison::Triplets;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::similarity::{condensed_len, pair_index};
+use crate::similarity::{Triangle, condensed_len};
 
 /// Kernels within these are divided and multiplied as they are; others go through logarithms.
 const TAME: Range<f64> = 1e-18..1e18;
@@ -111,7 +111,7 @@ impl EmbeddingLoss {
         assert_eq!(pairs.len(), condensed_len(n), "a derivative for each pair");
         let parts = self.by_block(|block| {
             let mut part = Vec::new();
-            let loss = self.visit(block, points, d, |i, j, pull| part.push((pair_index(n, i.min(j), i.max(j)), pull)));
+            let loss = self.visit(block, points, d, |i, j, pull| part.push((Triangle::new(n).index(i, j), pull)));
             (loss, part)
         });
         pairs.fill(0.0);

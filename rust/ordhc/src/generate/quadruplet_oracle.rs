@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::learn::Question;
-use crate::similarity::{leaves_of_condensed, pair_index};
+use crate::similarity::Triangle;
 
 /// Answers questions about two pairs from similarities: is the first more similar (1), less similar (-1),
 /// or neither (0)?
@@ -31,7 +31,7 @@ impl QuadrupletOracle {
     /// # Errors
     /// A number of similarities that is not that of pairs; NaN.
     pub fn new(similarities: Vec<f64>) -> Result<Self> {
-        let n = leaves_of_condensed(similarities.len())?;
+        let n = Triangle::of_pairs(similarities.len())?.n_leaves();
         if let Some(at) = similarities.iter().position(|similarity| similarity.is_nan()) {
             let (place, value) = (format!("[{at}]"), similarities[at]);
             return Err(Error::BadValue { what: "the similarity", place, value, limit: "it must be a number" });
@@ -59,7 +59,7 @@ impl QuadrupletOracle {
 
     /// The right answer about two pairs of different leaves.
     pub fn truth(&self, [i, j, k, l]: [u32; 4]) -> i8 {
-        let similarity = |a: u32, b: u32| self.similarities[pair_index(self.n, a.min(b) as usize, a.max(b) as usize)];
+        let similarity = |a: u32, b: u32| self.similarities[Triangle::new(self.n).index(a as usize, b as usize)];
         let (first, second) = (similarity(i, j), similarity(k, l));
         i8::from(first > second) - i8::from(first < second)
     }

@@ -3,16 +3,15 @@
 use super::learner::{Learner, Question};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
-use crate::search::Sketch;
 use crate::tree::Dendrogram;
 
-/// What tells learners apart: the next question, and what follows from an answer.
-pub(crate) trait Strategy: Send + Clone + 'static {
+/// What tells learners apart: the next question of `K` leaves, and what follows from an answer.
+pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// What an open question is for.
     type Purpose: Send + Clone;
 
     /// A question that may be asked now, if there is one.
-    fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
+    fn next(&mut self) -> Option<([u32; K], Self::Purpose)>;
 
     /// Why there will never be another question, though all is not done.
     fn trouble(&self) -> Option<Error> {
@@ -27,8 +26,8 @@ pub(crate) trait Strategy: Send + Clone + 'static {
         self.placed() == self.n_leaves()
     }
 
-    /// The tree so far, leaves without a place left out.
-    fn sketch(&self) -> Sketch;
+    /// The tree so far.
+    fn tree(&self) -> Result<Dendrogram>;
 
     /// The number of leaves.
     fn n_leaves(&self) -> usize;
@@ -42,12 +41,12 @@ pub(crate) trait Strategy: Send + Clone + 'static {
 
 /// A strategy and the questions it has open.
 #[derive(Debug, Clone)]
-pub(crate) struct Asking<S: Strategy> {
+pub(crate) struct Asking<S: Strategy<K>, const K: usize = 3> {
     strategy: S,
-    ledger: Ledger<S::Purpose>,
+    ledger: Ledger<S::Purpose, K>,
 }
 
-impl<S: Strategy> Asking<S> {
+impl<S: Strategy<K>, const K: usize> Asking<S, K> {
     pub(crate) fn new(strategy: S) -> Self {
         Self { strategy, ledger: Ledger::default() }
     }
@@ -61,8 +60,8 @@ impl<S: Strategy> Asking<S> {
     }
 }
 
-impl<S: Strategy> Learner for Asking<S> {
-    fn ask(&mut self, limit: usize) -> Result<Vec<Question>> {
+impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
+    fn ask(&mut self, limit: usize) -> Result<Vec<Question<K>>> {
         self.settle();
         let Self { strategy, ledger } = self;
         if let Some(trouble) = strategy.trouble() {
@@ -71,7 +70,7 @@ impl<S: Strategy> Learner for Asking<S> {
         ledger.ask(limit, || strategy.next())
     }
 
-    fn open(&self) -> Vec<Question> {
+    fn open(&self) -> Vec<Question<K>> {
         self.ledger.open()
     }
 
@@ -84,7 +83,7 @@ impl<S: Strategy> Learner for Asking<S> {
     }
 
     fn tree(&self) -> Result<Dendrogram> {
-        self.strategy.sketch().finish(self.n_leaves())
+        self.strategy.tree()
     }
 
     fn done(&self) -> bool {
@@ -115,7 +114,7 @@ impl<S: Strategy> Learner for Asking<S> {
         if self.done() { 0.0 } else { self.strategy.remaining(self.n_answered()).max(1.0) }
     }
 
-    fn boxed_clone(&self) -> Box<dyn Learner> {
+    fn boxed_clone(&self) -> Box<dyn Learner<K>> {
         Box::new(self.clone())
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use super::asking::Strategy;
+use crate::error::Result;
 use crate::search::{Outcome, PivotTree, Place, Sketch};
+use crate::tree::Dendrogram;
 
 /// Sample and buckets: some leaves are placed, all others search the tree of these side by side, and
 /// those that end at the same place, a *bucket*, are placed there in the same way.
@@ -201,8 +203,8 @@ impl Strategy for Buckets {
         self.n_tasks == 0
     }
 
-    fn sketch(&self) -> Sketch {
-        Sketch::of(self.tree.tree(), self.tree.root(), self.n_leaves())
+    fn tree(&self) -> Result<Dendrogram> {
+        Sketch::of(self.tree.tree(), self.tree.root(), self.n).finish(self.n)
     }
 
     fn n_leaves(&self) -> usize {

@@ -30,7 +30,7 @@ pub enum Event<const K: usize = 3> {
 /// ```
 /// use ordhc::learn::{Desk, Event, Method};
 ///
-/// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, 1, None, None);
+/// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
 /// desk.apply(Event::Wanted(1))?;
 /// let leaves = desk.waiting(1)[0];
 /// desk.apply(Event::Handed(17, leaves))?;
@@ -41,8 +41,6 @@ pub enum Event<const K: usize = 3> {
 /// ```
 pub struct Desk<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
-    /// How many answers make one; so many slots has each of the learner's questions, from question x repeat on.
-    repeat: u64,
     limit: u64,
     budget: u64,
     /// Slots that need an answer: their leaves and number, if somebody has the question.
@@ -57,7 +55,6 @@ pub struct Desk<const K: usize = 3> {
     /// Answers that nobody has used.
     bank: HashMap<[u32; K], VecDeque<([u32; K], i8)>>,
     n_banked: u64,
-    votes: HashMap<u64, Vec<i8>>,
     /// Slots that were answered or have a number.
     spent: u64,
     answered: u64,
@@ -73,19 +70,16 @@ impl<const K: usize> Clone for Desk<K> {
             held: self.held.clone(),
             orphans: self.orphans.clone(),
             bank: self.bank.clone(),
-            votes: self.votes.clone(),
             ..*self
         }
     }
 }
 
 impl<const K: usize> Desk<K> {
-    /// A learner that nothing was asked yet. Each question is asked `repeat` times, for the majority; at most `limit`
-    /// questions are open at a time, at most `budget` are asked.
-    pub fn new(learner: Box<dyn Learner<K>>, repeat: u64, limit: Option<u64>, budget: Option<u64>) -> Self {
+    /// A learner that nothing was asked yet. At most `limit` questions are open at a time, at most `budget` are asked.
+    pub fn new(learner: Box<dyn Learner<K>>, limit: Option<u64>, budget: Option<u64>) -> Self {
         Self {
             learner,
-            repeat: repeat.max(1),
             limit: limit.unwrap_or(u64::MAX),
             budget: budget.unwrap_or(u64::MAX),
             live: BTreeMap::new(),
@@ -95,7 +89,6 @@ impl<const K: usize> Desk<K> {
             orphans: HashMap::new(),
             bank: HashMap::new(),
             n_banked: 0,
-            votes: HashMap::new(),
             spent: 0,
             answered: 0,
         }
@@ -154,38 +147,37 @@ impl<const K: usize> Desk<K> {
 
     /// Asks the learner. None if it asks nothing, else whether an answer was there already.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
-        let count = usize::try_from(count.div_ceil(self.repeat)).unwrap_or(usize::MAX);
-        let questions = self.learner.ask(count)?;
+        // All of a question that is asked several times: answers that are there already go to what nobody has.
+        let times = self.learner.times();
+        let count = count.div_ceil(times).saturating_mul(times);
+        let questions = self.learner.ask(usize::try_from(count).unwrap_or(usize::MAX))?;
         if questions.is_empty() {
             return Ok(None);
         }
         let mut is_used = false;
         for question in questions {
-            let found = key(question.leaves);
-            for at in 0..self.repeat {
-                let slot = question.id * self.repeat + at;
-                if let Some((leaves, answer)) = take_from(&mut self.bank, found, |_| true) {
-                    self.n_banked -= 1;
-                    self.spent += 1;
-                    self.tell(slot, place(question.leaves, leaves, answer))?;
-                    is_used = true;
-                    continue;
-                }
-                let number = take_from(&mut self.orphans, found, |_| true);
-                match number {
-                    Some(number) => {
-                        self.spent += 1;
-                        if let Some(held) = self.held.get_mut(&number) {
-                            held.1 = Some(slot);
-                        }
-                    }
-                    None => {
-                        self.waiting.insert(slot);
-                    }
-                }
-                self.live.insert(slot, (question.leaves, number));
-                self.by_key.entry(found).or_default().push(slot);
+            let (slot, found) = (question.id, key(question.leaves));
+            if let Some((leaves, answer)) = take_from(&mut self.bank, found, |_| true) {
+                self.n_banked -= 1;
+                self.spent += 1;
+                self.tell(slot, place(question.leaves, leaves, answer))?;
+                is_used = true;
+                continue;
             }
+            let number = take_from(&mut self.orphans, found, |_| true);
+            match number {
+                Some(number) => {
+                    self.spent += 1;
+                    if let Some(held) = self.held.get_mut(&number) {
+                        held.1 = Some(slot);
+                    }
+                }
+                None => {
+                    self.waiting.insert(slot);
+                }
+            }
+            self.live.insert(slot, (question.leaves, number));
+            self.by_key.entry(found).or_default().push(slot);
         }
         Ok(Some(is_used))
     }
@@ -243,26 +235,7 @@ impl<const K: usize> Desk<K> {
 
     fn tell(&mut self, slot: u64, answer: i8) -> Result<()> {
         self.answered += 1;
-        if self.repeat == 1 {
-            return self.learner.tell(slot, answer);
-        }
-        let question = slot / self.repeat;
-        let votes = self.votes.entry(question).or_default();
-        votes.push(answer);
-        if (votes.len() as u64) < self.repeat {
-            return Ok(());
-        }
-        let count = |answer: i8| votes.iter().filter(|&&vote| vote == answer).count();
-        let most = (-1..=2).map(count).max();
-        let mut best = (-1..=2).filter(|&answer| Some(count(answer)) == most);
-        // A tie is "none", or "neither".
-        let verdict = match (best.next(), best.next()) {
-            (Some(answer), None) => answer,
-            _ if K == 4 => 0,
-            _ => -1,
-        };
-        self.votes.remove(&question);
-        self.learner.tell(question, verdict)
+        self.learner.tell(slot, answer)
     }
 
     /// The first questions that the learner asks and nobody has, at most so many.
@@ -295,7 +268,7 @@ impl<const K: usize> Desk<K> {
             return 0.0;
         }
         let left = self.budget.saturating_sub(self.answered) as f64;
-        (self.learner.remaining_estimate() * self.repeat as f64).min(left).max(0.0)
+        self.learner.remaining_estimate().min(left).max(0.0)
     }
 
     /// The learner, for what it knows.
@@ -348,7 +321,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::learn::Method;
+    use crate::learn::{Method, repeated};
 
     /// As the tree ((0,1),(2,3),...) has it.
     fn oracle(leaves: [u32; 3]) -> i8 {
@@ -372,7 +345,7 @@ mod tests {
             Method::Rounds,
             Method::Balanced,
         ][kind];
-        Desk::new(method.learner(8, 1).unwrap(), repeat, None, None)
+        Desk::new(repeated(method.learner(8, 1).unwrap(), repeat).unwrap(), None, None)
     }
 
     fn told(kind: usize, repeat: u64, events: &[Event]) -> Desk {

@@ -1,8 +1,8 @@
 //! Insertion by the paper's own rule.
 
-use super::asking::Strategy;
+use super::inserting::{Inserting, Progress};
 use super::work::Work;
-use crate::search::{GrowingTree, Outcome, PivotRule, Place, Region, Sketch};
+use crate::search::{GrowingTree, Outcome, PivotRule, Place, Region};
 
 /// InsertionClustering with FindSibling (Emamjomeh-Zadeh & Kempe, Algorithms 3 and 4).
 ///
@@ -10,8 +10,7 @@ use crate::search::{GrowingTree, Outcome, PivotRule, Place, Region, Sketch};
 /// Computes O(i) for the i-th leaf.
 #[derive(Debug, Clone)]
 pub(crate) struct Exact {
-    order: Vec<u32>,
-    placed: usize,
+    progress: Progress,
     tree: GrowingTree,
     root: u32,
     region: Region,
@@ -22,9 +21,6 @@ pub(crate) struct Exact {
     children: Vec<u32>,
     pairs: usize,
     is_ready: bool,
-    /// Answers about the leaf that is searched.
-    steps: u64,
-    work: Work,
 }
 
 impl Exact {
@@ -32,10 +28,9 @@ impl Exact {
     pub(crate) fn new(order: Vec<u32>) -> Self {
         let mut tree = GrowingTree::default();
         let root = tree.leaf(order[0]);
+        let work = Work::new(order.len());
         let mut new = Self {
-            work: Work::new(order.len()),
-            order,
-            placed: 1,
+            progress: Progress::new(order, 1, work),
             tree,
             root,
             region: Region::default(),
@@ -44,9 +39,8 @@ impl Exact {
             children: Vec::new(),
             pairs: 0,
             is_ready: false,
-            steps: 0,
         };
-        if !new.done() {
+        if !new.progress.is_done() {
             new.begin();
         }
         new
@@ -70,16 +64,13 @@ impl Exact {
     }
 
     fn insert(&mut self, place: Place) {
-        let leaf = self.order[self.placed];
-        let node = self.tree.leaf(leaf);
+        let node = self.tree.leaf(self.progress.next_leaf());
         let parent = self.tree.put(place, node);
         if place == Place::Above(self.root) {
             self.root = parent;
         }
-        self.placed += 1;
-        self.steps = 0;
-        self.work.placed(self.placed);
-        if !self.done() {
+        self.progress.place_next();
+        if !self.progress.is_done() {
             self.begin();
         }
     }
@@ -90,7 +81,7 @@ impl Exact {
     }
 }
 
-impl Strategy for Exact {
+impl Inserting for Exact {
     type Purpose = ();
 
     fn next(&mut self) -> Option<([u32; 3], ())> {
@@ -99,12 +90,12 @@ impl Strategy for Exact {
         }
         let (first, second) = self.pair();
         let leaf = |at| self.tree.representative(self.region.node(at));
-        Some(([leaf(first), leaf(second.unwrap_or(self.children[0])), self.order[self.placed]], ()))
+        Some(([leaf(first), leaf(second.unwrap_or(self.children[0])), self.progress.next_leaf()], ()))
     }
 
     fn take(&mut self, (): (), answer: i8) {
         let (first, second) = self.pair();
-        self.steps += 1;
+        self.progress.answered();
         match (Outcome::of_answer(answer), second) {
             (Outcome::First, _) => self.narrow(first),
             (Outcome::Second, Some(second)) => self.narrow(second),
@@ -124,19 +115,11 @@ impl Strategy for Exact {
         }
     }
 
-    fn sketch(&self) -> Sketch {
-        Sketch::of(&self.tree, self.root, self.n_leaves())
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
-    fn n_leaves(&self) -> usize {
-        self.order.len()
-    }
-
-    fn placed(&self) -> usize {
-        self.placed
-    }
-
-    fn remaining(&self, n_answered: u64) -> f64 {
-        self.work.remaining(n_answered, self.steps)
+    fn grown(&self) -> (&GrowingTree, u32) {
+        (&self.tree, self.root)
     }
 }

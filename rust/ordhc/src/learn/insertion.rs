@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::asking::Strategy;
+use super::inserting::{Inserting, Progress};
 use super::work::Work;
-use crate::search::{Outcome, PivotTree, Sketch};
+use crate::search::{GrowingTree, Outcome, PivotTree};
 
 /// InsertionClustering (Emamjomeh-Zadeh & Kempe, Algorithm 3), each leaf searched by the pivots of
 /// largest entropy; `parallel` leaves at the same time.
@@ -13,16 +13,12 @@ use crate::search::{Outcome, PivotTree, Sketch};
 /// pivot that the place has become.
 #[derive(Debug, Clone)]
 pub(crate) struct Insertion {
-    order: Vec<u32>,
+    progress: Progress,
     started: usize,
-    placed: usize,
     tree: PivotTree,
     searches: Vec<Option<Search>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
-    /// Answers about leaves without a place.
-    under_way: u64,
-    work: Work,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -36,27 +32,25 @@ impl Insertion {
     /// Leaves are inserted in this order; there is at least one.
     pub(crate) fn new(order: Vec<u32>, parallel: usize) -> Self {
         let tree = PivotTree::new(order[0]);
+        let work = Work::new(order.len());
         let slots = parallel.clamp(1, order.len()) as u32;
         let mut new = Self {
-            work: Work::new(order.len()),
-            order,
+            progress: Progress::new(order, 1, work),
             started: 1,
-            placed: 1,
             tree,
             searches: vec![None; slots as usize],
             idle: (0..slots).rev().collect(),
             ready: VecDeque::new(),
-            under_way: 0,
         };
         new.start();
         new
     }
 
     fn start(&mut self) {
-        while self.started < self.order.len()
+        while self.started < self.progress.n_leaves()
             && let Some(slot) = self.idle.pop()
         {
-            let leaf = self.order[self.started];
+            let leaf = self.progress.leaf(self.started);
             self.started += 1;
             self.search(slot, Search { leaf, state: self.tree.start(), steps: 0 });
         }
@@ -72,18 +66,16 @@ impl Insertion {
         }
         self.searches[slot as usize] = None;
         self.idle.push(slot);
-        self.placed += 1;
-        self.under_way -= steps;
+        self.progress.place(steps);
         self.tree.insert(state, leaf);
         self.tree.balance(state, self.idle.len() < self.searches.len());
-        self.work.placed(self.placed);
         if self.tree.is_littered() {
             self.tree.sweep(self.searches.iter().flatten().map(|search| search.state));
         }
     }
 }
 
-impl Strategy for Insertion {
+impl Inserting for Insertion {
     type Purpose = u32;
 
     fn next(&mut self) -> Option<([u32; 3], u32)> {
@@ -96,25 +88,17 @@ impl Strategy for Insertion {
     fn take(&mut self, slot: u32, answer: i8) {
         if let Some(Search { leaf, state, steps }) = self.searches[slot as usize] {
             let state = self.tree.step(state, Outcome::of_answer(answer));
-            self.under_way += 1;
+            self.progress.answered();
             self.search(slot, Search { leaf, state, steps: steps + 1 });
             self.start();
         }
     }
 
-    fn sketch(&self) -> Sketch {
-        Sketch::of(self.tree.tree(), self.tree.root(), self.n_leaves())
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
-    fn n_leaves(&self) -> usize {
-        self.order.len()
-    }
-
-    fn placed(&self) -> usize {
-        self.placed
-    }
-
-    fn remaining(&self, n_answered: u64) -> f64 {
-        self.work.remaining(n_answered, self.under_way)
+    fn grown(&self) -> (&GrowingTree, u32) {
+        (self.tree.tree(), self.tree.root())
     }
 }

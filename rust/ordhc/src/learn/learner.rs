@@ -88,6 +88,11 @@ pub trait Learner<const K: usize = 3>: Send {
     /// About how many answers are still needed.
     fn remaining_estimate(&self) -> f64;
 
+    /// How many questions in a row are the same one; who asks for a multiple of it gets all of each.
+    fn times(&self) -> u64 {
+        1
+    }
+
     /// Another learner that knows the same.
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use super::asking::Strategy;
 use super::noise::repeats;
-use crate::search::Sketch;
+use crate::error::Result;
+use crate::tree::Dendrogram;
 
 /// Another strategy, each of whose questions is asked up to k times; the answer that most agree on counts.
 /// What k answers cannot change any more is not asked.
@@ -128,8 +129,8 @@ where
         self.inner.done()
     }
 
-    fn sketch(&self) -> Sketch {
-        self.inner.sketch()
+    fn tree(&self) -> Result<Dendrogram> {
+        self.inner.tree()
     }
 
     fn n_leaves(&self) -> usize {

@@ -6,7 +6,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::asking::Strategy;
+use crate::error::Result;
 use crate::search::{GrowingTree, NONE, Outcome, Place, Sketch, Walk};
+use crate::tree::Dendrogram;
 
 /// QuickClustering (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
 ///
@@ -315,7 +317,7 @@ impl Strategy for Quick {
         self.root != NONE
     }
 
-    fn sketch(&self) -> Sketch {
+    fn tree(&self) -> Result<Dendrogram> {
         let mut sketch = Sketch::default();
         let n = self.n as u32;
         let mut stack = vec![(0, 0, self.root)];
@@ -339,7 +341,7 @@ impl Strategy for Quick {
                 task.leaves.iter().filter(|&&leaf| leaf < n).for_each(|&leaf| sketch.leaf(top, leaf));
             }
         }
-        sketch
+        sketch.finish(self.n)
     }
 
     fn n_leaves(&self) -> usize {

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::asking::Strategy;
+use super::inserting::{Inserting, Progress};
 use super::noise::Schedule;
 use super::noisy_search::{Attempt, Check, Search, Settings};
 use super::work::Work;
-use crate::search::{Outcome, Place, SizedTree, Sketch};
+use crate::search::{GrowingTree, Outcome, Place, SizedTree};
 
 /// Posterior search with fresh verification; see [`Method::Robust`](super::Method::Robust).
 ///
@@ -26,9 +26,8 @@ use crate::search::{Outcome, Place, SizedTree, Sketch};
 #[derive(Debug, Clone)]
 pub(crate) struct Robust {
     settings: Settings,
-    order: Vec<u32>,
+    progress: Progress,
     started: usize,
-    placed: usize,
     /// How many leaves went under a node.
     under: usize,
     tree: SizedTree,
@@ -39,9 +38,6 @@ pub(crate) struct Robust {
     spare: f64,
     patience: u64,
     random: ChaCha8Rng,
-    work: Work,
-    /// Answers about leaves without a place.
-    under_way: u64,
     path: Vec<u32>,
 }
 
@@ -84,12 +80,11 @@ impl Robust {
             tree.insert(Place::Above(tree.root()), order[1]);
         }
         let cost = settings.cost(order.len());
+        let work = Work::with_cost(order.len(), cost);
         let mut new = Self {
-            work: Work::with_cost(order.len(), cost),
+            progress: Progress::new(order, begun, work),
             settings,
-            order,
             started: begun,
-            placed: begun,
             under: 0,
             tree,
             searches: Vec::new(),
@@ -98,7 +93,6 @@ impl Robust {
             spare: 0.0,
             patience: (100.0 + 50.0 * cost) as u64,
             random,
-            under_way: 0,
             path: Vec::new(),
         };
         new.start();
@@ -106,12 +100,12 @@ impl Robust {
     }
 
     fn start(&mut self) {
-        while self.started < self.order.len() {
+        while self.started < self.progress.n_leaves() {
             let Settings { delta, parallel, schedule, .. } = self.settings;
             let at_once = match schedule {
                 Schedule::Questions => parallel,
-                Schedule::Balanced => parallel.max(self.placed / 8),
-                Schedule::Rounds => parallel.max(self.placed),
+                Schedule::Balanced => parallel.max(self.progress.placed() / 8),
+                Schedule::Rounds => parallel.max(self.progress.placed()),
             };
             if self.searches.len() - self.idle.len() >= at_once {
                 return;
@@ -121,8 +115,8 @@ impl Robust {
                 self.searches.len() as u32 - 1
             });
             let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
-            let purse = all / (self.order.len() - 2) as f64;
-            let search = Search::new(self.order[self.started], purse, &self.tree, self.likelier());
+            let purse = all / (self.progress.n_leaves() - 2) as f64;
+            let search = Search::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier());
             self.searches[slot as usize] = Some(Box::new(search));
             self.started += 1;
             self.decide(slot);
@@ -135,7 +129,7 @@ impl Robust {
         if self.settings.is_by_posterior() {
             return 1.0;
         }
-        let share = ((self.under as f64 + FEW) / (self.placed as f64 + 1.0)).min(0.9);
+        let share = ((self.under as f64 + FEW) / (self.progress.placed() as f64 + 1.0)).min(0.9);
         let root = self.tree.root();
         share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
@@ -201,9 +195,7 @@ impl Robust {
     fn insert(&mut self, slot: u32, search: Search, place: Place) {
         self.idle.push(slot);
         self.spare += search.purse;
-        self.under_way -= search.answered;
-        self.placed += 1;
-        self.work.placed(self.placed);
+        self.progress.place(search.answered);
         let new = self.tree.insert(place, search.leaf);
         self.tree.path(new[0], &mut self.path);
         for search in self.searches.iter_mut().flatten() {
@@ -221,7 +213,7 @@ impl Robust {
     }
 }
 
-impl Strategy for Robust {
+impl Inserting for Robust {
     type Purpose = Purpose;
 
     fn next(&mut self) -> Option<([u32; 3], Purpose)> {
@@ -259,7 +251,7 @@ impl Strategy for Robust {
         search.learn(&self.tree, &self.settings, (pivot, children), outcome);
         search.open -= 1;
         search.answered += 1;
-        self.under_way += 1;
+        self.progress.answered();
         if let (Some(attempt), Some(check)) = (&mut search.attempt, check) {
             attempt.count(check, outcome);
         }
@@ -271,19 +263,11 @@ impl Strategy for Robust {
         }
     }
 
-    fn sketch(&self) -> Sketch {
-        Sketch::of(self.tree.tree(), self.tree.root(), self.n_leaves())
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
-    fn n_leaves(&self) -> usize {
-        self.order.len()
-    }
-
-    fn placed(&self) -> usize {
-        self.placed
-    }
-
-    fn remaining(&self, n_answered: u64) -> f64 {
-        self.work.remaining(n_answered, self.under_way)
+    fn grown(&self) -> (&GrowingTree, u32) {
+        (self.tree.tree(), self.tree.root())
     }
 }

@@ -1,13 +1,13 @@
 //! The paper's insertion when some answers are wrong.
 
-use super::asking::Strategy;
+use super::inserting::{Inserting, Progress};
 use super::noise::{needed, repeats};
 use super::noisy_search::{Attempt, Check};
 use super::vertex_query::VertexQuery;
 use super::weights::{TreeWalk, Weights};
 use super::work::Work;
 use crate::error::Error;
-use crate::search::{GrowingTree, Outcome, Place, Sketch};
+use crate::search::{GrowingTree, Outcome, Place};
 
 /// InsertionClustering with the noisy FindSibling (Emamjomeh-Zadeh & Kempe, section 5): multiplicative
 /// weights, then a walk on the nodes that are left, both by simulated vertex queries.
@@ -17,8 +17,7 @@ use crate::search::{GrowingTree, Outcome, Place, Sketch};
 /// quarter, and each of the two tests.
 #[derive(Debug, Clone)]
 pub(crate) struct RobustPaper {
-    order: Vec<u32>,
-    placed: usize,
+    progress: Progress,
     tree: GrowingTree,
     root: u32,
     p: f64,
@@ -29,8 +28,6 @@ pub(crate) struct RobustPaper {
     stage: Stage,
     query: VertexQuery,
     node: u32,
-    steps: u64,
-    work: Work,
     trouble: Option<Error>,
 }
 
@@ -49,21 +46,19 @@ impl RobustPaper {
         let root = tree.pair(leaves[0], leaves[1]);
         let delta = delta / (order.len() - 2) as f64 / 4.0;
         let k_p = repeats(p, 1.0 - p.sqrt());
+        let work = Work::with_cost(order.len(), -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2));
         let mut new = Self {
             stage: Stage::Weights(Weights::new(&tree, root, p, delta)),
             query: VertexQuery::new(&tree, root, k_p),
             node: root,
-            placed: 2,
             tree,
             root,
             p,
             delta,
             threshold: needed(p, delta) as i64,
             k_p,
-            steps: 0,
-            work: Work::with_cost(order.len(), -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2)),
             trouble: None,
-            order,
+            progress: Progress::new(order, 2, work),
         };
         new.proceed();
         new
@@ -71,7 +66,7 @@ impl RobustPaper {
 
     /// Goes on to the next query about a vertex, the next stage, the next leaf.
     fn proceed(&mut self) {
-        while self.placed < self.order.len() {
+        while !self.progress.is_done() {
             let Self { tree, stage, p, delta, .. } = self;
             let next = match stage {
                 Stage::Weights(weights) => match weights.next(tree) {
@@ -99,24 +94,22 @@ impl RobustPaper {
     }
 
     fn insert(&mut self, place: Place) {
-        let leaf = self.tree.leaf(self.order[self.placed]);
+        let leaf = self.tree.leaf(self.progress.next_leaf());
         let parent = self.tree.put(place, leaf);
         if place == Place::Above(self.root) {
             self.root = parent;
         }
-        self.placed += 1;
-        self.steps = 0;
-        self.work.placed(self.placed);
+        self.progress.place_next();
         self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta));
         self.proceed();
     }
 }
 
-impl Strategy for RobustPaper {
+impl Inserting for RobustPaper {
     type Purpose = Option<Check>;
 
     fn next(&mut self) -> Option<([u32; 3], Option<Check>)> {
-        if self.done() || self.trouble.is_some() {
+        if self.progress.is_done() || self.trouble.is_some() {
             return None;
         }
         let ([first, second], check) = match &mut self.stage {
@@ -126,7 +119,7 @@ impl Strategy for RobustPaper {
             }
             _ => (self.query.next(&self.tree)?, None),
         };
-        Some(([first, second, self.order[self.placed]], check))
+        Some(([first, second, self.progress.next_leaf()], check))
     }
 
     fn trouble(&self) -> Option<Error> {
@@ -134,7 +127,7 @@ impl Strategy for RobustPaper {
     }
 
     fn take(&mut self, check: Option<Check>, answer: i8) {
-        self.steps += 1;
+        self.progress.answered();
         if let Stage::Verify(attempt) = &mut self.stage {
             if let Some(check) = check {
                 attempt.count(check, Outcome::of_answer(answer));
@@ -146,7 +139,8 @@ impl Strategy for RobustPaper {
                 self.trouble = Some(Error::Argument(format!(
                     "leaf {} has no place: robust-paper builds binary trees only, and these answers come from another \
                      one, or are right less often than p = {}; robust learns trees of any degree",
-                    self.order[self.placed], self.p
+                    self.progress.next_leaf(),
+                    self.p
                 )));
             }
             return;
@@ -160,19 +154,11 @@ impl Strategy for RobustPaper {
         self.proceed();
     }
 
-    fn sketch(&self) -> Sketch {
-        Sketch::of(&self.tree, self.root, self.n_leaves())
+    fn progress(&self) -> &Progress {
+        &self.progress
     }
 
-    fn n_leaves(&self) -> usize {
-        self.order.len()
-    }
-
-    fn placed(&self) -> usize {
-        self.placed
-    }
-
-    fn remaining(&self, n_answered: u64) -> f64 {
-        self.work.remaining(n_answered, self.steps)
+    fn grown(&self) -> (&GrowingTree, u32) {
+        (&self.tree, self.root)
     }
 }

@@ -257,7 +257,7 @@ mod tests {
         let condensed: Vec<f64> =
             heights(tree).into_iter().map(|h| (1000.0 * (h + noise * rng.random::<f64>())).round()).collect();
         let pair = |i: usize, j: usize| {
-            if i == j { f64::NAN } else { condensed[crate::similarity::pair_index(n, i.min(j), i.max(j))] }
+            if i == j { f64::NAN } else { condensed[crate::similarity::Triangle::new(n).index(i, j)] }
         };
         let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
         let narrow: Vec<i32> = square.iter().map(|&x| x as i32).collect();

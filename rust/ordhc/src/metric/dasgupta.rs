@@ -181,7 +181,7 @@ mod tests {
     use crate::comparison::{Quadruplets, Triplets};
     use crate::metric::Revenue;
     use crate::metric::samples::{Draw, draws, random_tree};
-    use crate::similarity::{adds, condensed_len, pair_index};
+    use crate::similarity::{Triangle, adds, condensed_len};
     use crate::tree::LcaSizes;
 
     fn naive(tree: &Dendrogram, pair: impl Fn(usize, usize) -> i64) -> [i128; 2] {
@@ -209,7 +209,7 @@ mod tests {
         let n = tree.n_leaves();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let condensed: Vec<i64> = (0..condensed_len(n)).map(|_| rng.random_range(-largest..=largest)).collect();
-        let pair = |i: usize, j: usize| if i == j { 7 } else { condensed[pair_index(n, i.min(j), i.max(j))] };
+        let pair = |i: usize, j: usize| if i == j { 7 } else { condensed[Triangle::new(n).index(i, j)] };
         let square: Vec<i64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
         let expected = naive(tree, pair);
         let whole = expected.map(Dasgupta::Whole);

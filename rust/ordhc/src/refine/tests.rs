@@ -8,7 +8,7 @@ use crate::agglomerate::{Engine, Layout, Values, agglomerate};
 use crate::generate::{TreeShape, random_tree};
 use crate::linkage::Rule;
 use crate::metric::{dasgupta_cost, satisfied};
-use crate::similarity::condensed_len;
+use crate::similarity::{Triangle, condensed_len};
 
 fn tree(n: usize, seed: u64) -> Dendrogram {
     let shapes = [TreeShape::Uniform, TreeShape::Yule, TreeShape::Caterpillar];
@@ -214,7 +214,7 @@ proptest! {
         // Whole numbers tie, and are all that tells leaves apart.
         let draw = |_| if whole { f64::from(rng.random_range(-9..9)) } else { rng.random_range(-1.0..1.0) };
         let values: Vec<f64> = (0..condensed_len(n)).map(draw).collect();
-        let at = |i: usize, j: usize| if i == j { 0.0 } else { values[crate::similarity::pair_index(n, i.min(j), i.max(j))] };
+        let at = |i: usize, j: usize| if i == j { 0.0 } else { values[Triangle::new(n).index(i, j)] };
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.shuffle(&mut rng);
         let square = |of: &dyn Fn(usize) -> usize| -> Vec<f64> {

@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
     use crate::comparison::Triplets;
-    use crate::similarity::{adds, condensed_len, pair_index};
+    use crate::similarity::{Triangle, adds, condensed_len};
 
     fn check(triplets: &Triplets<'_>) {
         let n = triplets.n_leaves();
@@ -142,7 +142,7 @@ mod tests {
             for at in starts[row] as usize..starts[row + 1] as usize {
                 let (i, j) = (row.min(columns[at] as usize), row.max(columns[at] as usize));
                 assert!(values[at] != 0.0 && i < j);
-                found[pair_index(n, i, j)] = values[at];
+                found[Triangle::new(n).index(i, j)] = values[at];
             }
         }
         assert_eq!(found, expected);

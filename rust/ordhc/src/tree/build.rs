@@ -5,6 +5,7 @@ use super::nodes::{Child, dendrogram_of_nodes};
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::union_find::UnionFind;
 
 /// The tree in which every triplet (i, j, k) holds: i and j are closer to each other than to k.
 ///
@@ -72,23 +73,21 @@ fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::
     let n = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
     let mut nodes: Nodes = vec![Vec::new()];
     let mut open = vec![(0usize, leaves.to_vec(), rows)];
-    // By leaf: the parent in the forest of the node at hand.
-    let mut parent: Vec<u32> = (0..n as u32).collect();
+    // Of the node at hand: leaves that belong together.
+    let mut forest = UnionFind::new(n);
     let mut part_of = vec![0u32; n];
     while let Some((node, leaves, rows)) = open.pop() {
-        leaves.iter().for_each(|&leaf| parent[leaf as usize] = leaf);
+        leaves.iter().for_each(|&leaf| forest.reset(leaf));
         let mut joining = Vec::new();
         for row in &rows {
-            let (a, b) = (root(&mut parent, row[0]), root(&mut parent, row[1]));
-            if a != b {
-                parent[a.max(b) as usize] = a.min(b);
+            if forest.join(row[0], row[1]) {
                 joining.push(*row);
             }
         }
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &leaf in &leaves {
             // Roots are the smallest leaves of their parts and come first.
-            let root = root(&mut parent, leaf) as usize;
+            let root = forest.find(leaf) as usize;
             if root == leaf as usize {
                 part_of[root] = parts.len() as u32;
                 parts.push(Vec::new());
@@ -119,15 +118,6 @@ fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::
         monitor.advance(1)?;
     }
     Ok(Ok(nodes))
-}
-
-fn root(parent: &mut [u32], mut leaf: u32) -> u32 {
-    while parent[leaf as usize] != leaf {
-        let above = parent[parent[leaf as usize] as usize];
-        parent[leaf as usize] = above;
-        leaf = above;
-    }
-    leaf
 }
 
 fn is_inconsistent(rows: &[[u32; 3]], monitor: &Monitor) -> Result<bool> {

@@ -9,7 +9,7 @@ use super::tiles::{LANES, Tiles};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::condensed_len;
+use crate::similarity::{Triangle, condensed_len};
 
 /// Rows that go through a tile while it is in a core's cache.
 const ROWS: usize = 32;
@@ -48,8 +48,7 @@ pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monit
         out[part].iter().position(|x| !x.is_finite()).map(|at| start + at)
     });
     let Some(at) = parts.into_iter().flatten().next() else { return Ok(()) };
-    let i = (0..n).rev().find(|&i| condensed_len(n) - condensed_len(n - i) <= at).unwrap_or(0);
-    let j = at - (condensed_len(n) - condensed_len(n - i)) + i + 1;
+    let (i, j) = Triangle::new(n).pair(at);
     let limit = "the vectors are too large: rescale";
     Err(Error::BadValue { what: "the value", place: format!("rows {i} and {j}"), value: out[at], limit })
 }
@@ -68,7 +67,7 @@ fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor
     };
     monitor.start(condensed_len(n) as u64);
     let firsts: Vec<usize> = (0..n).step_by(ROWS).collect();
-    let end = |&first: &usize| condensed_len(n) - condensed_len(n - (first + ROWS).min(n));
+    let end = |&first: &usize| Triangle::new(n).before((first + ROWS).min(n));
     let ends: Vec<usize> = firsts.iter().map(end).collect();
     let parts: Vec<_> = firsts.into_iter().zip(parallel::split_at_ends(out, &ends)).collect();
     let threads = parallel::ranges(condensed_len(n) * vectors.n_coordinates(), 1 << 20);

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{Cell, condensed_len};
+use crate::similarity::{Cell, Triangle, condensed_len};
 
 /// Writes the dot product of every pair of sparse rows into `out`, a condensed vector of `f64` or `f32`,
 /// and returns that of every row with itself.
@@ -48,7 +48,7 @@ where
     let costs = lists.costs(rows);
     monitor.start(costs.iter().sum());
     let parts = even_parts(&costs);
-    let ends: Vec<usize> = parts.iter().map(|part| condensed_len(n) - condensed_len(n - part.end)).collect();
+    let ends: Vec<usize> = parts.iter().map(|part| Triangle::new(n).before(part.end)).collect();
     let slices = parallel::split_at_ends(out, &ends);
     let work = parts.into_iter().zip(slices).collect();
     parallel::map(work, |(part, out)| lists.multiply(rows, part, &costs, out, monitor))

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::agglomerate::{Layout, Values, agglomerate, agglomerate_in_place};
 use crate::linkage::LanceWilliams;
-use crate::similarity::condensed_len;
+use crate::similarity::{Triangle, condensed_len};
 
 fn rules() -> Vec<Rule> {
     let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
@@ -35,7 +35,7 @@ fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, condensed_from: usize) ->
 fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) -> Dendrogram {
     let mut values = input.values.to_vec();
     if layout == Layout::Square {
-        let n = crate::similarity::leaves_of_condensed(values.len()).unwrap();
+        let n = Triangle::of_pairs(values.len()).unwrap().n_leaves();
         let mut square = vec![0.0; n * n];
         crate::similarity::square_from_condensed(&values, &mut square, |x| x).unwrap();
         values = square;
@@ -45,7 +45,7 @@ fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) 
 }
 
 fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
-    let n = crate::similarity::leaves_of_condensed(values.len()).unwrap();
+    let n = Triangle::of_pairs(values.len()).unwrap().n_leaves();
     let labels: Vec<i64> = (0..n as i64).map(|leaf| leaf * leaf % (1 + n as i64 / 2)).collect();
     let initial = Partition::new(&labels).unwrap();
     assert_engines_agree_on(&Case { values, dissimilarity, initial: None }, exactly);
@@ -152,10 +152,10 @@ proptest! {
         dissimilarity: bool,
     ) {
         // Leaves of the same kind are as close as any, so that blocks are constant.
-        let kinds = crate::similarity::leaves_of_condensed(few.len()).unwrap();
+        let kinds = Triangle::of_pairs(few.len()).unwrap().n_leaves();
         let pair = |a: usize, b: usize| match (a % kinds, b % kinds) {
             (a, b) if a == b => if dissimilarity { 0.1 } else { 1.3 },
-            (a, b) => few[crate::similarity::pair_index(kinds, a.min(b), a.max(b))],
+            (a, b) => few[Triangle::new(kinds).index(a, b)],
         };
         let n = copies.len();
         let values: Vec<f64> =

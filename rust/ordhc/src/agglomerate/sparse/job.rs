@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
-use crate::similarity::{condensed_len, pair_index};
+use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// What a pair is that isn't stored.
@@ -154,7 +154,7 @@ impl<'a> Job<'a> {
         let n = self.pairs.n_leaves();
         let mut full = Buffer::zeros("the full matrix", condensed_len(n))?;
         for Link { a, b, value, .. } in self.pairs.links() {
-            full[pair_index(n, a as usize, b as usize)] = value;
+            full[Triangle::new(n).index(a as usize, b as usize)] = value;
         }
         let matrix = Matrix::new(Values::F64(&full), Layout::Condensed, false)?;
         agglomerate_from(&matrix, self.rule, Engine::Auto, initial, self.rules.monitor)
@@ -288,13 +288,15 @@ impl Clusters {
     fn record<R>(&mut self, make: impl FnOnce(&mut Vec<RawMerge>) -> R) -> R {
         let before = self.merges.len();
         let result = make(&mut self.merges);
-        self.note(before);
+        for &RawMerge { i, j, .. } in &self.merges[before..] {
+            self.forest.merge(i as u32, j as u32);
+        }
+        self.add_sizes(before);
         result
     }
 
-    fn note(&mut self, before: usize) {
+    fn add_sizes(&mut self, before: usize) {
         for &RawMerge { i, j, .. } in &self.merges[before..] {
-            self.forest.merge(i as u32, j as u32);
             self.sizes[i] += std::mem::take(&mut self.sizes[j]);
         }
     }
@@ -312,7 +314,7 @@ impl Clusters {
     fn join(&mut self, links: Vec<Link>, bar: f64, monitor: &Monitor) -> Result<()> {
         let before = self.merges.len();
         self.forest.join(links, bar, &mut self.merges, monitor)?;
-        self.note(before);
+        self.add_sizes(before);
         Ok(())
     }
 

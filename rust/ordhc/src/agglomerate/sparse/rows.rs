@@ -6,6 +6,7 @@ use super::chain::Linked;
 use super::graph::{Chunk, Graph, Near, nearest};
 use super::links::{Entry, Kind};
 use super::rounds::Rules;
+use crate::union_find::UnionFind;
 
 /// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
 /// which is much for hubs, so there is a limit to all of it. Not for the least of all, where a link of one part only
@@ -15,8 +16,7 @@ pub(super) struct Rows<'m, K: Kind> {
     entries: Vec<Vec<Entry>>,
     names: Vec<u32>,
     sizes: Vec<f64>,
-    /// By cluster: itself, or one that it is part of.
-    parent: Vec<u32>,
+    clusters: UnionFind,
     n_alive: usize,
     n_entries: usize,
     patience: usize,
@@ -42,7 +42,7 @@ impl<'m, K: Kind> Rows<'m, K> {
             entries,
             names,
             sizes,
-            parent: (0..k as u32).collect(),
+            clusters: UnionFind::new(k),
             n_alive: k,
             n_entries,
             patience: n_entries.saturating_mul(rules.patience),
@@ -52,22 +52,13 @@ impl<'m, K: Kind> Rows<'m, K> {
         }
     }
 
-    fn find(&mut self, mut cluster: u32) -> u32 {
-        while self.parent[cluster as usize] != cluster {
-            let above = self.parent[self.parent[cluster as usize] as usize];
-            self.parent[cluster as usize] = above;
-            cluster = above;
-        }
-        cluster
-    }
-
     /// A cluster's links, each once.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
         let mut row = std::mem::take(&mut self.entries[cluster]);
         self.n_entries -= row.len();
         let mut kept = 0;
         for from in 0..row.len() {
-            let other = self.find(row[from].cluster);
+            let other = self.clusters.find(row[from].cluster);
             if other as usize == cluster {
                 continue;
             }
@@ -88,9 +79,9 @@ impl<'m, K: Kind> Rows<'m, K> {
 
     /// The clusters that are left and their links.
     pub(super) fn into_graph(mut self) -> Graph {
-        let mut alive: Vec<usize> = (0..self.parent.len()).filter(|&k| self.parent[k] as usize == k).collect();
+        let mut alive: Vec<usize> = (0..self.clusters.len()).filter(|&k| self.clusters.is_name(k as u32)).collect();
         alive.sort_unstable_by_key(|&cluster| self.names[cluster]);
-        let mut number = vec![0; self.parent.len()];
+        let mut number = vec![0; self.clusters.len()];
         alive.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
         let mut chunks = Vec::with_capacity(alive.len());
         for (first, &old) in alive.iter().enumerate() {
@@ -106,11 +97,11 @@ impl<'m, K: Kind> Rows<'m, K> {
 
 impl<K: Kind> Linked for Rows<'_, K> {
     fn n_clusters(&self) -> usize {
-        self.parent.len()
+        self.clusters.len()
     }
 
     fn name(&self, cluster: usize) -> Option<u32> {
-        (self.parent[cluster] as usize == cluster).then(|| self.names[cluster])
+        self.clusters.is_name(cluster as u32).then(|| self.names[cluster])
     }
 
     fn goes_on(&self) -> bool {
@@ -129,7 +120,7 @@ impl<K: Kind> Linked for Rows<'_, K> {
         let (small, large) = if self.entries[a].len() < self.entries[b].len() { (a, b) } else { (b, a) };
         let moved = std::mem::take(&mut self.entries[small]);
         self.entries[large].extend(moved);
-        self.parent[small] = large as u32;
+        self.clusters.attach(small as u32, large as u32);
         self.sizes[large] += self.sizes[small];
         self.names[large] = self.names[large].min(self.names[small]);
         self.n_alive -= 1;

@@ -8,28 +8,25 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by;
 use crate::tree::RawMerge;
+use crate::union_find::UnionFind;
 
 /// Clusters named by their smallest leaves.
 pub(super) struct Forest {
-    parent: Vec<u32>,
+    leaves: UnionFind,
 }
 
 impl Forest {
     pub(super) fn new(n: usize) -> Self {
-        Self { parent: (0..n as u32).collect() }
+        Self { leaves: UnionFind::new(n) }
     }
 
-    pub(super) fn find(&mut self, mut leaf: u32) -> u32 {
-        while self.parent[leaf as usize] != leaf {
-            self.parent[leaf as usize] = self.parent[self.parent[leaf as usize] as usize];
-            leaf = self.parent[leaf as usize];
-        }
-        leaf
+    pub(super) fn find(&mut self, leaf: u32) -> u32 {
+        self.leaves.find(leaf)
     }
 
     /// Makes cluster `j` part of cluster `i < j`.
     pub(super) fn merge(&mut self, i: u32, j: u32) {
-        self.parent[j as usize] = i;
+        self.leaves.attach(j, i);
     }
 
     /// Merges what links above `bar` join, in order; equal ones always the first pair first.
@@ -77,7 +74,7 @@ impl Forest {
         for at in 0..edges.len() {
             let first = edges[at][0];
             // Groups come in the order of their first clusters; what has merged belongs to an earlier one.
-            if (at > 0 && edges[at - 1][0] == first) || self.parent[first as usize] != first {
+            if (at > 0 && edges[at - 1][0] == first) || !self.leaves.is_name(first) {
                 continue;
             }
             let mut near = BinaryHeap::new();
@@ -86,8 +83,7 @@ impl Forest {
                 let start = edges.partition_point(|edge| edge[0] < new);
                 let own = edges[start..].iter().take_while(|edge| edge[0] == new);
                 near.extend(own.map(|edge| Reverse(edge[1])));
-                let next =
-                    std::iter::from_fn(|| near.pop()).find(|&Reverse(k)| k != first && self.parent[k as usize] == k);
+                let next = std::iter::from_fn(|| near.pop()).find(|&Reverse(k)| k != first && self.leaves.is_name(k));
                 let Some(Reverse(next)) = next else { break };
                 self.record(first, next, similarity, merges);
                 new = next;

@@ -2,6 +2,7 @@
 
 use super::links::Link;
 use crate::tree::RawMerge;
+use crate::union_find::UnionFind;
 
 /// By cluster that is there: the negative ones among its links, by number.
 struct Below {
@@ -39,25 +40,25 @@ impl Below {
 /// In the end clusters of a group are linked each to each.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
     let below = Below::new(names, links);
-    let mut whole: Vec<u32> = (0..names.len() as u32).collect();
+    let mut whole = UnionFind::new(names.len());
     // By cluster: the last one that it was linked to.
     let mut linked = vec![u32::MAX; names.len()];
     for mut open in groups {
         while let Some((&i, rest)) = open.split_first() {
-            let link = |k: u32, whole: &[u32], linked: &mut [u32]| {
+            let link = |k: u32, whole: &mut UnionFind, linked: &mut [u32]| {
                 for &(other, _) in below.of(k as usize) {
-                    linked[find(whole, other) as usize] = i;
+                    linked[whole.find(other) as usize] = i;
                 }
             };
-            link(i, &whole, &mut linked);
+            link(i, &mut whole, &mut linked);
             let mut left = Vec::new();
             for &j in rest {
                 if linked[j as usize] == i {
                     left.push(j);
                 } else {
-                    whole[j as usize] = i;
+                    whole.attach(j, i);
                     merges.push(zero(names, i, j));
-                    link(j, &whole, &mut linked);
+                    link(j, &mut whole, &mut linked);
                 }
             }
             open = left;
@@ -107,12 +108,4 @@ pub(super) fn merge_somewhere_unlinked(
 
 fn zero(names: &[u32], i: u32, j: u32) -> RawMerge {
     RawMerge { i: names[i as usize] as usize, j: names[j as usize] as usize, similarity: 0.0 }
-}
-
-/// Parents are final: what has merged into a cluster merges no more.
-fn find(whole: &[u32], mut at: u32) -> u32 {
-    while whole[at as usize] != at {
-        at = whole[at as usize];
-    }
-    at
 }

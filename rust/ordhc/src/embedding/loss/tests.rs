@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::similarity::Triangle;
 
 const MODELS: [Model; 7] = [
     Model::Ste,
@@ -66,7 +67,7 @@ fn check((n, rows, weights, points): Case, d: usize) -> std::result::Result<(), 
         let mut from_pairs = vec![0.0; n * d];
         for i in 0..n {
             for j in (0..n).filter(|&j| j != i) {
-                let pull = pairs[pair_index(n, i.min(j), i.max(j))];
+                let pull = pairs[Triangle::new(n).index(i, j)];
                 for at in 0..d {
                     from_pairs[i * d + at] += 2.0 * pull * (points[i * d + at] - points[j * d + at]);
                 }

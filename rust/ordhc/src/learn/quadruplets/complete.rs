@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use super::Pair;
-use super::asking::{Comparing, Verdict};
 use super::bracket::Bracket;
+use super::comparison::Compared;
 use super::joins::dendrogram_of_joins;
 use super::sorting::{Sorting, cost};
 use crate::error::Result;
+use crate::learn::asking::Strategy;
 use crate::memory;
-use crate::similarity::{condensed_len, pair_index};
+use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
@@ -86,7 +87,7 @@ impl Complete {
     }
 
     fn at(&self, a: u32, b: u32) -> usize {
-        pair_index(self.n, a.min(b) as usize, a.max(b) as usize)
+        Triangle::new(self.n).index(a as usize, b as usize)
     }
 
     fn representative(&self, a: u32, b: u32) -> Pair {
@@ -200,13 +201,14 @@ impl Complete {
     }
 }
 
-impl Comparing for Complete {
-    type Purpose = Task;
+impl Strategy<4> for Complete {
+    type Purpose = Compared<Task>;
 
-    fn next(&mut self) -> Option<([Pair; 2], Task)> {
+    fn next(&mut self) -> Option<([u32; 4], Compared<Task>)> {
         if let Some(sorting) = &mut self.sorting {
             let (at, items) = sorting.next()?;
-            return Some((items.map(|item| self.joins[item as usize].representative), Task::Sort(at)));
+            let pairs = items.map(|item| self.joins[item as usize].representative);
+            return Some(Compared::question(pairs, Task::Sort(at)));
         }
         let task = self.ready.pop_front()?;
         let ([a, b], other) = match task {
@@ -216,10 +218,11 @@ impl Comparing for Complete {
                 (self.brackets[last as usize].as_ref()?.players(at), last)
             }
         };
-        Some(([self.representative(a, other), self.representative(b, other)], task))
+        Some(Compared::question([self.representative(a, other), self.representative(b, other)], task))
     }
 
-    fn take(&mut self, task: Task, verdict: Verdict) {
+    fn take(&mut self, compared: Compared<Task>, answer: i8) {
+        let (task, verdict) = compared.answered(answer);
         match task {
             Task::Sort(at) => {
                 if let Some(sorting) = &mut self.sorting {
@@ -268,7 +271,7 @@ impl Comparing for Complete {
         1 + self.joins.len()
     }
 
-    fn remaining(&self) -> f64 {
+    fn remaining(&self, _n_answered: u64) -> f64 {
         match &self.sorting {
             Some(sorting) => sorting.remaining(),
             None => {

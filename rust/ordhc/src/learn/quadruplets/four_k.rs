@@ -4,10 +4,11 @@ use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::asking::{Comparing, Verdict};
+use super::comparison::Compared;
 use super::{Landmarks, Pair, References, pair};
 use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
 use crate::error::{Error, Result};
+use crate::learn::asking::Strategy;
 use crate::linkage::Rule;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -167,10 +168,10 @@ fn nth_pair(at: usize) -> Pair {
     pair((at - condensed_len(larger)) as u32, larger as u32)
 }
 
-impl Comparing for FourK {
-    type Purpose = Cell;
+impl Strategy<4> for FourK {
+    type Purpose = Compared<Cell>;
 
-    fn next(&mut self) -> Option<([Pair; 2], Cell)> {
+    fn next(&mut self) -> Option<([u32; 4], Compared<Cell>)> {
         loop {
             let cell = self.cursor;
             let reference = *self.references.get(cell.reference as usize)?;
@@ -181,12 +182,13 @@ impl Comparing for FourK {
                 && (self.which[cell.leaf as usize] == NONE || self.which[cell.leaf as usize] > cell.landmark);
             let asked = pair(cell.leaf, landmark);
             if is_new && asked != reference {
-                return Some(([asked, reference], cell));
+                return Some(Compared::question([asked, reference], cell));
             }
         }
     }
 
-    fn take(&mut self, Cell { reference, landmark, leaf }: Cell, verdict: Verdict) {
+    fn take(&mut self, compared: Compared<Cell>, answer: i8) {
+        let (Cell { reference, landmark, leaf }, verdict) = compared.answered(answer);
         self.n_taken += 1;
         self.set(leaf, reference, landmark, verdict.sign);
         let which = self.which[leaf as usize];
@@ -222,7 +224,7 @@ impl Comparing for FourK {
         if self.done() { self.n } else { 1 + ((self.n as u64 - 1) * self.n_taken / self.total) as usize }
     }
 
-    fn remaining(&self) -> f64 {
+    fn remaining(&self, _n_answered: u64) -> f64 {
         (self.total - self.n_taken) as f64
     }
 }
@@ -231,10 +233,10 @@ impl Comparing for FourK {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::asking::Asking;
     use super::*;
+    use crate::learn::asking::Asking;
     use crate::learn::{Learner, Question};
-    use crate::similarity::pair_index;
+    use crate::similarity::Triangle;
 
     #[test]
     fn pairs_are_numbered() {
@@ -276,7 +278,7 @@ mod tests {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             let values: Vec<u32> = (0..condensed_len(n)).map(|_| random.random_range(0..200)).collect();
             let oracle = |[i, j]: Pair, [k, l]: Pair| {
-                let value = |a: u32, b: u32| i64::from(values[pair_index(n, a.min(b) as usize, a.max(b) as usize)]);
+                let value = |a: u32, b: u32| i64::from(values[Triangle::new(n).index(a as usize, b as usize)]);
                 (value(i, j) - value(k, l)).signum()
             };
             let says_nothing = |[i, j]: Pair, [k, l]: Pair| unsaid > 0 && (i + j + k + l + i * j * k * l).is_multiple_of(5);

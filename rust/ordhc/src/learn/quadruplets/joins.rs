@@ -2,11 +2,12 @@
 
 use crate::error::Result;
 use crate::tree::Dendrogram;
+use crate::union_find::UnionFind;
 
 /// The tree of joins, each given by a leaf of either cluster and its height. Heights are dissimilarities
 /// and don't decrease. Clusters that aren't joined are joined last, a level above.
 pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u32; 2], f64)>) -> Result<Dendrogram> {
-    let mut forest = Forest { parents: (0..n as u32).collect(), labels: (0..n as u32).collect() };
+    let mut forest = Forest { leaves: UnionFind::new(n), labels: (0..n as u32).collect() };
     let (mut merges, mut heights) = (Vec::new(), Vec::new());
     for ([a, b], height) in joins {
         if let Some(merge) = forest.join(a, b, (n + merges.len()) as u32) {
@@ -25,29 +26,20 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 }
 
 struct Forest {
-    parents: Vec<u32>,
+    leaves: UnionFind,
     /// By root: the label of its cluster.
     labels: Vec<u32>,
 }
 
 impl Forest {
-    fn root(&mut self, mut leaf: u32) -> u32 {
-        while self.parents[leaf as usize] != leaf {
-            let above = self.parents[leaf as usize];
-            self.parents[leaf as usize] = self.parents[above as usize];
-            leaf = above;
-        }
-        leaf
-    }
-
     /// The labels of the two clusters, if they are two.
     fn join(&mut self, a: u32, b: u32, label: u32) -> Option<[u32; 2]> {
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.leaves.find(a), self.leaves.find(b));
         if a == b {
             return None;
         }
         let merge = [self.labels[a as usize], self.labels[b as usize]];
-        self.parents[b as usize] = a;
+        self.leaves.attach(b, a);
         self.labels[a as usize] = label;
         Some(merge)
     }

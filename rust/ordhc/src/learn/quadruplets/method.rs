@@ -1,11 +1,11 @@
 //! The learners by name.
 
-use super::asking::Asking;
 use super::complete::Complete;
 use super::four_k::FourK;
 use super::single::Single;
 use crate::error::{Error, Result};
 use crate::learn::Learner;
+use crate::learn::asking::Asking;
 
 /// How to learn a tree from questions of four leaves `(i, j, k, l)`: are `i` and `j` more similar (1) or
 /// less similar (-1) than `k` and `l`?

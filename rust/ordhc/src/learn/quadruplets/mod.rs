@@ -1,7 +1,7 @@
 //! Learners that ask about four leaves: are two of them more similar than the other two?
 
-mod asking;
 mod bracket;
+mod comparison;
 mod complete;
 mod four_k;
 mod joins;

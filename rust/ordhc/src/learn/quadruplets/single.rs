@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::asking::{Comparing, Verdict};
+use super::comparison::Compared;
 use super::joins::dendrogram_of_joins;
 use super::sorting::{Sorting, cost};
 use super::{Pair, pair};
 use crate::error::Result;
+use crate::learn::asking::Strategy;
 use crate::tree::Dendrogram;
 
 /// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1): the spanning tree of the most
@@ -184,13 +185,13 @@ impl Single {
     }
 }
 
-impl Comparing for Single {
-    type Purpose = Task;
+impl Strategy<4> for Single {
+    type Purpose = Compared<Task>;
 
-    fn next(&mut self) -> Option<([Pair; 2], Task)> {
+    fn next(&mut self) -> Option<([u32; 4], Compared<Task>)> {
         if let Some(sorting) = &mut self.sorting {
             let (at, items) = sorting.next()?;
-            return Some((items.map(|item| self.pairs[item as usize]), Task::Sort(at)));
+            return Some(Compared::question(items.map(|item| self.pairs[item as usize]), Task::Sort(at)));
         }
         let task = self.ready.pop_front()?;
         let pairs = match task {
@@ -199,10 +200,11 @@ impl Comparing for Single {
                 [2 * at, 2 * at + 1].map(|child| self.best_pair(self.winners[child as usize]))
             }
         };
-        Some((pairs, task))
+        Some(Compared::question(pairs, task))
     }
 
-    fn take(&mut self, task: Task, verdict: Verdict) {
+    fn take(&mut self, compared: Compared<Task>, answer: i8) {
+        let (task, verdict) = compared.answered(answer);
         match task {
             Task::Sort(at) => {
                 if let Some(sorting) = &mut self.sorting {
@@ -262,7 +264,7 @@ impl Comparing for Single {
         1 + self.pairs.len()
     }
 
-    fn remaining(&self) -> f64 {
+    fn remaining(&self, _n_answered: u64) -> f64 {
         if let Some(sorting) = &self.sorting {
             return sorting.remaining();
         }

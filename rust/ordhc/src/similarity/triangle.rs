@@ -1,0 +1,138 @@
+//! Where pairs stand in the condensed layout.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// The upper triangle of a symmetric (n, n) matrix without the diagonal, row by row, as SciPy orders it.
+///
+/// ```
+/// use ordhc::similarity::Triangle;
+///
+/// let triangle = Triangle::new(4);
+/// assert_eq!(triangle.n_pairs(), 6);
+/// assert_eq!((triangle.index(0, 1), triangle.index(3, 2)), (0, 5));
+/// assert_eq!((triangle.pair(5), triangle.row(1)), ((2, 3), 3..5));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Triangle {
+    n: usize,
+}
+
+impl Triangle {
+    /// That of `n` leaves.
+    pub const fn new(n: usize) -> Self {
+        Self { n }
+    }
+
+    /// That of so many pairs; none are those of one leaf.
+    ///
+    /// # Errors
+    /// No number of leaves has so many pairs.
+    pub fn of_pairs(n_pairs: usize) -> Result<Self> {
+        let n = ((1.0 + (1.0 + 8.0 * n_pairs as f64).sqrt()) / 2.0).round() as usize;
+        let of = |n: usize| Self::new(n).n_pairs();
+        if of(n) == n_pairs {
+            return Ok(Self { n });
+        }
+        let below = n.saturating_sub(1);
+        Err(Error::Shape(format!(
+            "a condensed vector has n(n-1)/2 values; {n_pairs} is no such number (n = {below} would have {}, n = {n} {})",
+            of(below),
+            of(n)
+        )))
+    }
+
+    /// The number of leaves.
+    pub const fn n_leaves(self) -> usize {
+        self.n
+    }
+
+    /// The number of pairs, which is the length of a condensed vector.
+    pub const fn n_pairs(self) -> usize {
+        self.n * self.n.saturating_sub(1) / 2
+    }
+
+    /// Where the pair of two different leaves stands.
+    #[inline]
+    pub fn index(self, i: usize, j: usize) -> usize {
+        let (i, j) = (i.min(j), i.max(j));
+        debug_assert!(i < j && j < self.n);
+        self.before(i) + (j - i - 1)
+    }
+
+    /// The pair `i < j` that stands there.
+    pub fn pair(self, at: usize) -> (usize, usize) {
+        debug_assert!(at < self.n_pairs());
+        let (mut i, mut end) = (0, self.n);
+        while end - i > 1 {
+            let middle = i.midpoint(end);
+            if self.before(middle) <= at { i = middle } else { end = middle }
+        }
+        (i, at - self.before(i) + i + 1)
+    }
+
+    /// How many pairs stand before those of leaf `i` with the leaves after it.
+    #[inline]
+    pub const fn before(self, i: usize) -> usize {
+        // i is 0 where there are no leaves.
+        i * (2 * self.n).wrapping_sub(i + 1) / 2
+    }
+
+    /// Where the pairs of leaf `i` with the leaves after it stand.
+    #[inline]
+    pub const fn row(self, i: usize) -> Range<usize> {
+        self.before(i)..self.before(i + 1)
+    }
+
+    /// The start of row `i`, shifted so that the pair `i < j` stands at `base(i).wrapping_add(j)`.
+    #[inline]
+    pub(crate) const fn base(self, i: usize) -> usize {
+        self.before(i).wrapping_sub(i + 1)
+    }
+
+    /// Rows, split so that every thread has about the same number of pairs.
+    pub(crate) fn shares(self) -> Vec<Range<usize>> {
+        let parts = parallel::ranges(self.n_pairs(), 1 << 16).len();
+        let end = |part: usize| (self.n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize;
+        let ends = (1..parts).map(end).chain([self.n]);
+        let mut start = 0;
+        ends.map(|end| std::mem::replace(&mut start, end)..end).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_up() {
+        for n in 0..9 {
+            let triangle = Triangle::new(n);
+            let mut expected = 0;
+            for i in 0..n {
+                assert_eq!(triangle.before(i), expected);
+                assert_eq!(triangle.row(i), expected..expected + n - i - 1);
+                for j in i + 1..n {
+                    assert_eq!(triangle.index(i, j), expected);
+                    assert_eq!(triangle.index(j, i), expected);
+                    assert_eq!(triangle.pair(expected), (i, j));
+                    assert_eq!(triangle.base(i).wrapping_add(j), expected);
+                    expected += 1;
+                }
+            }
+            assert_eq!((triangle.n_pairs(), triangle.before(n)), (expected, expected));
+            assert_eq!(Triangle::of_pairs(expected).unwrap().n_leaves(), n.max(1));
+        }
+        assert!(Triangle::of_pairs(5).unwrap_err().to_string().contains("n = 3 would have 3, n = 4 6"));
+    }
+
+    #[test]
+    fn shares_cover_all_rows() {
+        for n in [0, 1, 5, 2000] {
+            let rows: Vec<usize> = Triangle::new(n).shares().into_iter().flatten().collect();
+            assert_eq!(rows, (0..n).collect::<Vec<_>>());
+        }
+    }
+}
