@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::comparisons::is_valid;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
@@ -37,6 +38,8 @@ macro_rules! made_from {
 
 made_from!(U8(u8), U16(u16), I32(i32));
 
+/// So many narrow rows are widened at a time: they stay in the first cache.
+const WIDENED: usize = 1 << 10;
 /// Rows between two looks at the monitor.
 const WATCHED: usize = 1 << 16;
 
@@ -72,14 +75,14 @@ impl<const K: usize> LeafRows<'_, K> {
         (0..self.len()).map(|at| self.row(at))
     }
 
-    /// Calls `work` with the rows of a range in order, and where each stands. Each type of ids has a loop of its own.
+    /// Calls `work` with the rows of a range in order, and where each stands.
     #[inline]
     pub(crate) fn each(&self, range: Range<usize>, mut work: impl FnMut(usize, &[i32; K])) {
-        match self {
-            Self::U8(rows) => range.clone().zip(&rows[range]).for_each(|(at, row)| work(at, &row.map(i32::from))),
-            Self::U16(rows) => range.clone().zip(&rows[range]).for_each(|(at, row)| work(at, &row.map(i32::from))),
-            Self::I32(rows) => range.clone().zip(&rows[range]).for_each(|(at, row)| work(at, row)),
-        }
+        self.each_block(range, |start, rows| {
+            for (at, row) in rows.iter().enumerate() {
+                work(start + at, row);
+            }
+        });
     }
 
     /// Calls `work` with the rows of a range in order, and the weight of each.
@@ -90,15 +93,26 @@ impl<const K: usize> LeafRows<'_, K> {
         weights: &[W],
         mut work: impl FnMut(&[i32; K], W),
     ) {
-        let weights = &weights[range.clone()];
-        match self {
-            Self::U8(rows) => {
-                rows[range].iter().zip(weights).for_each(|(row, &weight)| work(&row.map(i32::from), weight));
+        self.each_block(range, |start, rows| {
+            for (row, &weight) in rows.iter().zip(&weights[start..start + rows.len()]) {
+                work(row, weight);
             }
-            Self::U16(rows) => {
-                rows[range].iter().zip(weights).for_each(|(row, &weight)| work(&row.map(i32::from), weight));
-            }
-            Self::I32(rows) => rows[range].iter().zip(weights).for_each(|(row, &weight)| work(row, weight)),
+        });
+    }
+
+    /// Calls `work` with the rows of a range block by block, and where each block begins.
+    #[inline]
+    fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
+        let mut wide = [[0; K]; WIDENED];
+        let step = if matches!(self, Self::I32(_)) { range.len().max(1) } else { WIDENED };
+        for start in range.clone().step_by(step) {
+            let block = start..(start + step).min(range.end);
+            let rows: &[[i32; K]] = match self {
+                Self::U8(rows) => widened(&rows[block], &mut wide),
+                Self::U16(rows) => widened(&rows[block], &mut wide),
+                Self::I32(rows) => &rows[block],
+            };
+            work(start, rows);
         }
     }
 
@@ -112,16 +126,26 @@ impl<const K: usize> LeafRows<'_, K> {
         Ok(())
     }
 
-    /// Where the first row of a range stands that is `wanted`.
-    pub(crate) fn position(&self, range: Range<usize>, wanted: impl Fn(&[i32; K]) -> bool) -> Option<usize> {
+    /// Where the first row of a range stands that isn't valid.
+    pub(super) fn first_bad(&self, range: Range<usize>, n_leaves: usize) -> Option<usize> {
         let start = range.start;
         let at = match self {
-            Self::U8(rows) => rows[range].iter().position(|row| wanted(&row.map(i32::from))),
-            Self::U16(rows) => rows[range].iter().position(|row| wanted(&row.map(i32::from))),
-            Self::I32(rows) => rows[range].iter().position(wanted),
+            Self::U8(rows) => first_bad(&rows[range], n_leaves),
+            Self::U16(rows) => first_bad(&rows[range], n_leaves),
+            Self::I32(rows) => first_bad(&rows[range], n_leaves),
         };
         at.map(|at| start + at)
     }
+}
+
+fn widened<'a, I: Copy + Into<i32>, const K: usize>(rows: &[[I; K]], wide: &'a mut [[i32; K]]) -> &'a [[i32; K]] {
+    let wide = &mut wide[..rows.len()];
+    wide.as_flattened_mut().iter_mut().zip(rows.as_flattened()).for_each(|(wide, &id)| *wide = id.into());
+    wide
+}
+
+fn first_bad<I: Copy + PartialEq + Into<i32>, const K: usize>(rows: &[[I; K]], n_leaves: usize) -> Option<usize> {
+    rows.iter().position(|row| !is_valid(row, n_leaves))
 }
 
 #[cfg(test)]
@@ -130,21 +154,24 @@ mod tests {
 
     #[test]
     fn rows_of_all_widths_are_the_same() {
-        let wide: Vec<[i32; 3]> = (0..300).map(|at| [at % 251, at % 7, at % 13]).collect();
+        let wide: Vec<[i32; 3]> = (0..3000).map(|at| [at % 251, at % 7, at % 13]).collect();
         let middle: Vec<[u16; 3]> = wide.iter().map(|row| row.map(|id| id as u16)).collect();
         let narrow: Vec<[u8; 3]> = wide.iter().map(|row| row.map(|id| id as u8)).collect();
-        let weights: Vec<i32> = (0..300).collect();
+        let weights: Vec<i32> = (0..3000).collect();
         for rows in [LeafRows::from(narrow), LeafRows::from(middle), LeafRows::from(wide.as_slice())] {
-            assert_eq!((rows.len(), rows.is_empty()), (300, false));
+            assert_eq!((rows.len(), rows.is_empty()), (3000, false));
             assert!(rows.iter().eq(wide.iter().copied()));
             let mut seen = Vec::new();
-            rows.each(100..300, |at, row| seen.push((at, *row)));
-            assert!(seen.into_iter().eq((100..300).map(|at| (at, wide[at]))));
+            rows.each(100..3000, |at, row| seen.push((at, *row)));
+            assert!(seen.into_iter().eq((100..3000).map(|at| (at, wide[at]))));
             let mut seen = Vec::new();
-            rows.each_weighted(100..300, &weights, |row, weight| seen.push((weight as usize, *row)));
-            assert!(seen.into_iter().eq((100..300).map(|at| (at, wide[at]))));
-            assert_eq!(rows.position(100..300, |row| row[0] == 250), Some(250));
-            assert_eq!(rows.position(100..250, |row| row[0] == 250), None);
+            rows.each_weighted(100..3000, &weights, |row, weight| seen.push((weight as usize, *row)));
+            assert!(seen.into_iter().eq((100..3000).map(|at| (at, wide[at]))));
+            assert_eq!(
+                rows.first_bad(2..5, 251),
+                (2..5).find(|&at| wide[at][0] == wide[at][1] || wide[at][1] == wide[at][2])
+            );
+            assert_eq!(rows.first_bad(0..3000, 0), Some(0));
         }
     }
 }

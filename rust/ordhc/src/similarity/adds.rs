@@ -23,10 +23,12 @@ macro_rules! cell {
         impl Cell for $type {
             const ONE: Self = 1 as Self;
             const MOST: u64 = $most;
+            #[inline]
             fn from_weight(weight: f64) -> Option<Self> {
                 let convert: fn(f64) -> Option<Self> = $weight;
                 convert(weight)
             }
+            #[inline]
             fn to_f64(self) -> f64 {
                 self as f64
             }
