@@ -103,6 +103,8 @@ clean: ## Remove what was built
 	find python plugins -name '__pycache__' -prune -exec rm -rf {} + -o -name '*.so' -exec rm -f {} +
 
 PIP := $(BIN)/python -m pip install --quiet
+# With the build tools that are there already.
+BUILD := PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation
 
 $(STAMPS)/venv:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.11 ...")'
@@ -116,13 +118,13 @@ $(STAMPS)/venv:
 # Python files are used as they are, so only what is compiled is ever out of date.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES)
 	$(call say,Downloading what the package needs and compiling the engine: about a minute)
-	$(PIP) --no-build-isolation --editable '.[plot]'
+	$(BUILD) --editable '.[plot]'
 	touch $@
 
 $(STAMPS)/tests: $(STAMPS)/package $(wildcard $(PLUGINS:%=%/pyproject.toml))
 	$(call say,Downloading what the tests need: half a minute)
 	$(PIP) --group test
-	for plugin in $(PLUGINS); do $(PIP) --no-build-isolation --editable ./$$plugin || exit 1; done
+	for plugin in $(PLUGINS); do $(BUILD) --editable ./$$plugin || exit 1; done
 	touch $@
 
 $(STAMPS)/lint: $(STAMPS)/tests

@@ -61,11 +61,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
             return Err(Error::out_of_range("n_leaves", n_leaves, format!("1..={}", i32::MAX)));
         }
         let parts = parallel::ranges(rows.len(), 1 << 18);
-        let bad = parallel::map(parts, |part| {
-            rows.find_block(part, |start, rows| {
-                rows.iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
-            })
-        });
+        let bad = parallel::map(parts, |part| rows.first_bad(part, n_leaves));
         match bad.into_iter().flatten().next() {
             Some(row) => Err(explain(row, &rows.row(row).map(i64::from), n_leaves)),
             None => Ok(Self { rows, weights: None, n_leaves }),
@@ -147,9 +143,9 @@ pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Res
     Ok((rows, n_leaves))
 }
 
-fn is_valid<const K: usize>(row: &[i32; K], n_leaves: usize) -> bool {
+pub(super) fn is_valid<I: Copy + PartialEq + Into<i32>, const K: usize>(row: &[I; K], n_leaves: usize) -> bool {
     // Negative ids are larger than any number of leaves.
-    let inside = row.iter().all(|&id| (id as usize) < n_leaves);
+    let inside = row.iter().all(|&id| (id.into() as usize) < n_leaves);
     let distinct = if K == 3 {
         (row[0] != row[1]) & (row[0] != row[2]) & (row[1] != row[2])
     } else {

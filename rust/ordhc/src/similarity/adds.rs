@@ -23,10 +23,12 @@ macro_rules! cell {
         impl Cell for $type {
             const ONE: Self = 1 as Self;
             const MOST: u64 = $most;
+            #[inline]
             fn from_weight(weight: f64) -> Option<Self> {
                 let convert: fn(f64) -> Option<Self> = $weight;
                 convert(weight)
             }
+            #[inline]
             fn to_f64(self) -> f64 {
                 self as f64
             }
@@ -139,10 +141,10 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
                     });
                 }
                 Some(weights) => {
-                    self.rows.each(block.clone(), |at, row| {
+                    self.rows.each_weighted(block.clone(), weights, |row, weight| {
                         let (near, far) = Comparisons::pairs(row);
-                        out[self.cell(near)] += weights[at];
-                        out[self.cell(far)] -= weights[at];
+                        out[self.cell(near)] += weight;
+                        out[self.cell(far)] -= weight;
                     });
                 }
             }
