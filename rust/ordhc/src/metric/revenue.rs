@@ -64,7 +64,7 @@ impl Revenue {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
-    revenue_watched(tree, comparisons, &Monitor::new())
+    revenue_watched(tree, comparisons, None)
 }
 
 /// [`revenue`] with a monitor.
@@ -73,10 +73,11 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// As [`revenue`]; [`Error::Interrupted`].
 ///
 /// ```
+/// use ordhc::Kind;
 /// use ordhc::metric::{Revenue, revenue_watched};
 /// use ordhc::{Dendrogram, Monitor, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let monitor = Monitor::new();
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
@@ -86,8 +87,9 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 pub fn revenue_watched<const K: usize>(
     tree: &Dendrogram,
     comparisons: &Comparisons<'_, K>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Revenue> {
+    watched!(monitor);
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();

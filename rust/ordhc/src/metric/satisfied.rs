@@ -52,7 +52,7 @@ impl Satisfied {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Satisfied> {
-    satisfied_watched(tree, comparisons, &Monitor::new())
+    satisfied_watched(tree, comparisons, None)
 }
 
 /// [`satisfied`] with a monitor.
@@ -61,10 +61,11 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 /// As [`satisfied`]; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
+/// use ordhc::Kind;
 /// use ordhc::metric::{satisfied, satisfied_watched};
 /// use ordhc::{Dendrogram, Monitor, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0]], None)?;
 /// let monitor = Monitor::new();
 /// assert_eq!(satisfied_watched(&tree, &answers, &monitor)?, satisfied(&tree, &answers)?);
@@ -74,8 +75,9 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 pub fn satisfied_watched<const K: usize>(
     tree: &Dendrogram,
     comparisons: &Comparisons<'_, K>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Satisfied> {
+    watched!(monitor);
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let rows = comparisons.rows();
