@@ -4,7 +4,7 @@
 //! a cluster's nearest stays its nearest until it is merged, and reciprocal pairs merge in any order.
 
 use super::bounds::Tiles;
-use super::clusters::Clusters;
+use super::clusters::MeanClusters;
 use super::search::{self, Near, Query};
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -17,7 +17,7 @@ pub(super) fn work(k: usize) -> u64 {
 }
 
 /// Merges until one cluster is left; returns the merges, parts before wholes, and that cluster.
-pub(super) fn merge_all(clusters: Clusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, Clusters)> {
+pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     if clusters.len() < 2 {
         return Ok((Vec::new(), clusters));
     }
@@ -37,7 +37,7 @@ const SHARE: usize = 8;
 const SMALL: usize = 64;
 
 struct Rounds<'m> {
-    clusters: Clusters,
+    clusters: MeanClusters,
     tiles: Tiles,
     alive: Vec<bool>,
     n_alive: usize,
@@ -61,7 +61,7 @@ enum Nearest {
 }
 
 impl<'m> Rounds<'m> {
-    fn new(clusters: Clusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
+    fn new(clusters: MeanClusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
         // By Cauchy-Schwarz. Equal vectors reach it, so that their search ends early.
         let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
@@ -218,8 +218,8 @@ mod tests {
     use super::*;
     use crate::agglomerate::Tolerance;
 
-    fn clusters(rows: &[Vec<f64>]) -> Clusters {
-        let mut clusters = Clusters::new(rows.len(), rows[0].len(), false).unwrap();
+    fn clusters(rows: &[Vec<f64>]) -> MeanClusters {
+        let mut clusters = MeanClusters::new(rows.len(), rows[0].len(), false).unwrap();
         rows.iter().enumerate().for_each(|(at, row)| clusters.set(at, at as u32, 1.0, row.iter().copied()));
         clusters
     }

@@ -130,7 +130,7 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
             for (missing, dissimilarity) in [(Missing::Zero, false), (Missing::Ignore, false), (Missing::Ignore, true)]
             {
                 let pairs = sparse(n, values, dissimilarity);
-                let job = || Job::checked(&pairs, rule, missing, initial, &monitor).unwrap();
+                let job = || SparseJob::checked(&pairs, rule, missing, initial, &monitor).unwrap();
                 let (expected, n_trees) = match missing {
                     Missing::Zero => (full(&pairs, rule, initial), 1),
                     Missing::Ignore => known(&pairs, rule, job().rules.tolerance, initial),
