@@ -7,29 +7,43 @@ STAMPS := $(VENV)/.stamps
 PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding
 
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
-PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -path '*/data/*' -type f)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check rust-test python-test lint fmt fuzz interrupts bench reproduce clean
 
+# What is going on, and about how long it takes on two cores.
+say = @printf '\n== %s\n' "$(1)"
+
 help: ## List the targets
+	@echo "Times are those of two cores."
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: $(STAMPS)/release ## Set everything up and cluster 100 dishes from 190,376 answers
+demo: $(STAMPS)/package ## Set everything up (a minute and a half, once) and cluster 100 dishes from 190,376 answers
+	$(call say,Clustering 100 dishes: a few seconds)
 	$(BIN)/ordhc demo --output-dir demo
 
-test: rust-test python-test ## Set everything up and run all tests
+test: rust-test python-test ## Set everything up and run all tests (four minutes; three the next time)
 
-check: lint test reproduce ## Everything: formats, lints, types, documentation, tests, the papers' numbers in little
+check: lint test reproduce ## Everything: formats, lints, types, documentation, tests, the papers' numbers in little (ten minutes)
 
-rust-test:
-	cargo test --workspace --locked
+# Unit tests check what debugging builds check; the others use the engine as `make demo` has compiled it.
+rust-test: $(STAMPS)/package
+	$(call say,Compiling and running the engine's unit tests: about a minute)
+	cargo test --quiet --locked --package ordhc --lib
+	$(call say,Compiling and running the engine's other tests and examples: half a minute)
+	cargo test --quiet --locked --package ordhc --release --test '*' --examples
+	cargo test --quiet --locked --package ordhc --release --doc
 
-python-test: $(STAMPS)/develop
-	$(BIN)/python -m pytest
+# Processes that run tests side by side.
+WORKERS ?= auto
+
+python-test: $(STAMPS)/tests
+	$(call say,Running the Python tests: about a minute and a half)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS)
 	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests) || exit 1; done
 
-lint: $(STAMPS)/develop
+lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; one the next time)
+	$(call say,Formats and lints; types and documentation: up to three minutes)
 	cargo fmt --all --check
 	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -41,7 +55,7 @@ lint: $(STAMPS)/develop
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ordhc._ordhc
 
-fmt: $(STAMPS)/develop ## Format the code
+fmt: $(STAMPS)/lint ## Format the code
 	cargo fmt --all
 	cargo fmt --manifest-path rust/fuzz/Cargo.toml
 	$(BIN)/ruff format .
@@ -54,15 +68,15 @@ FUZZ := cargo run --quiet --release --locked --manifest-path rust/fuzz/Cargo.tom
 # Damaged files for the readers of Python.
 FUZZ_FILES ?= 1000000
 
-fuzz: $(STAMPS)/develop ## Give every reader, learner and engine odd input (FUZZ_SECONDS each, FUZZ_FILES files)
+fuzz: $(STAMPS)/tests ## Give every reader, learner and engine odd input (FUZZ_SECONDS each, FUZZ_FILES files)
 	$(FUZZ) $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz_readers.py $(FUZZ_FILES)
 
-interrupts: $(STAMPS)/develop ## Measure what Ctrl-C does to long calls, 100 times each (an hour)
+interrupts: $(STAMPS)/tests ## Measure what Ctrl-C does to long calls, 100 times each (an hour)
 	$(BIN)/python tests/interrupts.py --times 100
 
-bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
-	$(BIN)/python -m pip install --quiet --group bench
+bench: $(STAMPS)/tests ## Measure beside the alternatives (half an hour)
+	$(PIP) --group bench
 	$(BIN)/python benches/bench_similarity.py
 	$(BIN)/python benches/bench_linkage.py
 	$(BIN)/python benches/bench_sparse.py
@@ -73,31 +87,39 @@ bench: $(STAMPS)/develop ## Measure beside the alternatives (minutes)
 	$(BIN)/python benches/bench_metrics.py
 	$(BIN)/python benches/bench_learning.py
 	$(BIN)/python benches/bench_import.py
-	cargo bench --package ordhc
+	cargo bench --package ordhc-bench
 
-reproduce: $(STAMPS)/develop ## A smoke run of the papers' tables and figures (a minute)
+reproduce: $(STAMPS)/tests ## A smoke run of the papers' tables and figures (a minute)
 	cd benches && $(abspath $(BIN))/python -m reproduce --quick --output $(abspath $(VENV))/reproduction
 
 clean: ## Remove what was built
 	rm -rf target demo build dist $(VENV)
 	find python plugins -name '__pycache__' -prune -exec rm -rf {} + -o -name '*.so' -exec rm -f {} +
 
+PIP := $(BIN)/python -m pip install --quiet
+
 $(STAMPS)/venv:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.11 ...")'
+	$(call say,A virtual environment in $(VENV))
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(PIP) --upgrade 'pip>=25.1'
+	$(PIP) --group build
 	mkdir -p $(STAMPS)
 	touch $@
 
-# The package as a user gets it. `make test` replaces it with an editable one, and the other way round.
-$(STAMPS)/release: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES) $(PYTHON_SOURCES)
-	$(BIN)/python -m pip install --quiet '.[plot]'
-	rm -f $(STAMPS)/develop
+# Python files are used as they are, so only what is compiled is ever out of date.
+$(STAMPS)/package: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES)
+	$(call say,Downloading what the package needs and compiling the engine: about a minute)
+	$(PIP) --no-build-isolation --editable '.[plot]'
 	touch $@
 
-$(STAMPS)/develop: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES) $(wildcard $(PLUGINS:%=%/pyproject.toml))
-	$(BIN)/python -m pip install --quiet --group test --group lint
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
-	for plugin in $(PLUGINS); do $(BIN)/python -m pip install --quiet --editable ./$$plugin || exit 1; done
-	rm -f $(STAMPS)/release
+$(STAMPS)/tests: $(STAMPS)/package $(wildcard $(PLUGINS:%=%/pyproject.toml))
+	$(call say,Downloading what the tests need: half a minute)
+	$(PIP) --group test
+	for plugin in $(PLUGINS); do $(PIP) --no-build-isolation --editable ./$$plugin || exit 1; done
+	touch $@
+
+$(STAMPS)/lint: $(STAMPS)/tests
+	$(call say,Downloading what the checks need)
+	$(PIP) --group lint
 	touch $@

@@ -1,5 +1,6 @@
 """Any value for any argument of any public function: a result, or an error that says what is wrong."""
 
+import asyncio
 import fractions
 import functools
 import inspect
@@ -192,6 +193,24 @@ def _opened(path, names=None, *, n_leaves=None, **settings):
         return session.ask()
 
 
+def _learn_async(
+    oracle,
+    n_leaves=None,
+    method=None,
+    *,
+    source=None,
+    oracle_parameters=None,
+    budget=None,
+    batch=None,
+    learner=None,
+    session=None,
+    who=None,
+    progress=None,
+):
+    given = {name: value for name, value in locals().items() if value is not None}
+    return asyncio.run(ordhc.learn_async(**given))
+
+
 def _estimator(**given):
     return ordhc.OrdinalClustering(**given).fit(T.rows)
 
@@ -211,6 +230,7 @@ CALLS = {
     "cluster": (ordhc.cluster, {"data": T}),
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
+    "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
     "linkage": (ordhc.linkage, {"S": S}),
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),

@@ -57,7 +57,7 @@ def process(*arguments, **options):
         ["convert", "IN", "OUT"],
         ["convert", "b.csv", "OUT", "--names", "IN"],
         ["learn", "s.ordhc", "--items", "IN", "--export", "OUT"],
-        ["learn", "--oracle", "IN", "-o", "OUT"],
+        ["learn", "--oracle", "tree", "--source", "IN", "-o", "OUT"],
     ],
 )
 def test_an_output_is_no_input(answers, capsys, arguments):

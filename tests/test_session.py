@@ -302,19 +302,33 @@ def test_simulations(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     truth = random_tree(40).with_names([f"x{i}" for i in range(40)])
     ordhc.write_tree(truth, "t.nwk")
-    done = interview("--oracle", "t.nwk", "--schedule", "rounds", "--json", "-o", "u.json", input="")
+    done = interview(
+        "--oracle", "tree", "--source", "t.nwk", "--schedule", "rounds", "--json", "-o", "u.json", input=""
+    )
     found = json.loads(done.output)
     assert (found["done"], found["triplet_distance"], found["n_placed"]) == (True, 0, 40)
     assert ordhc.metrics.robinson_foulds(ordhc.read_tree("u.json"), truth) == 0
-    noisy = interview("--oracle", "t.nwk", "--noise", "0.7", "--repeat", "15", "--seed", "1", input="")
+    noisy = interview(
+        "--oracle",
+        "tree",
+        "--source",
+        "t.nwk",
+        "--accuracy",
+        "0.7",
+        "--repeat",
+        "15",
+        "--seed",
+        "1",
+        input="",
+    )
     assert "triplet distance" in noisy.output
-    kept = interview("s.ordhc", "--oracle", "t.nwk", "--budget", "50", input="")
+    kept = interview("s.ordhc", "--oracle", "tree", "--source", "t.nwk", "--budget", "50", input="")
     assert "50 answers" in kept.output
     for arguments, text in [
         (["--who", "ann"], "give a SESSION file"),
         (["x.ordhc"], "a new one needs --items"),
-        (["x.ordhc", "--noise", "0.5"], "--noise needs --oracle"),
-        (["--oracle", "t.nwk", "--items", "t.nwk"], "has its own names"),
+        (["x.ordhc", "--accuracy", "0.5"], "--accuracy needs --oracle"),
+        (["--oracle", "tree", "--source", "t.nwk", "--items", "t.nwk"], "not names"),
     ]:
         done = CliRunner().invoke(group, ["learn", *arguments])
         assert done.exit_code != 0

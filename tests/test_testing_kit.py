@@ -1,5 +1,6 @@
 """The conformance kit passes what is right and fails what is wrong."""
 
+import itertools
 import subprocess
 import sys
 
@@ -54,7 +55,17 @@ def test_builtin_oracles():
     points = np.random.default_rng(0).random((7, 2))
     S = -((points[:, None] - points[None]) ** 2).sum(axis=2)
     check_oracle("similarity", S)
+    check_oracle("similarity", S, width=4)
     check_oracle("tree", ordhc.linkage(S))
+    check_oracle("vectors", np.random.default_rng(1).normal(size=(9, 2)), similarity="cosine")
+    complete = [(i, *pair) for i in range(5) for pair in itertools.permutations(set(range(5)) - {i}, 2)]
+    near = [(i, j, k) for i, j, k in complete if S[i, j] > S[i, k]]
+    check_oracle("recorded", ordhc.Triplets(near), width=3, missing="none")
+    pairs = list(itertools.combinations(range(5), 2))
+    order = [(*a, *b) for a, b in itertools.permutations(pairs, 2) if S[a] > S[b]]
+    check_oracle("recorded", ordhc.Quadruplets(order), width=4)
+    with pytest.raises(ordhc.InputError, match="oracle 'tree' answers questions of \\(3,\\)"):
+        check_oracle("tree", ordhc.linkage(S), width=4)
 
 
 def test_specs_without_registration():
@@ -197,6 +208,28 @@ WRONG_ORACLES = {
     "deterministic": lambda source: lambda rows: np.random.default_rng().integers(0, 3, len(rows)),
     "order": lambda source: lambda rows: np.zeros(len(rows), dtype=int),
 }
+
+
+WRONG_ABOUT_PAIRS = {
+    "answers": lambda source: lambda rows: np.full(len(rows), 2),
+    "no_questions": lambda source: lambda rows: np.sign(rows[:, 0] - rows[:, 2]) if len(rows) else None,
+    "deterministic": lambda source: lambda rows: np.random.default_rng().integers(-1, 2, len(rows)),
+    "order": lambda source: lambda rows: np.ones(len(rows), dtype=int),
+}
+
+
+@pytest.mark.parametrize("check", WRONG_ABOUT_PAIRS)
+def test_wrong_oracles_about_pairs(check):
+    spec = OracleSpec(name="wrong", summary="x", make=WRONG_ABOUT_PAIRS[check], questions=(4,))
+    with pytest.raises(AssertionError, match=f"oracle 'wrong' fails the check '{check}'"):
+        check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
+
+
+def test_asynchronous_oracles_are_checked():
+    async def answer(rows):
+        return np.argmax(rows, axis=1)
+
+    check_oracle(OracleSpec(name="largest", summary="x", make=lambda source: answer), None, n_leaves=6)
 
 
 @pytest.mark.parametrize("check", WRONG_ORACLES)

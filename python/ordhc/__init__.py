@@ -17,7 +17,7 @@ from ordhc._version import __version__
 from ordhc.agglomerate.linkage import linkage
 from ordhc.asking.answers import estimate_p
 from ordhc.asking.learner import Learner, Questions
-from ordhc.asking.loop import learn
+from ordhc.asking.loop import learn, learn_async
 from ordhc.asking.planted import simulate_planted
 from ordhc.clustering.cluster import cluster
 from ordhc.clustering.refine import refine
@@ -59,6 +59,7 @@ __all__ = [
     "cluster",
     "estimate_p",
     "learn",
+    "learn_async",
     "linkage",
     "list_plugins",
     "metrics",

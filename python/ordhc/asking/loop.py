@@ -1,28 +1,49 @@
-"""The loop: a learner asks, an oracle answers."""
+"""The loop: a learner or a session asks, an oracle answers."""
 
+import asyncio
+import inspect
 import math
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.oracle import Oracle
+from ordhc.asking.registered import oracle_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["learn"]
+if TYPE_CHECKING:
+    from ordhc.asking.session import Session
+
+__all__ = ["learn", "learn_async"]
+
+#: Seconds between two looks at a session whose questions are all with others.
+_POLL = 0.5
+
+#: Questions go out, answers come in; None goes out where there is nothing to do but wait.
+Steps = Generator[NDArray[np.int32] | None, Any, None]
 
 
 def learn(
     oracle: Any,
     n_leaves: int | Sequence[str] | None = None,
-    method: str = "insertion",
+    method: str | None = None,
     *,
+    source: Any = None,
+    oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
     learner: Learner | None = None,
+    session: "Session | None" = None,
+    who: str | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Dendrogram:
@@ -33,15 +54,29 @@ def learn(
     oracle
         A callable on (m, 3) leaves that gives (m,) places of the odd one out (0, 1, 2; -1 for none), or on
         (m, 4) that gives 1 or -1, for whole batches; it may be asynchronous. Ready-made ones are in
-        `ordhc.oracles`. Several in a list answer side by side.
-    n_leaves, method, **settings
-        As in `Learner`: p, delta, schedule, parallel, exact, repeat, limit, seed, ...
+        `ordhc.oracles`. Several in a list answer side by side. Or the name of a registered oracle
+        (`ordhc plugins` lists them), which is made from `source`.
+    n_leaves
+        The number of leaves, or their names; by default those that the oracle knows. Where both sides have
+        names, the oracle is asked about leaves by name.
+    method, **settings
+        As in `Learner`: p, delta, schedule, parallel, exact, repeat, limit, seed, ...; and parameters of a
+        named oracle.
+    source
+        What a named oracle answers from: a tree, similarities, vectors, comparisons, ...
+    oracle_parameters
+        Parameters of a named oracle, where keywords would not say which of the two is meant.
     budget
         Ask so many questions at most and give the best tree so far.
     batch
         At most so many questions at a time; by default all that can be asked.
     learner
         One to go on with, instead of a new one.
+    session
+        A `Session` to go on with: every answer is in its file before the next question is asked, others may
+        answer at the same time, and the same call goes on after whatever stopped it.
+    who
+        Who answers, for the session; by default the name of the oracle.
     progress
         Called with the share of leaves that have their place, from 0 to 1.
 
@@ -52,65 +87,285 @@ def learn(
 
     Raises
     ------
+    InputError
+        An unknown oracle, parameters that it does not have, leaves that it does not know; an asynchronous
+        oracle where an event loop is running already, as in notebooks: there `await ordhc.learn_async(...)`.
     Exception
         What the oracle raises. All answers so far are kept: ``error.learner`` goes on with them,
-        ``learn(oracle, learner=error.learner)``.
+        ``learn(oracle, learner=error.learner)``; a session has them in its file.
 
     Examples
     --------
     >>> import ordhc
     >>> truth = ordhc.as_dendrogram("((0,(1,2)),((3,4),5));")
-    >>> tree = ordhc.learn(ordhc.oracles.from_tree(truth), 6)
+    >>> tree = ordhc.learn(ordhc.oracles.from_tree(truth))
     >>> ordhc.metrics.robinson_foulds(tree, truth)
     0.0
+    >>> ordhc.learn("vectors", source=[[0.0], [1.0], [5.0], [7.0]]).to_newick(branch_lengths=False)
+    '((0,1),(2,3));'
     """
-    progress = _checks.callback("progress", progress)
-    if learner is None:
-        if n_leaves is None:
-            raise InputError("give n_leaves, or a learner to go on with")
-        learner = Learner(n_leaves, method, budget=budget, **settings)
-    elif n_leaves is not None or settings:
-        raise InputError("a learner has its number of leaves and settings already")
-    elif not isinstance(learner, Learner):
-        raise InputError(f"learner = {_checks.quoted(learner)} is no Learner")
-    answer: Oracle = as_oracle(oracle)
-    spent = learner.n_asked
-    most = math.inf if budget is None else spent + _checks.whole("budget", budget, at_least=0)
-    size = None if batch is None else _checks.whole("batch", batch, at_least=1)
-    questions = learner.open
+    subject, answer, who = _prepared(
+        oracle, n_leaves, method, source, oracle_parameters, learner, session, who, budget, settings
+    )
+    steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
+    with ExitStack() as stack:
+        runner: asyncio.Runner | None = None
+        try:
+            rows = next(steps, _DONE)
+            while rows is not _DONE:
+                given = None
+                if rows is None:
+                    time.sleep(_POLL)
+                else:
+                    given = answer(rows)
+                    if inspect.isawaitable(given):
+                        if runner is None:
+                            _check_no_loop(given)
+                            runner = stack.enter_context(asyncio.Runner())
+                        given = runner.run(_awaited(given))
+                rows = _sent(steps, given)
+        except BaseException as error:
+            _stopped(steps, subject, error)
+            raise
+    tree: Dendrogram = subject.tree()
+    return tree
+
+
+async def learn_async(
+    oracle: Any,
+    n_leaves: int | Sequence[str] | None = None,
+    method: str | None = None,
+    *,
+    source: Any = None,
+    oracle_parameters: Mapping[str, Any] | None = None,
+    budget: int | None = None,
+    batch: int | None = None,
+    learner: Learner | None = None,
+    session: "Session | None" = None,
+    who: str | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Dendrogram:
+    """Learn a tree from an oracle, in an event loop that is running: in a notebook or a web server.
+
+    As `learn`, which see. Asynchronous oracles are awaited; others answer on a thread of their own, as the
+    learner thinks on one, so that the event loop goes on. Cancelling stops between two batches; all
+    answers so far are kept.
+
+    Examples
+    --------
+    >>> import asyncio, ordhc
+    >>> async def answer(rows):
+    ...     return ordhc.oracles.from_tree("((0,1),(2,3));")(rows)
+    >>> asyncio.run(ordhc.learn_async(answer, 4)).to_newick(branch_lengths=False)
+    '((0,1),(2,3));'
+    """
+    subject, answer, who = await asyncio.to_thread(
+        _prepared,
+        oracle,
+        n_leaves,
+        method,
+        source,
+        oracle_parameters,
+        learner,
+        session,
+        who,
+        budget,
+        settings,
+    )
+    steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
+    at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
+        getattr(answer, "__call__", None)  # noqa: B004
+    )
     try:
-        while not learner.done:
-            if not len(questions):
-                room = most - learner.n_asked
-                if room <= 0:
-                    break
-                questions = learner.ask(size if size is not None and size < room else _as_limit(room))
-            part = questions
-            if size is not None and len(questions) > size:
-                part = Questions(questions.ids[:size], questions.rows[:size])
-            if not len(part):
-                break
-            answers = _checks.array("the oracle's answers", answer(part.rows))
+        rows = await _on_thread(next, steps, _DONE)
+        while rows is not _DONE:
+            given = None
+            if rows is None:
+                await asyncio.sleep(_POLL)
+            else:
+                given = answer(rows) if at_once else await asyncio.to_thread(answer, rows)
+                if inspect.isawaitable(given):
+                    given = await given
+            rows = await _on_thread(_sent, steps, given)
+    except BaseException as error:
+        await _on_thread(_stopped, steps, subject, error)
+        raise
+    return await asyncio.to_thread(subject.tree)
+
+
+_DONE: Any = object()
+
+
+def _sent(steps: Steps, given: Any) -> Any:
+    """The next questions after these answers, or `_DONE`."""
+    try:
+        return steps.send(given)
+    except StopIteration:
+        return _DONE
+
+
+async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Work that isn't left half done when whoever waits for it is cancelled."""
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+async def _awaited(given: Any) -> Any:
+    return await given
+
+
+def _check_no_loop(given: Any) -> None:
+    """An error where an event loop is running already, in which nothing more can be run."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    if inspect.iscoroutine(given):
+        given.close()
+    raise InputError(
+        "the oracle is asynchronous, and an event loop is running already: `await ordhc.learn_async(...)`"
+    )
+
+
+def _prepared(
+    oracle: Any,
+    n_leaves: int | Sequence[str] | None,
+    method: str | None,
+    source: Any,
+    oracle_parameters: Mapping[str, Any] | None,
+    learner: Learner | None,
+    session: "Session | None",
+    who: str | None,
+    budget: int | None,
+    settings: dict[str, Any],
+) -> tuple[Any, Oracle, str | None]:
+    """Who asks, who answers, and by which name."""
+    if isinstance(oracle, str):
+        spec, answer, settings = oracle_of(oracle, source, oracle_parameters, settings)
+        widths = getattr(answer, "questions", spec.questions)
+        who = oracle if who is None and session is not None else who
+    else:
+        if source is not None or oracle_parameters is not None:
+            raise InputError("source and oracle_parameters are for oracles that are given by name")
+        answer = as_oracle(oracle)
+        widths = getattr(answer, "questions", (3, 4))
+        who = "oracle" if who is None and session is not None else who
+    if learner is not None and session is not None:
+        raise InputError("give a learner or a session, not both")
+    subject: Any = learner if session is None else session
+    if subject is None:
+        leaves = n_leaves
+        if leaves is None:
+            leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
+        if leaves is None:
+            raise InputError("give n_leaves, or a learner or a session to go on with")
+        given = settings if method is None else {**settings, "method": method}
+        subject = Learner(leaves, budget=budget, **given)
+    else:
+        _check_subject(subject, session is not None)
+        if n_leaves is not None or method is not None or settings:
+            what = "learner" if session is None else "session"
+            raise InputError(f"a {what} has its number of leaves and settings already")
+    if subject.width not in widths:
+        asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
+        name = f" {oracle!r}" if isinstance(oracle, str) else ""
+        raise InputError(
+            f"the oracle{name} answers questions about {known}, and this method asks about {asked}"
+        )
+    return subject, _by_name(answer, subject), who
+
+
+_KINDS = {3: "three leaves", 4: "two pairs"}
+
+
+def _check_subject(subject: Any, is_session: bool) -> None:
+    if not is_session:
+        if not isinstance(subject, Learner):
+            raise InputError(f"learner = {_checks.quoted(subject)} is no Learner")
+        return
+    from ordhc.asking.session import Session
+
+    if not isinstance(subject, Session):
+        raise InputError(
+            f"session = {_checks.quoted(subject)} is no Session; ordhc.Session(path, names) is one"
+        )
+
+
+def _by_name(answer: Oracle, subject: Any) -> Oracle:
+    """The oracle, asked about leaves by its own numbers."""
+    known, own = getattr(answer, "names", None), subject.names
+    if known is not None and own is not None:
+        if tuple(known) == tuple(own):
+            return answer
+        place = {name: leaf for leaf, name in enumerate(known)}
+        for name in own:
+            if name not in place:
+                raise InputError(f"leaves of the oracle: {_checks.unknown_name(name, known)}")
+        numbers = np.array([place[name] for name in own], dtype=np.int32)
+        return lambda rows: answer(numbers[rows])
+    n = getattr(answer, "n_leaves", None)
+    if n is not None and n < subject.n_leaves:
+        raise InputError(f"the oracle knows {n:,} leaves, and there are {subject.n_leaves:,}")
+    return answer
+
+
+def _steps(
+    subject: Any, budget: int | None, batch: int | None, who: str | None, progress: Progress | None
+) -> Steps:
+    """Ask and tell until all is known or the budget is spent; a session gets back what stays unanswered."""
+    most = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
+    size = math.inf if batch is None else _checks.whole("batch", batch, at_least=1)
+    is_learner = isinstance(subject, Learner)
+    # What a learner asked before and nobody answered is no new question.
+    left = subject.open if is_learner else Questions(np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
+    spent = 0
+    while not subject.done:
+        if not len(left):
+            room = min(most - spent, size)
+            if room <= 0:
+                return
+            limit = None if room == math.inf else int(room)
+            left = subject.ask(limit) if is_learner else subject.ask(limit, who=who)
+            spent += len(left)
+            if not len(left):
+                if is_learner:
+                    return
+                yield None
+                continue
+        part = left if size >= len(left) else Questions(left.ids[: int(size)], left.rows[: int(size)])
+        try:
+            given = yield part.rows
+            answers = _checks.array("the oracle's answers", given)
             if answers.shape != (len(part),):
                 raise InputError(f"the oracle gave {answers.shape} answers to {len(part)} questions")
-            learner.tell(part.ids, answers)
-            questions = Questions(questions.ids[len(part) :], questions.rows[len(part) :])
-            if progress is not None:
-                progress(learner.n_placed / learner.n_leaves)
-    except BaseException as error:
-        _keep(error, learner)
-        raise
-    return learner.tree()
+        except BaseException:
+            if not is_learner:
+                subject.release(left.ids)
+            raise
+        if is_learner:
+            subject.tell(part.ids, answers)
+        else:
+            subject.tell(part.ids, answers, who=who)
+        left = Questions(left.ids[len(part) :], left.rows[len(part) :])
+        if progress is not None:
+            progress(subject.n_placed / subject.n_leaves)
 
 
-def _as_limit(room: float) -> int | None:
-    return None if room == math.inf else int(room)
-
-
-def _keep(error: BaseException, learner: Learner) -> None:
-    """The learner goes with the error."""
+def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
+    """End the steps; the learner goes with the error."""
     try:
-        error.learner = learner  # type: ignore[attr-defined]
-        error.add_note(f"{learner.n_answered} answers are kept in the learner of this error (error.learner)")
+        steps.close()
+        if isinstance(subject, Learner):
+            error.learner = subject  # type: ignore[attr-defined]
+            error.add_note(
+                f"{subject.n_answered} answers are kept in the learner of this error (error.learner)"
+            )
+        else:
+            error.add_note("all answers are kept in the session; the same call goes on")
     except (AttributeError, TypeError):
         pass

@@ -1,5 +1,6 @@
-"""What an oracle is: questions in, answers out."""
+"""What an oracle is: questions in, answers out, at once or awaited."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,53 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["Oracle", "checked_answers", "checked_questions"]
+__all__ = ["Answering", "Oracle", "checked_answers", "checked_questions", "then"]
 
 
-Oracle = Callable[[NDArray[Any]], NDArray[Any]]
+Oracle = Callable[[NDArray[Any]], Any]
+
+
+class Answering:
+    """A callable on batches of questions that may know how many leaves there are, and their names.
+
+    `questions` says how many leaves a question may have: 3, 4 or both.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Any], Any],
+        n_leaves: int | None = None,
+        names: tuple[str, ...] | None = None,
+        questions: tuple[int, ...] = (3, 4),
+    ) -> None:
+        self._answer = answer
+        self.n_leaves = n_leaves
+        self.names = names
+        self.questions = questions
+
+    @classmethod
+    def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
+        """What answers with the help of another oracle, about the same leaves."""
+        known = (getattr(oracle, "n_leaves", None), getattr(oracle, "names", None))
+        return cls(answer, *known, getattr(oracle, "questions", (3, 4)))
+
+    def __call__(self, rows: ArrayLike) -> Any:
+        """Answer a batch."""
+        return self._answer(rows)
+
+    def __repr__(self) -> str:
+        return f"<oracle{'' if self.n_leaves is None else f' about {self.n_leaves:,} leaves'}>"
+
+
+def then(given: Any, work: Callable[[Any], Any]) -> Any:
+    """What work makes of something given, or of what it turns out to be once it is awaited."""
+    if not inspect.isawaitable(given):
+        return work(given)
+
+    async def awaited() -> Any:
+        return work(await given)
+
+    return awaited()
 
 
 def checked_questions(

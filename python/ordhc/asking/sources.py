@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc.asking.oracle import Oracle, checked_questions
+from ordhc.asking.oracle import Answering, checked_questions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
+from ordhc.similarities.vectors import as_vectors, normalized
+from ordhc.tree.convert import as_dendrogram, index_names
 
 __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
 
@@ -27,7 +29,7 @@ def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
 # --- those that know ------------------------------------------------------------------------
 
 
-def from_tree(tree: Any) -> Oracle:
+def from_tree(tree: Any) -> Answering:
     """Answers as a tree has it: the odd one out is the leaf that joins last.
 
     Leaves that part at the same node (merges of equal height, one in the other) give -1.
@@ -38,18 +40,16 @@ def from_tree(tree: Any) -> Oracle:
     >>> ordhc.oracles.from_tree("((0,1),(2,3));")([[0, 2, 1], [3, 1, 2]])
     array([1, 1], dtype=int8)
     """
-    from ordhc.tree.convert import as_dendrogram
-
     found = as_dendrogram(tree)
     knows = _ordhc.TreeOracle(found._tree)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         return knows.answer(checked_questions(rows, found.n_leaves))
 
-    return answer
+    return Answering(answer, found.n_leaves, found.names, (3,))
 
 
-def from_similarity(S: ArrayLike) -> Oracle:
+def from_similarity(S: ArrayLike) -> Answering:
     """Answers as an (n, n) similarity matrix has it: the most similar pair stays together.
 
     Examples
@@ -59,13 +59,14 @@ def from_similarity(S: ArrayLike) -> Oracle:
     >>> oracle([[0, 1, 2]]), oracle([[0, 1, 1, 2]])
     (array([2], dtype=int8), array([1], dtype=int8))
     """
+    names = _checks.names(index_names(S))
     matrix = _checks.numbers_of("similarities", S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"similarities have shape {matrix.shape}, not (n, n)")
-    return _by_pairs(lambda i, j: matrix[i, j], len(matrix))
+    return Answering(_by_pairs(lambda i, j: matrix[i, j], len(matrix)), len(matrix), names)
 
 
-def from_vectors(X: ArrayLike, similarity: str = "euclidean") -> Oracle:
+def from_vectors(X: ArrayLike, similarity: str = "euclidean") -> Answering:
     """Answers as vectors have it, without a matrix of pairs.
 
     Parameters
@@ -81,8 +82,7 @@ def from_vectors(X: ArrayLike, similarity: str = "euclidean") -> Oracle:
     >>> ordhc.oracles.from_vectors([[0.0], [1.0], [5.0]])([[2, 0, 1]])
     array([0], dtype=int8)
     """
-    from ordhc.similarities.vectors import as_vectors, normalized
-
+    names = _checks.names(index_names(X))
     rows = as_vectors(X)
     if not isinstance(rows, np.ndarray):
         rows = rows.toarray()
@@ -95,10 +95,12 @@ def from_vectors(X: ArrayLike, similarity: str = "euclidean") -> Oracle:
             return -((rows[i] - rows[j]) ** 2).sum(axis=1)  # type: ignore[no-any-return]
         return (rows[i] * rows[j]).sum(axis=1)  # type: ignore[no-any-return]
 
-    return _by_pairs(pairs, len(rows))
+    return Answering(_by_pairs(pairs, len(rows)), len(rows), names)
 
 
-def _by_pairs(similarity: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]], n: int) -> Oracle:
+def _by_pairs(
+    similarity: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]], n: int
+) -> Callable[[ArrayLike], NDArray[np.int8]]:
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         table = checked_questions(rows, n, (3, 4))
         if table.shape[1] == 4:
@@ -110,7 +112,7 @@ def _by_pairs(similarity: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]], 
     return answer
 
 
-def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Oracle:
+def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answering:
     """Answers from comparisons that were collected before.
 
     A leaf is the odd one out if both others were said to be closer to each other than to it (by the
@@ -173,33 +175,37 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Oracle:
             return -1
         return votes.index(best)
 
+    width = 3 if isinstance(data, Triplets) else 4
+
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
-        width = 3 if isinstance(data, Triplets) else 4
         return np.array(
             [one(row) for row in checked_questions(rows, data.n_leaves, (width,)).tolist()], dtype=np.int8
         )
 
-    return answer
+    return Answering(answer, data.n_leaves, data.names, (width,))
 
 
-def person(names: Sequence[str] | None = None) -> Oracle:
-    """Asks the person at the terminal, one question after the other: 1, 2 or 3 is the odd one out, 0 none.
+def person(names: Sequence[str] | None = None) -> Answering:
+    """Asks the person at the terminal, one question after the other: 1, 2 or 3, and 0 for none.
 
     `ordhc learn` is the comfortable way, with undo, pauses and a file that keeps all answers.
     """
     names = _checks.names(names)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
+        table = checked_questions(rows, None if names is None else len(names), (3, 4))
+        pairs = table.shape[1] == 4
+        question = "Which pair is more similar?" if pairs else "Which is the odd one out?"
+        meaning = {"0": 0, "1": 1, "2": -1} if pairs else {"0": -1, "1": 0, "2": 1, "3": 2}
         answers = []
-        for row in checked_questions(rows, None if names is None else len(names)).tolist():
+        for row in table.tolist():
             texts = [names[leaf] if names is not None else f"leaf {leaf}" for leaf in row]
+            if pairs:
+                texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
             shown = ", ".join(f"{at} {text}" for at, text in enumerate(texts, 1))
-            while True:
-                given = input(f"Which is the odd one out? {shown} (0: none) ").strip()
-                if given in ("0", "1", "2", "3"):
-                    answers.append(int(given) - 1)
-                    break
-                print("Please answer 0, 1, 2 or 3.")
+            while (given := input(f"{question} {shown} (0: none) ").strip()) not in meaning:
+                print(f"Please answer {', '.join(meaning)}.")
+            answers.append(meaning[given])
         return np.array(answers, dtype=np.int8)
 
-    return answer
+    return Answering(answer, None if names is None else len(names), names)

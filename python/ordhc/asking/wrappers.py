@@ -1,4 +1,4 @@
-"""Oracles around others: wrong at times, repeated, counted, kept."""
+"""Oracles around others: wrong at times, repeated, counted, kept; asynchronous where these are."""
 
 import asyncio
 import inspect
@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.asking.oracle import Oracle, checked_answers, checked_questions
+from ordhc.asking.answers import comparisons_of
+from ordhc.asking.oracle import Answering, Oracle, checked_answers, checked_questions, then
 from ordhc.asking.sources import from_tree, recorded
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["as_oracle", "counting", "majority", "noisy", "recording", "workers"]
-
-
-# --- wrappers --------------------------------------------------------------------------------
 
 
 def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Oracle:
@@ -48,9 +46,11 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
     right = as_oracle(oracle)
     random = np.random.default_rng(_checks.seed(seed))
 
-    def answer(rows: ArrayLike) -> NDArray[np.int8]:
+    def answer(rows: ArrayLike) -> Any:
         table = checked_questions(rows, None, (3, 4))
-        answers = checked_answers(right(table), table)
+        return then(right(table), lambda given: wronged(table, checked_answers(given, table)))
+
+    def wronged(table: NDArray[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
         if table.ndim == 2 and table.shape[1] == 4:
             return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
         if not len(answers):
@@ -75,7 +75,7 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
             lies[answers >= 0] = -1
         return np.where(random.random(len(answers)) < p, answers, lies).astype(np.int8)
 
-    return answer
+    return Answering.around(right, answer)
 
 
 def majority(oracle: Any, k: int) -> Oracle:
@@ -91,9 +91,12 @@ def majority(oracle: Any, k: int) -> Oracle:
     k = _checks.whole("k", k, at_least=1)
     one = as_oracle(oracle)
 
-    def answer(rows: ArrayLike) -> NDArray[np.int8]:
+    def answer(rows: ArrayLike) -> Any:
         table = checked_questions(rows, None, (3, 4))
-        given = np.stack([checked_answers(one(table), table) for _ in range(k)])
+        return then(_all([one(table) for _ in range(k)]), lambda each: decided(table, each))
+
+    def decided(table: NDArray[Any], each: list[Any]) -> NDArray[np.int8]:
+        given = np.stack([checked_answers(answers, table) for answers in each])
         choices = np.array([0, 1, 2, -1] if table.ndim == 2 and table.shape[1] == 3 else [1, -1, 0])
         counts = (given[None] == choices[:, None, None]).sum(axis=1)
         best = counts.max(axis=0, initial=0)
@@ -101,7 +104,7 @@ def majority(oracle: Any, k: int) -> Oracle:
         tied = (counts == best).sum(axis=0) > 1
         return np.where(tied, undecided, choices[counts.argmax(axis=0)]).astype(np.int8)
 
-    return answer
+    return Answering.around(one, answer)
 
 
 class counting:  # noqa: N801
@@ -118,13 +121,18 @@ class counting:  # noqa: N801
 
     def __init__(self, oracle: Any) -> None:
         self._oracle = as_oracle(oracle)
+        self.n_leaves = getattr(self._oracle, "n_leaves", None)
+        self.names = getattr(self._oracle, "names", None)
+        self.questions = getattr(self._oracle, "questions", (3, 4))
         self.n_questions = 0
         self.n_batches = 0
 
-    def __call__(self, rows: ArrayLike) -> NDArray[Any]:
+    def __call__(self, rows: ArrayLike) -> Any:
         """Answer a batch."""
-        table = checked_questions(rows, None, (3, 4))
-        answers = checked_answers(self._oracle(table), table)
+        table = checked_questions(rows, None, (3, 4)).copy()
+        return then(self._oracle(table), lambda given: self._counted(table, checked_answers(given, table)))
+
+    def _counted(self, _table: NDArray[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
         self.n_questions += len(answers)
         self.n_batches += 1
         return answers
@@ -146,12 +154,9 @@ class recording(counting):  # noqa: N801
         super().__init__(oracle)
         self._kept: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
-    def __call__(self, rows: ArrayLike) -> NDArray[Any]:
-        """Answer a batch."""
-        table = checked_questions(rows, None, (3, 4)).copy()
-        answers = super().__call__(table)
-        self._kept.append((table, np.array(answers)))
-        return answers
+    def _counted(self, table: NDArray[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
+        self._kept.append((table, answers.copy()))
+        return super()._counted(table, answers)
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -167,8 +172,6 @@ class recording(counting):  # noqa: N801
         self, n_leaves: int | None = None, names: Sequence[str] | None = None
     ) -> Triplets | Quadruplets:
         """The answers as triplets, two for each odd one out, or as quadruplets."""
-        from ordhc.asking.answers import comparisons_of
-
         rows = self.rows
         names = _checks.names(names)
         if n_leaves is None:
@@ -195,18 +198,17 @@ def workers(oracles: Sequence[Any]) -> Oracle:
     if not each:
         raise InputError("there are no oracles")
 
-    def answer(rows: ArrayLike) -> NDArray[Any]:
+    def answer(rows: ArrayLike) -> Any:
         table = checked_questions(rows, None, (3, 4))
         parts = np.array_split(table, min(len(each), max(len(table), 1)))
         with ThreadPoolExecutor(len(each)) as pool:
-            given = list(
-                pool.map(
-                    lambda pair: checked_answers(pair[0](pair[1]), pair[1]), zip(each, parts, strict=False)
-                )
-            )
-        return np.concatenate(given)
+            given = list(pool.map(lambda pair: pair[0](pair[1]), zip(each, parts, strict=False)))
+        return then(_all(given), lambda answers: joined(parts, answers))
 
-    return answer
+    def joined(parts: list[NDArray[Any]], answers: list[Any]) -> NDArray[np.int8]:
+        return np.concatenate([checked_answers(*pair) for pair in zip(answers, parts, strict=True)])
+
+    return Answering.around(each[0], answer)
 
 
 def as_oracle(oracle: Any) -> Oracle:
@@ -221,13 +223,18 @@ def as_oracle(oracle: Any) -> Oracle:
         raise InputError(
             f"an oracle is a callable on (m, 3) leaves, not {type(oracle).__name__}; ordhc.oracles has some"
         )
-
-    def answer(rows: NDArray[Any]) -> Any:
-        given = oracle(rows)
-        return asyncio.run(_awaited(given)) if inspect.isawaitable(given) else given
-
-    return answer
+    return oracle  # type: ignore[no-any-return]
 
 
-async def _awaited(given: Any) -> Any:
-    return await given
+def _all(given: list[Any]) -> Any:
+    """All that is given, at once, or awaited side by side if any of it has to be."""
+    if not any(map(inspect.isawaitable, given)):
+        return given
+
+    async def one(found: Any) -> Any:
+        return await found if inspect.isawaitable(found) else found
+
+    async def gathered() -> list[Any]:
+        return await asyncio.gather(*map(one, given))
+
+    return gathered()

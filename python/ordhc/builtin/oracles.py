@@ -9,19 +9,35 @@ from ordhc.plugins.specs import OracleSpec
 def ordhc_oracles() -> list[OracleSpec]:
     """Register the oracles that answer from what they know, and the person at the terminal."""
     return [
-        OracleSpec(name="tree", summary="answers as a dendrogram has it", make=from_tree),
-        OracleSpec(name="similarity", summary="answers as a matrix has it", make=from_similarity),
+        OracleSpec(name="tree", summary="answers as a dendrogram has it", make=from_tree, takes=("tree",)),
+        OracleSpec(
+            name="similarity",
+            summary="answers as a matrix of similarities has it",
+            make=from_similarity,
+            takes=("similarity",),
+            questions=(3, 4),
+        ),
         OracleSpec(
             name="vectors",
             summary="answers as vectors have it",
             make=from_vectors,
+            takes=("vectors",),
+            questions=(3, 4),
             parameters={"similarity": "euclidean"},
         ),
         OracleSpec(
             name="recorded",
             summary="answers that were collected before",
             make=recorded,
+            takes=("triplets", "quadruplets"),
+            questions=(3, 4),
             parameters={"missing": "error"},
         ),
-        OracleSpec(name="person", summary="the person at the terminal", make=person),
+        OracleSpec(
+            name="person",
+            summary="the person at the terminal",
+            make=person,
+            takes=("names", "nothing"),
+            questions=(3, 4),
+        ),
     ]

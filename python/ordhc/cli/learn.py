@@ -1,17 +1,20 @@
 """`ordhc learn`: a tree by asking, a person or a simulation."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.sources import from_tree
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.output import check_outputs, emit_json, progress_bar
+from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
+    from ordhc.tree.dendrogram import Dendrogram
 
 #: Seconds between two looks at the file for others' answers.
 _POLL = 0.5
@@ -20,8 +23,10 @@ _POLL = 0.5
 @click.command(no_args_is_help=True)
 @click.argument("session", required=False)
 @click.option("--items", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`.")
-@click.option("--oracle", metavar="TREE", help="Instead of a person: answer as this tree has it.")
-@click.option("--noise", type=float, metavar="P", help="With --oracle: right with probability P only.")
+@click.option("--oracle", metavar="NAME", help="Who answers instead of a person (see `ordhc plugins`).")
+@click.option("--source", metavar="FILE", help="What the oracle answers from: a tree, vectors, answers, ...")
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the oracle.")
+@click.option("--accuracy", type=float, metavar="P", help="With --oracle: right with probability P only.")
 @click.option("--method", help="insertion (the default), quick, robust, single, complete, ...")
 @click.option("--p", type=float, help="How likely answers are right; below 1 the method is robust.")
 @click.option(
@@ -43,7 +48,9 @@ def learn(
     session: str | None,
     items: str | None,
     oracle: str | None,
-    noise: float | None,
+    source: str | None,
+    params: tuple[str, ...],
+    accuracy: float | None,
     budget: int | None,
     who: str | None,
     outputs: tuple[str, ...],
@@ -62,46 +69,45 @@ def learn(
     Examples:
       ordhc learn animals.ordhc --items animals.txt
       ordhc learn animals.ordhc -o tree.nwk --export answers.csv
-      ordhc learn --oracle tree.nwk --noise 0.8
+      ordhc learn --oracle tree --source tree.nwk --accuracy 0.8
+      ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
     """
-    from ordhc.errors import InputError
     from ordhc.io import write_comparisons, write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
 
-    check_outputs(
-        outputs,
-        (),
-        None,
-        n_clusters=None,
-        as_json=as_json,
-        inputs=(session, items, oracle),
-    )
+    inputs = (session, items, source)
+    check_outputs(outputs, (), None, n_clusters=None, as_json=as_json, inputs=inputs)
     if export is not None:
-        check_outputs_apart([export, *outputs], (session, items, oracle))
+        check_outputs_apart([export, *outputs], inputs)
         check_writable(export)
     if session is None and oracle is None:
-        raise click.UsageError("give a SESSION file, or --oracle TREE for a simulation")
-    if noise is not None and oracle is None:
-        raise click.UsageError("--noise needs --oracle")
+        raise click.UsageError("give a SESSION file, or --oracle NAME --source FILE for a simulation")
+    for option, value in (("--accuracy", accuracy), ("--source", source), ("--param", params or None)):
+        if value is not None and oracle is None:
+            raise click.UsageError(f"{option} needs --oracle")
     given = {
         name: value
         for name, value in {**settings, "budget": budget, "seed": seed}.items()
         if value is not None
     }
-    if oracle is not None and session is None:
-        if items is not None:
-            raise InputError("--items are for a session; the oracle's tree has its own names")
-        found = _simulate(oracle, noise, given, quiet)
+    answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given)
+    if session is None:
+        assert answerer is not None
+        if export is not None:
+            raise click.UsageError("--export needs a SESSION, which keeps the answers")
+        found = _simulated(answerer, items, given, quiet)
     else:
-        assert session is not None
-        with _opened(session, items, oracle, given) as kept:
-            if oracle is None:
+        with _opened(session, items, answerer, given) as kept:
+            if answerer is None:
                 try:
                     _interview(kept, who)
                 except KeyboardInterrupt:
                     click.echo(f"\n{_LEFT}", err=True)
             else:
-                _answer_all(kept, oracle, noise, given.get("seed", 0), quiet)
+                from ordhc.asking.loop import learn as verb
+
+                with progress_bar("asking", quiet=quiet) as progress:
+                    verb(answerer.oracle, session=kept, who=who or oracle, progress=progress)
             if export is not None:
                 write_comparisons(kept.comparisons(), export)
             found = {
@@ -121,51 +127,89 @@ def learn(
         click.echo(
             f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}"
         )
-        if "triplet_distance" in found:
+        if "n_rounds" in found:
             click.echo(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
             click.echo(f"rounds  {found['n_rounds']:,}")
+        if "triplet_distance" in found:
             click.echo(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
         for path in outputs:
             click.echo(f"wrote    {path}")
 
 
-def _opened(session: str, items: str | None, oracle: str | None, given: dict[str, Any]) -> "Session":
+@dataclass(frozen=True)
+class _Answerer:
+    """A registered oracle, and what is known of its leaves; the tree, where it answers from one."""
+
+    oracle: "Answering"
+    truth: "Dendrogram | None"
+
+
+def _answerer(
+    name: str, path: str | None, params: tuple[str, ...], accuracy: float | None, given: dict[str, Any]
+) -> _Answerer:
+    """The oracle of a name, which answers from a file. Settings come to tell how often it is right."""
+    from pathlib import Path
+
+    from ordhc.asking.oracle import Answering
+    from ordhc.asking.registered import oracle_of
+    from ordhc.cli.sources import read_source
+    from ordhc.errors import InputError
+    from ordhc.plugins import registry
+
+    if name not in registry.names("oracle") and path is None and Path(name).exists():
+        raise InputError(f"--oracle is a name: to answer as {name} has it, --oracle tree --source {name}")
+    spec = registry.get("oracle", name)
+    source, names = (None, None) if path is None else read_source(spec.takes, path, given.get("method"))
+    _, answer, _ = oracle_of(name, source, parameters_of(params), {})
+    names = getattr(answer, "names", None) or names
+    n_leaves = getattr(answer, "n_leaves", None)
+    widths = getattr(answer, "questions", spec.questions)
+    if accuracy is not None:
+        answer = noisy(answer, accuracy, seed=given.get("seed", 0))
+        if accuracy > 0.5 and not {"p", "repeat"} & set(given):
+            # Unless told otherwise the learner knows how often the answers are right.
+            given["p"] = accuracy
+    return _Answerer(Answering(answer, n_leaves, names, widths), source if spec.takes == ("tree",) else None)
+
+
+def _opened(session: str, items: str | None, answerer: _Answerer | None, given: dict[str, Any]) -> "Session":
     from pathlib import Path
 
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
-    from ordhc.io import read_names, read_tree
+    from ordhc.io import read_names
 
     names = None if items is None else read_names(items)
     n_leaves = None
-    if oracle is not None and names is None:
-        tree = read_tree(oracle)
-        names, n_leaves = tree.names, tree.n_leaves
-    if not Path(session).exists() and names is None and n_leaves is None:
+    is_new = not Path(session).exists()
+    if is_new and answerer is not None and names is None:
+        names, n_leaves = answerer.oracle.names, answerer.oracle.n_leaves
+    if is_new and names is None and n_leaves is None:
         raise InputError(f"{session}: there is no such session; a new one needs --items FILE")
-    return Session(session, names, n_leaves=n_leaves, **given)
+    if not is_new and answerer is not None:
+        given.pop("p", None)
+    return Session(session, names, n_leaves=None if names else n_leaves, **given)
 
 
-def _simulate(path: str, noise: float | None, given: dict[str, Any], quiet: bool) -> dict[str, Any]:
+def _simulated(answerer: _Answerer, items: str | None, given: dict[str, Any], quiet: bool) -> dict[str, Any]:
+    """What is learned from an oracle, without a file."""
     import math
 
     from ordhc import metrics
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn as verb
-    from ordhc.io import read_tree
+    from ordhc.errors import InputError
+    from ordhc.io import read_names
 
-    truth = read_tree(path)
-    oracle = from_tree(truth)
-    if noise is not None:
-        oracle = noisy(oracle, noise, seed=given.get("seed", 0))
-        if noise > 0.5 and not {"p", "repeat"} & set(given):
-            # Unless told otherwise the learner knows how often the answers are right.
-            given = {**given, "p": noise}
-    learner = Learner(truth.names or truth.n_leaves, **given)
+    oracle = answerer.oracle
+    leaves = oracle.names or oracle.n_leaves if items is None else read_names(items)
+    if leaves is None:
+        raise InputError("the oracle does not know how many leaves there are: give --items FILE")
+    learner = Learner(leaves, **given)
     with progress_bar("asking", quiet=quiet) as progress:
         tree = verb(oracle, learner=learner, progress=progress)
-    n = truth.n_leaves
-    return {
+    n = tree.n_leaves
+    found = {
         "tree": tree,
         "n_answers": learner.n_answered,
         "n_placed": learner.n_placed,
@@ -173,28 +217,10 @@ def _simulate(path: str, noise: float | None, given: dict[str, Any], quiet: bool
         "done": learner.done,
         "remaining_estimate": learner.remaining_estimate,
         "per_n_log_n": learner.n_answered / (n * math.log2(n)) if n > 1 else 0.0,
-        "triplet_distance": metrics.triplet_distance(tree, truth),
     }
-
-
-def _answer_all(session: "Session", path: str, noise: float | None, seed: int, quiet: bool) -> None:
-    from ordhc.io import read_tree
-
-    truth = read_tree(path)
-    if truth.names is not None and session.names is not None:
-        place = {name: leaf for leaf, name in enumerate(session.names)}
-        truth = truth.relabel([place[name] for name in truth.names])
-    oracle = from_tree(truth)
-    if noise is not None:
-        oracle = noisy(oracle, noise, seed=seed)
-    with progress_bar("asking", quiet=quiet) as progress:
-        while not session.done:
-            questions = session.ask(None)
-            if not len(questions):
-                break
-            session.tell(questions.ids, oracle(questions.rows), who="oracle")
-            if progress is not None:
-                progress(session.n_placed / session.n_leaves)
+    if answerer.truth is not None and answerer.truth.n_leaves == n:
+        found["triplet_distance"] = metrics.triplet_distance(tree, answerer.truth)
+    return found
 
 
 #: What somebody who leaves is told.

@@ -5,6 +5,7 @@ from ordhc.io.comparisons import read_answers, read_quadruplets, read_triplets
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
 from ordhc.io.trees import read_tree, write_tree
+from ordhc.io.vectors import read_vectors
 from ordhc.io.writing import write_comparisons
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "read_reference",
     "read_tree",
     "read_triplets",
+    "read_vectors",
     "write_comparisons",
     "write_tree",
 ]

@@ -19,6 +19,8 @@ __all__ = [
 
 DATA = ("triplets", "quadruplets", "vectors")
 OBJECTIVES = ("dasgupta", "revenue", "satisfied")
+#: What an oracle is made from.
+SOURCES = ("tree", "similarity", "vectors", "triplets", "quadruplets", "names", "path", "nothing")
 REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity")
 
 
@@ -218,15 +220,28 @@ class OracleSpec(Spec):
     ----------
     make
         `make(source, **parameters)` gives a callable that takes (m, 3) leaf ids and gives (m,)
-        integers: which of the three is the odd one out (0, 1, 2), or -1 for none.
+        integers: which of the three is the odd one out (0, 1, 2), or -1 for none; and (m, 4), are i and j
+        more similar than k and l: 1, -1, or 0 for neither. It may be asynchronous. What has `n_leaves` (and
+        `names`) tells how many leaves it knows.
+    takes
+        What `source` may be: of "tree", "similarity", "vectors", "triplets", "quadruplets", "names", "path"
+        (a file's name, as it is), and "nothing". The command line reads its file as the first of these.
+    questions
+        How many leaves a question that it answers has: 3, 4, or both.
     """
 
     kind: ClassVar[str] = "oracle"
     make: Callable[..., Callable[[Any], Any]]
+    takes: tuple[str, ...] = ("path",)
+    questions: tuple[int, ...] = (3,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._need("make", callable(self.make), "a callable")
+        for what, known in (("takes", SOURCES), ("questions", (3, 4))):
+            given = getattr(self, what)
+            fine = isinstance(given, tuple) and bool(given) and set(given) <= set(known)
+            self._need(what, fine, f"a tuple of {', '.join(map(str, known))}")
 
 
 @dataclass(frozen=True, kw_only=True)

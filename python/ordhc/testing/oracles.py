@@ -1,6 +1,9 @@
 """Checks of oracles, small and named: each takes one subject and raises AssertionError."""
 
+import asyncio
+import inspect
 from collections.abc import Callable, Collection, Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,22 +24,35 @@ __all__ = ["ORACLE_CHECKS", "check_oracle"]
 class _Oracle(Subject[OracleSpec]):
     source: Any
     n_leaves: int
+    width: int
 
     def ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        answers = np.asarray(self.spec.make(self.source, **self.settings)(rows))
+        made = self.spec.make(self.source, **self.settings)
+        given = made(rows)
+        answers = np.asarray(asyncio.run(_awaited(given)) if inspect.isawaitable(given) else given)
         need(answers.shape == (len(rows),), f"{len(rows)} questions give answers of {answers.shape}")
         need(answers.dtype.kind in "iu", f"answers are {answers.dtype}, not integers")
-        wrong = answers[(answers < -1) | (answers > 2)]
-        need(not wrong.size, f"an answer is {wrong[:1]}, not -1, 0, 1 or 2")
+        known = [-1, 0, 1, 2] if self.width == 3 else [-1, 0, 1]
+        wrong = answers[~np.isin(answers, known)]
+        need(not wrong.size, f"an answer is {wrong[:1]}, not one of {known}")
         return answers.astype(np.int64)
 
     def questions(self, m: int = 50) -> NDArray[np.int64]:
+        """Three different leaves, or two pairs that may have a leaf in common."""
         random = np.random.default_rng(0)
-        return np.array([random.choice(self.n_leaves, 3, replace=False) for _ in range(m)])
+        if self.width == 3:
+            return np.array([random.choice(self.n_leaves, 3, replace=False) for _ in range(m)])
+        pairs = list(combinations(range(self.n_leaves), 2))
+        chosen = [random.choice(len(pairs), 2, replace=False) for _ in range(m)]
+        return np.array([[*pairs[first], *pairs[second]] for first, second in chosen])
+
+
+async def _awaited(given: Any) -> Any:
+    return await given
 
 
 def _oracle_answers(oracle: _Oracle) -> None:
-    """One answer per question, -1, 0, 1 or 2, and the questions stay as they are."""
+    """One answer per question of the values that there are, and the questions stay as they are."""
     rows = oracle.questions()
     before = rows.copy()
     oracle.ask(rows)
@@ -46,7 +62,7 @@ def _oracle_answers(oracle: _Oracle) -> None:
 
 def _oracle_no_questions(oracle: _Oracle) -> None:
     """No questions give no answers."""
-    oracle.ask(np.zeros((0, 3), dtype=np.int64))
+    oracle.ask(np.zeros((0, oracle.width), dtype=np.int64))
 
 
 def _oracle_deterministic(oracle: _Oracle) -> None:
@@ -56,18 +72,23 @@ def _oracle_deterministic(oracle: _Oracle) -> None:
 
 
 def _oracle_order(oracle: _Oracle) -> None:
-    """The odd one out is the same leaf in whichever order the three are shown."""
+    """The odd one out is the same leaf in whichever order the three are shown; the closer pair, too."""
     rows = oracle.questions()
-    odd = _leaf(rows, oracle.ask(rows))
-    for order in ([1, 2, 0], [1, 0, 2]):
+    orders = ([1, 2, 0], [1, 0, 2]) if oracle.width == 3 else ([1, 0, 2, 3], [0, 1, 3, 2], [2, 3, 0, 1])
+    meant = _meant(rows, oracle.ask(rows))
+    for order in orders:
         shown = np.ascontiguousarray(rows[:, order])
-        differ = np.flatnonzero(_leaf(shown, oracle.ask(shown)) != odd)
+        differ = np.flatnonzero((_meant(shown, oracle.ask(shown)) != meant).any(axis=1))
         if differ.size:
             raise AssertionError(f"the answer about {rows[differ[0]].tolist()} depends on the order shown")
 
 
-def _leaf(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(answers < 0, -1, rows[np.arange(len(rows)), np.maximum(answers, 0)])
+def _meant(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The leaf, or the leaves of the pair, that answers mean; -1 for none."""
+    if rows.shape[1] == 3:
+        return np.where(answers < 0, -1, rows[np.arange(len(rows)), np.maximum(answers, 0)])[:, None]
+    pairs = np.sort(np.where((answers > 0)[:, None], rows[:, :2], rows[:, 2:]), axis=1)
+    return np.where((answers == 0)[:, None], -1, pairs)
 
 
 #: The checks of `check_oracle`, by name.
@@ -85,6 +106,7 @@ def check_oracle(
     source: Any,
     *,
     n_leaves: int | None = None,
+    width: int | None = None,
     skip: Collection[str] = (),
     **parameters: Any,
 ) -> None:
@@ -97,7 +119,9 @@ def check_oracle(
     source
         What it answers from, of three leaves at least.
     n_leaves
-        The number of leaves, if `source` has neither `n_leaves` nor a length.
+        The number of leaves, if neither the oracle nor `source` has `n_leaves`, and `source` has no length.
+    width
+        How many leaves the questions have, 3 or 4; by default all that the spec says, one after the other.
     skip
         Names of checks (see `ORACLE_CHECKS`) to leave out; noisy oracles leave out "deterministic"
         and "order".
@@ -116,10 +140,14 @@ def check_oracle(
     >>> check_oracle("similarity", -abs(points[:, None] - points))
     """
     spec = registry.get("oracle", oracle) if isinstance(oracle, str) else oracle
-    subject = _Oracle(spec, parameters)
-    subject.source = source
-    n = n_leaves if n_leaves is not None else getattr(source, "n_leaves", None)
-    subject.n_leaves = len(source) if n is None else n
-    if subject.n_leaves < 3:
-        raise InputError(f"n_leaves = {subject.n_leaves}; an oracle is checked with 3 or more")
-    run(subject, ORACLE_CHECKS, skip)
+    for each in spec.questions if width is None else (width,):
+        if each not in spec.questions:
+            raise InputError(f"width = {each}; oracle {spec.name!r} answers questions of {spec.questions}")
+        subject = _Oracle(spec, parameters)
+        subject.source, subject.width = source, each
+        made = spec.make(source, **subject.settings)
+        n = next((n for n in (n_leaves, *(getattr(x, "n_leaves", None) for x in (made, source))) if n), None)
+        subject.n_leaves = len(source) if n is None else n
+        if subject.n_leaves < 3:
+            raise InputError(f"n_leaves = {subject.n_leaves}; an oracle is checked with 3 or more")
+        run(subject, ORACLE_CHECKS, skip)

@@ -6,7 +6,7 @@ use ordhc::bootstrap::{Draws, Resample};
 use pyo3::prelude::*;
 
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 use crate::linkage::Linkage;
 use crate::tree::Dendrogram;
@@ -56,11 +56,12 @@ pub(crate) fn bootstrap_adds<'py>(
     let draws = draws(rows.shape()[0], groups, seed)?;
     let shares = shares.as_ref().map(|shares| shares.as_slice()).transpose()?;
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
-    let resamples: Vec<Resample> = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, true, progress, |monitor| {
-            ordhc::bootstrap::adds(&answers, shares, rule, first, &draws, n_resamples, monitor)
-        })?
-    });
+    let answers = Answers::of(&rows, weights, n)?;
+    let resamples: Vec<Resample> = callbacks::run(py, true, progress, |monitor| {
+        with!(&answers, answers => {
+            ordhc::bootstrap::adds(answers, shares, rule, first, &draws, n_resamples, monitor)
+        })
+    })?;
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);
     let scores = PyArray1::from_iter(py, scores).reshape([resamples.len(), 3])?;
     Ok((resamples.into_iter().map(|found| found.tree.into()).collect(), scores))

@@ -1,7 +1,7 @@
 //! Checked comparisons.
 
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::comparison::{Comparisons, Id, narrow};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use ordhc::comparison::{Comparisons, LeafRows, Quadruplets, Triplets, narrow};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, rows};
@@ -23,33 +23,45 @@ impl Rows<'_> {
     }
 }
 
-/// Runs `$body` with rows of `$k` leaves as comparisons, whatever the type of ids.
-macro_rules! with_comparisons {
-    ($rows:expr, $weights:expr, $n:expr, $k:literal, $comparisons:ident => $body:expr) => {
-        match &$rows {
-            $crate::comparison::Rows::U8(rows) => {
-                let $comparisons = $crate::comparison::comparisons::<u8, $k>(rows, $weights, $n)?;
-                $body
-            }
-            $crate::comparison::Rows::U16(rows) => {
-                let $comparisons = $crate::comparison::comparisons::<u16, $k>(rows, $weights, $n)?;
-                $body
-            }
-            $crate::comparison::Rows::I32(rows) => {
-                let $comparisons = $crate::comparison::comparisons::<i32, $k>(rows, $weights, $n)?;
-                $body
-            }
-        }
-    };
-    ($rows:expr, $weights:expr, $n:expr, $comparisons:ident => $body:expr) => {
-        if $rows.shape()[1] == 3 {
-            $crate::comparison::with_comparisons!($rows, $weights, $n, 3, $comparisons => $body)
+/// Comparisons of three or of four leaves.
+pub(crate) enum Answers<'a> {
+    Three(Triplets<'a>),
+    Four(Quadruplets<'a>),
+}
+
+impl<'a> Answers<'a> {
+    pub(crate) fn of(
+        rows: &'a Rows<'_>,
+        weights: Option<&'a PyReadonlyArray1<'_, f64>>,
+        n_leaves: usize,
+    ) -> PyResult<Self> {
+        if rows.shape()[1] == 3 {
+            comparisons(rows, weights, n_leaves).map(Self::Three)
         } else {
-            $crate::comparison::with_comparisons!($rows, $weights, $n, 4, $comparisons => $body)
+            comparisons(rows, weights, n_leaves).map(Self::Four)
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        with!(self, answers => answers.len())
+    }
+
+    pub(crate) fn weights(&self) -> Option<&[f64]> {
+        with!(self, answers => answers.weights())
+    }
+}
+
+/// An expression of [`Answers`], whatever they are. It belongs into work, not around it: what is around it would be
+/// compiled twice.
+macro_rules! with {
+    ($any:expr, $answers:ident => $value:expr) => {
+        match $any {
+            $crate::comparison::Answers::Three($answers) => $value,
+            $crate::comparison::Answers::Four($answers) => $value,
         }
     };
 }
-pub(crate) use with_comparisons;
+pub(crate) use with;
 
 array_of! {
     /// Rows as they come: of a type that is kept, or wide.
@@ -74,37 +86,34 @@ pub(crate) fn check_quadruplets<'py>(
 }
 
 fn check<'py, const K: usize>(py: Python<'py>, array: &Wide<'py>, n_leaves: Option<usize>) -> PyResult<Checked<'py>> {
-    match array {
-        Wide::U8(array) => Ok((None, kept::<u8, K>(py, array, n_leaves)?)),
-        Wide::U16(array) => Ok((None, kept::<u16, K>(py, array, n_leaves)?)),
-        Wide::I32(array) => Ok((None, kept::<i32, K>(py, array, n_leaves)?)),
+    let kept: LeafRows<'_, K> = match array {
+        Wide::U8(array) => rows(array.as_slice()?, array.shape())?.into(),
+        Wide::U16(array) => rows(array.as_slice()?, array.shape())?.into(),
+        Wide::I32(array) => rows(array.as_slice()?, array.shape())?.into(),
         Wide::I64(array) => {
             let wide = rows::<i64, K>(array.as_slice()?, array.shape())?;
             let (narrow, n_leaves) = py.detach(|| narrow(wide, n_leaves)).map_err(to_py)?;
             let m = narrow.len();
             let flat = PyArray1::from_vec(py, narrow.into_flattened());
-            Ok((Some(flat.reshape([m, K])?), n_leaves))
+            return Ok((Some(flat.reshape([m, K])?), n_leaves));
         }
-    }
+    };
+    let checked = py.detach(|| Comparisons::new(kept, n_leaves)).map_err(to_py)?;
+    Ok((None, checked.n_leaves()))
 }
 
-fn kept<I: Id + Element, const K: usize>(
-    py: Python<'_>,
-    array: &PyReadonlyArray2<'_, I>,
-    n_leaves: Option<usize>,
-) -> PyResult<usize> {
-    let rows = rows::<I, K>(array.as_slice()?, array.shape())?;
-    py.detach(|| Comparisons::<K, I>::new(rows, n_leaves).map(|checked| checked.n_leaves())).map_err(to_py)
-}
-
-/// What the two kinds of comparisons have in common: borrowed from arrays and checked again, which
+/// Comparisons borrowed from arrays and checked again, which
 /// takes a fraction of any work that is done with them.
-pub(crate) fn comparisons<'a, I: Id + Element, const K: usize>(
-    values: &'a PyReadonlyArray2<'_, I>,
+pub(crate) fn comparisons<'a, const K: usize>(
+    values: &'a Rows<'_>,
     weights: Option<&'a PyReadonlyArray1<'_, f64>>,
     n_leaves: usize,
-) -> PyResult<Comparisons<'a, K, I>> {
-    let rows = rows::<I, K>(values.as_slice()?, values.shape())?;
+) -> PyResult<Comparisons<'a, K>> {
+    let rows: LeafRows<'_, K> = match values {
+        Rows::U8(array) => rows(array.as_slice()?, array.shape())?.into(),
+        Rows::U16(array) => rows(array.as_slice()?, array.shape())?.into(),
+        Rows::I32(array) => rows(array.as_slice()?, array.shape())?.into(),
+    };
     let comparisons = Comparisons::new(rows, Some(n_leaves)).map_err(to_py)?;
     match weights {
         None => Ok(comparisons),

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::zeros;
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Rows, comparisons};
 use crate::error::to_py;
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
@@ -27,10 +27,8 @@ impl EmbeddingLoss {
     ) -> PyResult<Self> {
         let model = Model::named(model, parameter).map_err(to_py)?;
         let weights = weights.as_ref();
-        let loss = with_comparisons!(rows, weights, n_leaves, 3, triplets => {
-            py.detach(|| ordhc::embedding::EmbeddingLoss::new(&triplets, model)).map_err(to_py)?
-        });
-        Ok(Self(loss))
+        let triplets = comparisons(&rows, weights, n_leaves)?;
+        py.detach(|| ordhc::embedding::EmbeddingLoss::new(&triplets, model)).map(Self).map_err(to_py)
     }
 
     #[getter]

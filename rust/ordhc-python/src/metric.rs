@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::AnyMatrix;
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 use crate::tree::Dendrogram;
 
@@ -37,9 +37,8 @@ pub(crate) fn revenue<'py>(
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
-    let value = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, None, |_| metric::revenue(tree, &answers))?
-    });
+    let answers = Answers::of(&rows, weights, n)?;
+    let value = callbacks::run(py, long, None, |_| with!(&answers, answers => metric::revenue(tree, answers)))?;
     revenue_to_py(py, value)
 }
 
@@ -51,7 +50,8 @@ pub(crate) fn best_revenue<'py>(
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let weights = weights.as_ref();
-    let value = with_comparisons!(rows, weights, n_leaves, answers => metric::best_revenue(&answers).map_err(to_py)?);
+    let answers = Answers::of(&rows, weights, n_leaves)?;
+    let value = with!(&answers, answers => metric::best_revenue(answers)).map_err(to_py)?;
     revenue_to_py(py, value)
 }
 
@@ -66,9 +66,8 @@ pub(crate) fn satisfied(
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
-    let found = with_comparisons!(rows, weights, n, answers => {
-        callbacks::run(py, long, None, |_| metric::satisfied(tree, &answers))?
-    });
+    let answers = Answers::of(&rows, weights, n)?;
+    let found = callbacks::run(py, long, None, |_| with!(&answers, answers => metric::satisfied(tree, answers)))?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 

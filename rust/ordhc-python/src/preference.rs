@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
 use crate::tree::Dendrogram;
 
@@ -20,11 +20,13 @@ pub(crate) fn preference_linkage(
     let weights = weights.as_ref();
     let initial = partition(initial)?;
     let (initial, progress) = (initial.as_ref(), progress.as_ref());
-    let tree = with_comparisons!(rows, weights, n_leaves, answers => {
-        callbacks::run(py, true, progress, |monitor| {
-            ordhc::preference::preference_linkage(&answers, initial, monitor)
-        })?
-    });
+    let answers = Answers::of(&rows, weights, n_leaves)?;
+    let tree = callbacks::run(
+        py,
+        true,
+        progress,
+        |monitor| with!(&answers, answers => ordhc::preference::preference_linkage(answers, initial, monitor)),
+    )?;
     Ok(tree.into())
 }
 
@@ -36,10 +38,9 @@ pub(crate) fn pairs_beaten<'py>(
     n_leaves: usize,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let beaten = with_comparisons!(rows, weights.as_ref(), n_leaves, 4, answers => {
-        let work = |monitor: &ordhc::Monitor| ordhc::preference::pairs_beaten(&answers, monitor);
-        callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?
-    });
+    let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let work = |monitor: &ordhc::Monitor| ordhc::preference::pairs_beaten(&answers, monitor);
+    let beaten = callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?;
     Ok(PyArray1::from_vec(py, beaten))
 }
 
@@ -51,9 +52,8 @@ pub(crate) fn build(
     n_leaves: usize,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Dendrogram> {
-    let tree = with_comparisons!(rows, weights.as_ref(), n_leaves, 3, answers => {
-        let work = |monitor: &ordhc::Monitor| ordhc::tree::build(&answers, monitor);
-        callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?
-    });
+    let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let work = |monitor: &ordhc::Monitor| ordhc::tree::build(&answers, monitor);
+    let tree = callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?;
     Ok(tree.into())
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::AnyMatrix;
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
 use crate::tree::Dendrogram;
 
@@ -68,11 +68,10 @@ pub(crate) fn refine_satisfied<'py>(
     let tree = tree.get().inner();
     let search = search(how)?;
     let n = tree.n_leaves();
-    let refined = with_comparisons!(rows, weights.as_ref(), n, 3, triplets => {
-        let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, monitor);
-        callbacks::run(py, is_long(n, &search) || triplets.len() > 1 << 14, progress.as_ref(), work)?
-    });
-    Ok(to_py(refined))
+    let triplets = comparisons(&rows, weights.as_ref(), n)?;
+    let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, monitor);
+    let long = is_long(n, &search) || triplets.len() > 1 << 14;
+    callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }
 
 /// The leaves in an order that doesn't depend on their numbers.
@@ -83,9 +82,8 @@ pub(crate) fn canonical_order<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let order = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
-        let work = |_: &Monitor| Ok(ordhc::refine::canonical_order(&answers));
-        callbacks::run(py, false, None, work)?
-    });
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let work = |_: &Monitor| Ok(with!(&answers, answers => ordhc::refine::canonical_order(answers)));
+    let order = callbacks::run(py, false, None, work)?;
     Ok(PyArray1::from_iter(py, order.into_iter().map(i64::from)))
 }

@@ -1,14 +1,13 @@
 //! Similarities from comparisons.
 
 use numpy::{Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1};
-use ordhc::comparison::{Comparisons, Id};
 use ordhc::similarity::{Cell, Kernel, condensed_len, square_from_condensed};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
 use crate::arrays::zeros;
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::error::to_py;
 
 #[pyfunction]
@@ -28,41 +27,44 @@ pub(crate) fn adds<'py>(
         _ => return Err(to_py(Error::Argument(format!("layout `{layout}` is not `square` or `condensed`")))),
     };
     let weights = weights.as_ref();
-    with_comparisons!(rows, weights, n_leaves, answers => by_type(py, &answers, square, dtype, progress.as_ref()))
+    let answers = Answers::of(&rows, weights, n_leaves)?;
+    by_type(py, &answers, n_leaves, square, dtype, progress.as_ref())
 }
 
-fn by_type<'py, const K: usize, I: Id>(
+fn by_type<'py>(
     py: Python<'py>,
-    comparisons: &Comparisons<'_, K, I>,
+    answers: &Answers<'_>,
+    n_leaves: usize,
     square: bool,
     dtype: &str,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // Counts are small integers: a narrow matrix to count in stays in the cache.
-    let counts = comparisons.weights().is_none() && comparisons.len() as u64 <= i32::MOST;
+    let counts = answers.weights().is_none() && answers.len() as u64 <= i32::MOST;
     match (dtype, counts) {
-        ("float64", true) => build::<f64, i32, K, I>(py, comparisons, square, progress, f64::from),
-        ("float64", false) => build::<f64, f64, K, I>(py, comparisons, square, progress, |x| x),
-        ("float32", true) => build::<f32, i32, K, I>(py, comparisons, square, progress, |x| x as f32),
-        ("float32", false) => build::<f32, f64, K, I>(py, comparisons, square, progress, |x| x as f32),
-        ("int64", true) => build::<i64, i32, K, I>(py, comparisons, square, progress, i64::from),
-        ("int64", false) => build::<i64, i64, K, I>(py, comparisons, square, progress, |x| x),
-        ("int32", _) => build::<i32, i32, K, I>(py, comparisons, square, progress, |x| x),
+        ("float64", true) => build::<f64, i32>(py, answers, n_leaves, square, progress, f64::from),
+        ("float64", false) => build::<f64, f64>(py, answers, n_leaves, square, progress, |x| x),
+        ("float32", true) => build::<f32, i32>(py, answers, n_leaves, square, progress, |x| x as f32),
+        ("float32", false) => build::<f32, f64>(py, answers, n_leaves, square, progress, |x| x as f32),
+        ("int64", true) => build::<i64, i32>(py, answers, n_leaves, square, progress, i64::from),
+        ("int64", false) => build::<i64, i64>(py, answers, n_leaves, square, progress, |x| x),
+        ("int32", _) => build::<i32, i32>(py, answers, n_leaves, square, progress, |x| x),
         _ => Err(to_py(Error::Argument(format!("dtype `{dtype}` is not float64, float32, int64 or int32")))),
     }
 }
 
-fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element, const K: usize, I: Id>(
+fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element>(
     py: Python<'py>,
-    comparisons: &Comparisons<'_, K, I>,
+    answers: &Answers<'_>,
+    n: usize,
     square: bool,
     progress: Option<&Bound<'py, PyAny>>,
     convert: impl Fn(C) -> T + Sync + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let n = comparisons.n_leaves();
     let pairs = condensed_len(n);
-    let long = comparisons.len() > 1 << 20 || n > 3000;
-    let add = |out: &mut [C], monitor: &Monitor| ordhc::similarity::adds(comparisons, out, monitor);
+    let long = answers.len() > 1 << 20 || n > 3000;
+    let add =
+        |out: &mut [C], monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, monitor));
     if square {
         memory::check(
             "the similarity matrix",
@@ -111,12 +113,10 @@ pub(crate) fn mulk3<'py>(
     normalize: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Pairs<'py>> {
-    let kernel = with_comparisons!(rows, weights.as_ref(), n_leaves, 3, triplets => {
-        let long = triplets.len() > 1 << 14 || n_leaves > 3000;
-        let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, monitor);
-        callbacks::run(py, long, progress.as_ref(), work)?
-    });
-    Ok(pairs(py, kernel))
+    let triplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let long = triplets.len() > 1 << 14 || n_leaves > 3000;
+    let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, monitor);
+    callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 
 #[pyfunction]
@@ -127,12 +127,10 @@ pub(crate) fn mulk4<'py>(
     n_leaves: usize,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Pairs<'py>> {
-    let kernel = with_comparisons!(rows, weights.as_ref(), n_leaves, 4, quadruplets => {
-        let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
-        let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, monitor);
-        callbacks::run(py, long, progress.as_ref(), work)?
-    });
-    Ok(pairs(py, kernel))
+    let quadruplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
+    let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, monitor);
+    callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 
 /// The (n, n) matrix of a condensed vector and a diagonal (zeros without one).

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::array_of;
 use crate::callbacks;
-use crate::comparison::{Rows, with_comparisons};
+use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 use crate::linkage::{Linkage, partition};
 use crate::tree::Dendrogram;
@@ -72,12 +72,11 @@ pub(crate) fn adds_linkage<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Dendrogram> {
     let (rule, initial) = (rule(linkage)?, partition(initial)?);
-    let (tree, _) = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
-        callbacks::run(py, answers.len() > LONG || n_leaves > LONG, progress.as_ref(), |monitor| {
-            let pairs = sparse_adds(&answers, &monitor.child())?;
-            agglomerate(&pairs, rule, Missing::Zero, initial.as_ref(), monitor)
-        })?
-    });
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let (tree, _) = callbacks::run(py, answers.len() > LONG || n_leaves > LONG, progress.as_ref(), |monitor| {
+        let pairs = with!(&answers, answers => sparse_adds(answers, &monitor.child()))?;
+        agglomerate(&pairs, rule, Missing::Zero, initial.as_ref(), monitor)
+    })?;
     Ok(tree.into())
 }
 
@@ -92,9 +91,8 @@ pub(crate) fn adds_csr<'py>(
     n_leaves: usize,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Csr<'py>> {
-    let (starts, columns, values) = with_comparisons!(rows, weights.as_ref(), n_leaves, answers => {
-        let work = |monitor: &Monitor| sparse_adds(&answers, monitor)?.to_csr(monitor);
-        callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?
-    });
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let work = |monitor: &Monitor| with!(&answers, answers => sparse_adds(answers, monitor))?.to_csr(monitor);
+    let (starts, columns, values) = callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?;
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, values)))
 }

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use ordhc::Error;
 use ordhc::similarity::condensed_len;
-use ordhc::vectors::{Measure, SparseRows, Vectors, distances, single_linkage, ward_linkage};
+use ordhc::vectors::{Coordinates, Measure, SparseRows, Vectors, distances, single_linkage, ward_linkage};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, zeros};
@@ -17,20 +17,21 @@ array_of! {
     Dense, PyReadonlyArray2, "float64 or float32 in 2 dimensions", F64(f64), F32(f32)
 }
 
-/// Evaluates the body with the values of dense rows, their number and that of columns.
-macro_rules! with_rows {
-    ($rows:expr, |$values:ident, $n:ident, $p:ident| $body:expr) => {
-        match &$rows {
-            Dense::F64(rows) => {
-                let ($values, [$n, $p]) = (rows.as_slice()?, [rows.shape()[0], rows.shape()[1]]);
-                $body
-            }
-            Dense::F32(rows) => {
-                let ($values, [$n, $p]) = (rows.as_slice()?, [rows.shape()[0], rows.shape()[1]]);
-                $body
-            }
-        }
-    };
+impl Dense<'_> {
+    fn shape(&self) -> [usize; 2] {
+        let shape = match self {
+            Self::F64(rows) => rows.shape(),
+            Self::F32(rows) => rows.shape(),
+        };
+        [shape[0], shape[1]]
+    }
+
+    fn coordinates(&self) -> PyResult<Coordinates<'_>> {
+        Ok(match self {
+            Self::F64(rows) => Coordinates::from(rows.as_slice()?),
+            Self::F32(rows) => Coordinates::from(rows.as_slice()?),
+        })
+    }
 }
 
 array_of! {
@@ -48,9 +49,10 @@ pub(crate) fn mean_dot_linkage(
 ) -> PyResult<Dendrogram> {
     let initial = partition(initial)?;
     let initial = initial.as_ref();
-    let tree = with_rows!(rows, |values, n, p| callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+    let ([n, p], values) = (rows.shape(), rows.coordinates()?);
+    let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
         ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
-    }))?;
+    })?;
     Ok(tree.into())
 }
 
@@ -70,10 +72,11 @@ pub(crate) fn vector_linkage(
         ("ward", Measure::Euclidean) => true,
         _ => return Err(to_py(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix")))),
     };
-    let tree = with_rows!(rows, |values, n, p| callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+    let ([n, p], values) = (rows.shape(), rows.coordinates()?);
+    let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
         let vectors = Vectors::new(values, n, p)?;
         if ward { ward_linkage(&vectors, monitor) } else { single_linkage(&vectors, measure, scale, monitor) }
-    }))?;
+    })?;
     Ok(tree.into())
 }
 
@@ -86,16 +89,15 @@ pub(crate) fn vector_distances<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let measure = Measure::from_name(measure).map_err(to_py)?;
-    with_rows!(rows, |values, n, p| {
-        let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
-        let mut writable = out.readwrite();
-        let pairs = writable.as_slice_mut()?;
-        callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-            distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
-        })?;
-        drop(writable);
-        Ok(out)
-    })
+    let ([n, p], values) = (rows.shape(), rows.coordinates()?);
+    let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
+    let mut writable = out.readwrite();
+    let pairs = writable.as_slice_mut()?;
+    callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+        distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
+    })?;
+    drop(writable);
+    Ok(out)
 }
 
 type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);

@@ -79,7 +79,7 @@ pub use monitor::Monitor;
 pub use tree::Dendrogram;
 
 use agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
-use comparison::{Comparisons, Id};
+use comparison::Comparisons;
 
 /// AddS similarities and average linkage: AddS3-AL of triplets, AddS4-AL of quadruplets (Mandal,
 /// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
@@ -92,7 +92,7 @@ use comparison::{Comparisons, Id};
 /// assert_eq!(ordhc::adds_average_linkage(&triplets)?.to_newick_topology(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds_average_linkage<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Result<Dendrogram> {
+pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {
     let monitor = Monitor::new();
     let mut pairs = memory::Buffer::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
     similarity::adds(comparisons, &mut pairs[..], &monitor)?;

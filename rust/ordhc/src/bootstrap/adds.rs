@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::draw::Draws;
 use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::metric::{Judge, Satisfied, same_leaves};
@@ -48,8 +48,8 @@ pub struct Resample {
 /// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+pub fn adds<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     shares: Option<&[f64]>,
     rule: &Rule,
     tree: &Dendrogram,
@@ -67,13 +67,14 @@ pub fn adds<const K: usize, I: Id>(
     }
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
-    let facts = |row: &[I; K]| (judge.gain(row), judge.verdict(row));
+    let mut first = Vec::with_capacity(comparisons.len());
+    comparisons.rows().each(0..comparisons.len(), |_, row| first.push((judge.gain(row), judge.verdict(row))));
     let work = Work {
         comparisons,
         shares,
         rule,
         draws,
-        first: comparisons.rows().iter().map(facts).collect(),
+        first,
         starts: (0..comparisons.n_leaves()).map(|i| Triangle::new(comparisons.n_leaves()).base(i)).collect(),
     };
     monitor.start(n_resamples);
@@ -95,8 +96,8 @@ pub fn adds<const K: usize, I: Id>(
     Ok(all.into_iter().map(|(_, resample)| resample).collect())
 }
 
-struct Work<'a, const K: usize, I: Id> {
-    comparisons: &'a Comparisons<'a, K, I>,
+struct Work<'a, const K: usize> {
+    comparisons: &'a Comparisons<'a, K>,
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
@@ -105,7 +106,7 @@ struct Work<'a, const K: usize, I: Id> {
     starts: Vec<usize>,
 }
 
-impl<const K: usize, I: Id> Work<'_, K, I> {
+impl<const K: usize> Work<'_, K> {
     fn resample(&self, index: u64, monitor: &Monitor) -> Result<Resample> {
         let n = self.comparisons.n_leaves();
         let times = self.draws.times(index);
@@ -115,27 +116,28 @@ impl<const K: usize, I: Id> Work<'_, K, I> {
         let mut mentioned = vec![false; n];
         let (mut revenue, mut satisfied) = (0.0, Satisfied::default());
         let cell = |[a, b]: [usize; 2]| self.starts[a.min(b)].wrapping_add(a.max(b));
-        for (block, rows) in self.comparisons.rows().chunks(1 << 16).enumerate() {
-            for (at, row) in rows.iter().enumerate() {
-                let at = block << 16 | at;
+        for start in (0..times.len()).step_by(1 << 16) {
+            self.comparisons.rows().each(start..(start + (1 << 16)).min(times.len()), |at, row| {
                 let weight = weight(at) * f64::from(times[at]);
                 if weight > 0.0 {
-                    let (near, far) = Comparisons::<K, I>::pairs(row);
+                    let (near, far) = Comparisons::<K>::pairs(row);
                     pairs[cell(near)] += weight;
                     pairs[cell(far)] -= weight;
-                    row.iter().for_each(|leaf| mentioned[leaf.index()] = true);
+                    row.iter().for_each(|&leaf| mentioned[leaf as usize] = true);
                     revenue += weight * self.first[at].0 as f64;
                     satisfied.add(self.first[at].1, weight * share(at));
                 }
-            }
+            });
             monitor.advance(0)?;
         }
         let tree = self.tree(pairs, &mentioned, monitor)?;
         let judge = Judge::new(&tree);
         let mut held_out = Satisfied::default();
-        for (at, row) in self.comparisons.rows().iter().enumerate().filter(|&(at, _)| times[at] == 0) {
-            held_out.add(judge.verdict(row), weight(at) * share(at));
-        }
+        self.comparisons.rows().each(0..times.len(), |at, row| {
+            if times[at] == 0 {
+                held_out.add(judge.verdict(row), weight(at) * share(at));
+            }
+        });
         let part = |found: Satisfied| found.agreed / found.total();
         Ok(Resample { revenue, satisfied: part(satisfied), held_out: part(held_out), tree })
     }

@@ -2,43 +2,19 @@
 
 use std::borrow::Cow;
 
+use super::leaf_rows::LeafRows;
 use crate::error::{Error, Result};
 use crate::parallel;
-
-/// A type of leaf ids.
-pub trait Id: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
-    /// The id as a number; negative ids are no leaves.
-    fn to_i64(self) -> i64;
-
-    /// The id of a leaf.
-    fn index(self) -> usize;
-}
-
-macro_rules! id {
-    ($($type:ty),*) => {$(
-        impl Id for $type {
-            fn to_i64(self) -> i64 {
-                i64::from(self)
-            }
-            #[inline(always)]
-            fn index(self) -> usize {
-                self as usize
-            }
-        }
-    )*};
-}
-
-id!(u8, u16, i32);
 
 /// A multiset of comparisons: rows of `K` leaf ids, optionally weighted.
 ///
 /// Use it by its two names, [`Triplets`] and [`Quadruplets`]. Repeated rows count as often as they
 /// occur, weights multiply; what contradictions do is up to the method.
 ///
-/// Ids are of a type `I`: `u8` and `u16` save memory where there are few leaves and many rows.
+/// Ids are `i32`, or `u8` and `u16`, which save memory where there are few leaves and many rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparisons<'a, const K: usize, I: Id = i32> {
-    rows: Cow<'a, [[I; K]]>,
+pub struct Comparisons<'a, const K: usize> {
+    rows: LeafRows<'a, K>,
     weights: Option<Cow<'a, [f64]>>,
     n_leaves: usize,
 }
@@ -55,23 +31,27 @@ pub struct Comparisons<'a, const K: usize, I: Id = i32> {
 /// assert_eq!(error.to_string(), "row 0: leaf 2 is outside 0..=1 (n_leaves = 2)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub type Triplets<'a, I = i32> = Comparisons<'a, 3, I>;
+pub type Triplets<'a> = Comparisons<'a, 3>;
 
 /// Rows `(i, j, k, l)`: i and j are more similar than k and l.
-pub type Quadruplets<'a, I = i32> = Comparisons<'a, 4, I>;
+pub type Quadruplets<'a> = Comparisons<'a, 4>;
 
-impl<'a, const K: usize, I: Id> Comparisons<'a, K, I> {
+impl<'a, const K: usize> Comparisons<'a, K> {
     /// Validates rows of leaf ids; `n_leaves` is inferred as the largest id plus one.
     ///
     /// # Errors
     /// An id below 0 or not below `n_leaves`, a leaf compared with itself, a pair compared with
     /// itself, no leaves at all, more than 2^31 - 1 leaves.
-    pub fn new(rows: impl Into<Cow<'a, [[I; K]]>>, n_leaves: Option<usize>) -> Result<Self> {
+    pub fn new(rows: impl Into<LeafRows<'a, K>>, n_leaves: Option<usize>) -> Result<Self> {
         const { assert!(K == 3 || K == 4, "triplets or quadruplets") }
-        let rows = rows.into();
+        Self::checked(rows.into(), n_leaves)
+    }
+
+    fn checked(rows: LeafRows<'a, K>, n_leaves: Option<usize>) -> Result<Self> {
         let inferred = || {
-            let largest = rows.iter().flatten().map(|id| id.to_i64()).max();
-            largest.map_or(0, |id| usize::try_from(id).map_or(0, |id| id + 1))
+            let mut largest = -1;
+            rows.each(0..rows.len(), |_, row| largest = row.iter().fold(largest, |largest, &id| id.max(largest)));
+            (i64::from(largest) + 1) as usize
         };
         let n_leaves = n_leaves.unwrap_or_else(inferred);
         if n_leaves == 0 && rows.is_empty() {
@@ -82,11 +62,12 @@ impl<'a, const K: usize, I: Id> Comparisons<'a, K, I> {
         }
         let parts = parallel::ranges(rows.len(), 1 << 18);
         let bad = parallel::map(parts, |part| {
-            let start = part.start;
-            rows[part].iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
+            rows.find_block(part, |start, rows| {
+                rows.iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
+            })
         });
         match bad.into_iter().flatten().next() {
-            Some(row) => Err(explain(row, &rows[row].map(Id::to_i64), n_leaves)),
+            Some(row) => Err(explain(row, &rows.row(row).map(i64::from), n_leaves)),
             None => Ok(Self { rows, weights: None, n_leaves }),
         }
     }
@@ -113,7 +94,7 @@ impl<'a, const K: usize, I: Id> Comparisons<'a, K, I> {
     }
 
     /// The rows.
-    pub fn rows(&self) -> &[[I; K]] {
+    pub fn rows(&self) -> &LeafRows<'a, K> {
         &self.rows
     }
 
@@ -138,8 +119,9 @@ impl<'a, const K: usize, I: Id> Comparisons<'a, K, I> {
     }
 
     /// The closer and the farther pair of a row.
-    pub(crate) fn pairs(row: &[I; K]) -> ([usize; 2], [usize; 2]) {
-        let id = |at: usize| row[at].index();
+    #[inline(always)]
+    pub(crate) fn pairs(row: &[i32; K]) -> ([usize; 2], [usize; 2]) {
+        let id = |at: usize| row[at] as usize;
         if K == 3 { ([id(0), id(1)], [id(0), id(2)]) } else { ([id(0), id(1)], [id(2), id(K - 1)]) }
     }
 }
@@ -164,9 +146,9 @@ pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Res
     Ok((rows, n_leaves))
 }
 
-fn is_valid<const K: usize, I: Id>(row: &[I; K], n_leaves: usize) -> bool {
+fn is_valid<const K: usize>(row: &[i32; K], n_leaves: usize) -> bool {
     // Negative ids are larger than any number of leaves.
-    let inside = row.iter().all(|id| id.index() < n_leaves);
+    let inside = row.iter().all(|&id| (id as usize) < n_leaves);
     let distinct = if K == 3 {
         (row[0] != row[1]) & (row[0] != row[2]) & (row[1] != row[2])
     } else {

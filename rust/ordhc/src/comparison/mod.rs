@@ -3,8 +3,10 @@
 mod comparisons;
 mod delimited;
 mod header;
+mod leaf_rows;
 mod table;
 
-pub use comparisons::{Comparisons, Id, Quadruplets, Triplets, narrow};
+pub use comparisons::{Comparisons, Quadruplets, Triplets, narrow};
 pub use delimited::{Cell, Delimiter, Rows, sniff};
+pub use leaf_rows::LeafRows;
 pub use table::{Columns, Labels, Table, TableOptions, parse_table};

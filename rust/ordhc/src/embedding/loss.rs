@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::model::Model;
 use super::prepared::{Anchor, Prepared};
 use super::{dimension, squared_distance};
-use crate::comparison::{Id, Triplets};
+use crate::comparison::Triplets;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
@@ -55,7 +55,7 @@ impl EmbeddingLoss {
     ///
     /// # Errors
     /// Not enough memory.
-    pub fn new<I: Id>(triplets: &Triplets<'_, I>, model: Model) -> Result<Self> {
+    pub fn new(triplets: &Triplets<'_>, model: Model) -> Result<Self> {
         let total_weight = triplets.weights().map_or(triplets.len() as f64, |weights| weights.iter().sum());
         let n_leaves = triplets.n_leaves();
         let triplets = Prepared::new(triplets)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::comparison::{Id, Triplets};
+use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 
@@ -39,24 +39,22 @@ pub(super) struct Run {
 
 impl Prepared {
     /// Groups triplets; those of weight 0 are left out.
-    pub(super) fn new<I: Id>(triplets: &Triplets<'_, I>) -> Result<Self> {
+    pub(super) fn new(triplets: &Triplets<'_>) -> Result<Self> {
         let (n, m) = (triplets.n_leaves(), triplets.len());
         memory::check("the triplets in order", (m as u64).saturating_mul(40))?;
         let weight = |at: usize| triplets.weights().map_or(1.0, |weights| weights[at]);
         let mut ends = vec![0; n + 1];
-        for row in triplets.rows() {
-            ends[row[0].index() + 1] += 1;
-        }
+        triplets.rows().each(0..m, |_, row| ends[row[0] as usize + 1] += 1);
         for leaf in 0..n {
             ends[leaf + 1] += ends[leaf];
         }
         let mut next = ends.clone();
         let mut sorted = vec![(0.0, 0, 0); m];
-        for (at, row) in triplets.rows().iter().enumerate() {
-            let place = &mut next[row[0].index()];
-            sorted[*place] = (weight(at), row[1].index() as u32, row[2].index() as u32);
+        triplets.rows().each(0..m, |at, row| {
+            let place = &mut next[row[0] as usize];
+            sorted[*place] = (weight(at), row[1] as u32, row[2] as u32);
             *place += 1;
-        }
+        });
         let mut prepared = Self { anchors: Vec::new(), others: Vec::new(), runs: Vec::new(), fars: Vec::new() };
         let mut number = vec![u32::MAX; n];
         for leaf in 0..n {

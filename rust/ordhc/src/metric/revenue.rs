@@ -2,7 +2,7 @@
 
 use super::count::same_leaves;
 use super::sum::Sum;
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
@@ -62,7 +62,7 @@ impl Revenue {
 /// assert_eq!(revenue(&tree, &triplets)?, Revenue::Whole(1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn revenue<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Revenue> {
+pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
@@ -93,7 +93,7 @@ pub fn revenue<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Compariso
 /// assert_eq!(normalized, 1.0 / 3.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn best_revenue<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Result<Revenue> {
+pub fn best_revenue<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
     let each = comparisons.n_leaves().saturating_sub(2);
     match comparisons.weights() {
         None => Revenue::whole(comparisons.len() as i128 * each as i128),
@@ -101,25 +101,27 @@ pub fn best_revenue<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) 
     }
 }
 
-fn sum<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
-    size: impl Fn([usize; 2]) -> i64 + Sync,
-) -> Result<Revenue> {
-    let gain = |row: &[I; K]| {
-        let (near, far) = Comparisons::<K, I>::pairs(row);
+fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Result<Revenue> {
+    let gain = |row: &[i32; K]| {
+        let (near, far) = Comparisons::<K>::pairs(row);
         size(far) - size(near)
     };
     let rows = comparisons.rows();
     match comparisons.weights() {
         None => {
             // Gains are below 2^31 and blocks have 2^14 rows.
-            let sums = parallel::blocks(rows.len(), |block| rows[block].iter().map(gain).sum::<i64>());
+            let sums = parallel::blocks(rows.len(), |block| {
+                let mut sum = 0;
+                rows.each(block, |_, row| sum += gain(row));
+                sum
+            });
             Revenue::whole(sums.into_iter().map(i128::from).sum())
         }
         Some(weights) => {
             let sums = parallel::blocks(rows.len(), |block| {
-                let terms = rows[block.clone()].iter().zip(&weights[block]).map(|(row, w)| w * gain(row) as f64);
-                terms.collect::<Sum>().value()
+                let mut terms = Vec::with_capacity(block.len());
+                rows.each(block, |at, row| terms.push(weights[at] * gain(row) as f64));
+                terms.into_iter().collect::<Sum>().value()
             });
             Revenue::weighted(sums.into_iter().collect::<Sum>().value())
         }
@@ -169,7 +171,7 @@ mod tests {
         assert_eq!(revenue(&tree, &weighted), best_revenue(&weighted));
         let pairs = Quadruplets::new(vec![[0, 1, 2, 3]], Some(10)).unwrap();
         assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
-        let none = Triplets::<i32>::new(vec![], Some(1)).unwrap();
+        let none = Triplets::new(Vec::<[i32; 3]>::new(), Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
         assert_eq!(revenue(&Dendrogram::new(vec![], vec![], true).unwrap(), &none), Ok(Revenue::Whole(0)));
     }

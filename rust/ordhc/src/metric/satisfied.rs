@@ -1,7 +1,7 @@
 //! The share of comparisons that a tree agrees with.
 
 use super::count::same_leaves;
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
@@ -50,16 +50,16 @@ impl Satisfied {
 /// assert_eq!((found.agreed, found.disagreed, found.unresolved), (1.0, 1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn satisfied<const K: usize, I: Id>(tree: &Dendrogram, comparisons: &Comparisons<'_, K, I>) -> Result<Satisfied> {
+pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Satisfied> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let rows = comparisons.rows();
     let sums = parallel::blocks(rows.len(), |block| {
         let mut found = Satisfied::default();
-        for at in block {
+        rows.each(block, |at, row| {
             let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
-            found.add(judge.verdict(&rows[at]), weight);
-        }
+            found.add(judge.verdict(row), weight);
+        });
         found
     });
     Ok(sums.into_iter().fold(Satisfied::default(), |sum, more| Satisfied {
@@ -81,8 +81,8 @@ impl<'a> Judge<'a> {
     }
 
     /// 1 if the tree agrees, -1 if it disagrees, 0 if it leaves the comparison open.
-    pub(crate) fn verdict<const K: usize, I: Id>(&self, row: &[I; K]) -> i8 {
-        let (near, far) = Comparisons::<K, I>::pairs(row);
+    pub(crate) fn verdict<const K: usize>(&self, row: &[i32; K]) -> i8 {
+        let (near, far) = Comparisons::<K>::pairs(row);
         let (near, far) = (self.lca.merge(near[0], near[1]), self.lca.merge(far[0], far[1]));
         match near.cmp(&far) {
             std::cmp::Ordering::Equal => 0,
@@ -106,8 +106,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The leaves under the farther pair's LCA minus those under the closer pair's.
-    pub(crate) fn gain<const K: usize, I: Id>(&self, row: &[I; K]) -> i64 {
-        let (near, far) = Comparisons::<K, I>::pairs(row);
+    pub(crate) fn gain<const K: usize>(&self, row: &[i32; K]) -> i64 {
+        let (near, far) = Comparisons::<K>::pairs(row);
         i64::from(self.lca.size(far[0], far[1])) - i64::from(self.lca.size(near[0], near[1]))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -30,7 +30,7 @@ use crate::similarity::condensed_len;
 /// assert!(error.to_string().contains("(0, 1) and (1, 2)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monitor) -> Result<Vec<f64>> {
+pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Vec<f64>> {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
     let needed = (n_pairs as u64).saturating_mul(n_pairs.saturating_sub(1) as u64) / 2;
@@ -92,27 +92,29 @@ pub fn pairs_beaten<I: Id>(quadruplets: &Comparisons<'_, 4, I>, monitor: &Monito
 }
 
 /// All answers that count, as two pairs.
-fn each<I: Id>(
-    quadruplets: &Comparisons<'_, 4, I>,
+fn each(
+    quadruplets: &Comparisons<'_, 4>,
     starts: &[usize],
     monitor: &Monitor,
     mut work: impl FnMut(usize, usize, f64),
 ) -> Result<()> {
-    let pair = |a: I, b: I| starts[a.index().min(b.index())].wrapping_add(a.index().max(b.index()));
-    for (at, &[i, j, k, l]) in quadruplets.rows().iter().enumerate() {
-        let weight = quadruplets.weights().map_or(1.0, |weights| weights[at]);
-        if weight > 0.0 {
-            work(pair(i, j), pair(k, l), weight);
-        }
-        if at % (1 << 16) == 0 {
-            monitor.advance(1 << 16)?;
-        }
+    const BLOCK: usize = 1 << 16;
+    let pair = |[a, b]: [usize; 2]| starts[a.min(b)].wrapping_add(a.max(b));
+    for start in (0..quadruplets.len()).step_by(BLOCK) {
+        monitor.advance(BLOCK as u64)?;
+        quadruplets.rows().each(start..(start + BLOCK).min(quadruplets.len()), |at, row| {
+            let weight = quadruplets.weights().map_or(1.0, |weights| weights[at]);
+            if weight > 0.0 {
+                let (near, far) = Comparisons::pairs(row);
+                work(pair(near), pair(far), weight);
+            }
+        });
     }
     Ok(())
 }
 
 /// Two pairs that aren't compared, where there are fewer answers than comparisons of pairs.
-fn first_missing<I: Id>(quadruplets: &Comparisons<'_, 4, I>) -> [[usize; 2]; 2] {
+fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
     let starts: Vec<usize> = (0..n).map(|i| crate::similarity::row_start(n, i)).collect();

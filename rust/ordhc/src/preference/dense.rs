@@ -1,7 +1,8 @@
 //! Answers as a table of columns and pairs.
 
-use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, pack_pairs, touched};
-use crate::comparison::{Comparisons, Id};
+use super::sides::{Value, each_side};
+use super::slots::{Slots, Touched, factor, n_columns, pack_pairs, touched};
+use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -32,8 +33,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
 
     /// Counts the answers, and adds what they count for to the gains of pairs; nothing if a
     /// count does not fit.
-    pub(super) fn new<I: Id>(
-        comparisons: &Comparisons<'_, K, I>,
+    pub(super) fn new(
+        comparisons: &Comparisons<'_, K>,
         slots: &Slots,
         slot_of: &[u32],
         fits: impl Fn(V) -> bool + Sync,
@@ -47,7 +48,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         let slices = parallel::split_at_ends(&mut table.values, &ends);
         let all_fit = parallel::map(parts.into_iter().zip(slices).collect(), |(part, out)| {
             let mut fine = true;
-            each_side::<V, K, _>(comparisons, slots, slot_of, &part, monitor, |side| {
+            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
                 let [p, q] = side.pair;
                 let value = &mut out[(side.column - part.start) * n_pairs + slots.pair(p, q)];
                 if fits(*value) {

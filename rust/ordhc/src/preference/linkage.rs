@@ -1,12 +1,14 @@
 //! The search of 3-AL and 4-AL: merge the pair of clusters that is preferred most.
 
 use super::dense::Dense;
+use super::sides::Value;
+use super::slots::{Slots, pack_pairs, totals};
 use super::sparse::Sparse;
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::condensed_len;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// 3-AL of triplets, 4-AL of quadruplets: average linkage from preferences between clusters.
@@ -40,8 +42,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// assert_eq!(tree.heights(), [1.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn preference_linkage<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+pub fn preference_linkage<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<Dendrogram> {
@@ -58,9 +60,9 @@ pub fn preference_linkage<const K: usize, I: Id>(
         }
     };
     let after = if comparisons.weights().is_some() {
-        merges::<f64, K, I>(comparisons, partition, SMALL, monitor)?
+        merges::<f64, K>(comparisons, partition, SMALL, monitor)?
     } else {
-        merges::<i32, K, I>(comparisons, partition, SMALL, monitor)?
+        merges::<i32, K>(comparisons, partition, SMALL, monitor)?
     };
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
@@ -71,223 +73,6 @@ const SMALL: usize = 4096;
 /// Preferences that differ by less than this share of the largest one so far are ties.
 const TIE: f64 = 1e-12;
 
-/// A number that answers are counted in.
-pub(super) trait Value: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign {
-    /// In lists, where every answer has an entry of its own.
-    type Entry: Copy + Default + Send + Sync;
-    /// Whether values are counts, which can begin as narrow ones.
-    const COUNTS: bool = false;
-    fn of(weight: f64) -> Self;
-    fn entry(self) -> Self::Entry;
-    fn from_entry(entry: Self::Entry) -> Self;
-    fn negate(self) -> Self;
-    fn float(self) -> f64;
-    fn from_count(count: i16) -> Self;
-}
-
-/// Narrow counts, for tables that are large at first.
-impl Value for i16 {
-    type Entry = i8;
-    fn of(_: f64) -> Self {
-        1
-    }
-    fn entry(self) -> i8 {
-        self as i8
-    }
-    fn from_entry(entry: i8) -> Self {
-        Self::from(entry)
-    }
-    fn negate(self) -> Self {
-        -self
-    }
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-    fn from_count(count: i16) -> Self {
-        count
-    }
-}
-
-impl Value for i32 {
-    type Entry = i8;
-    const COUNTS: bool = true;
-    fn from_count(count: i16) -> Self {
-        Self::from(count)
-    }
-    fn of(_: f64) -> Self {
-        1
-    }
-    fn entry(self) -> i8 {
-        self as i8
-    }
-    fn from_entry(entry: i8) -> Self {
-        Self::from(entry)
-    }
-    fn negate(self) -> Self {
-        -self
-    }
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Value for f64 {
-    type Entry = f64;
-    fn from_count(count: i16) -> Self {
-        Self::from(count)
-    }
-    fn of(weight: f64) -> Self {
-        weight
-    }
-    fn entry(self) -> f64 {
-        self
-    }
-    fn from_entry(entry: f64) -> Self {
-        entry
-    }
-    fn negate(self) -> Self {
-        -self
-    }
-    #[inline(always)]
-    fn float(self) -> f64 {
-        self
-    }
-}
-
-/// One side of an answer: the pair {p, q} is preferred to (or with negative value, not preferred to)
-/// what the column stands for: a cluster r of 3-AL, a pair {r, s} of 4-AL.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Side<V> {
-    pub(super) column: usize,
-    pub(super) pair: [usize; 2],
-    pub(super) value: V,
-}
-
-/// The slots: clusters as of the last packing, in the order of their smallest leaves.
-pub(super) struct Slots {
-    /// By slot: the slot of the cluster it belongs to now.
-    pub(super) now: Vec<usize>,
-    /// By slot of a cluster: its number of leaves.
-    pub(super) sizes: Vec<f64>,
-    /// The slots that are clusters now.
-    pub(super) active: Vec<usize>,
-    /// Where the pairs of a slot with later ones begin.
-    pub(super) starts: Vec<usize>,
-}
-
-impl Slots {
-    fn new(sizes: Vec<f64>) -> Self {
-        let k = sizes.len();
-        Self {
-            now: (0..k).collect(),
-            active: (0..k).collect(),
-            starts: (0..k).map(|slot| row_start(k, slot)).collect(),
-            sizes,
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.now.len()
-    }
-
-    #[inline(always)]
-    pub(super) fn pair(&self, a: usize, b: usize) -> usize {
-        self.starts[a.min(b)].wrapping_add(a.max(b))
-    }
-
-    /// By slot: the cluster's position among the active ones, which becomes its slot.
-    fn renumbering(&self) -> Vec<usize> {
-        let mut position = vec![0; self.len()];
-        for (at, &slot) in self.active.iter().enumerate() {
-            position[slot] = at;
-        }
-        self.now.iter().map(|&slot| position[slot]).collect()
-    }
-}
-
-/// The number of columns of K slots.
-pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
-    if K == 3 { slots } else { condensed_len(slots) }
-}
-
-/// The columns that a merge of clusters `a` and `b` touches, with what their values counted for before
-/// and how they count after: [(column, before, after)], merged in twos.
-pub(super) struct Touched {
-    pub(super) into: usize,
-    pub(super) from: usize,
-    pub(super) before: [f64; 2],
-    pub(super) after: f64,
-}
-
-/// The pairs of columns that become one when `a` and `b` merge.
-pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<Touched> {
-    let [n_a, n_b] = [slots.sizes[a], slots.sizes[b]];
-    if K == 3 {
-        return vec![Touched { into: a, from: b, before: [1.0 / n_a, 1.0 / n_b], after: 1.0 / (n_a + n_b) }];
-    }
-    let of = |&s: &usize| {
-        let n_s = slots.sizes[s];
-        Touched {
-            into: slots.pair(a, s),
-            from: slots.pair(b, s),
-            before: [1.0 / (n_a * n_s), 1.0 / (n_b * n_s)],
-            after: 1.0 / ((n_a + n_b) * n_s),
-        }
-    };
-    slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
-}
-
-/// What a column's values count for: one over the number of leaves, or of pairs of leaves.
-pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
-    let sizes = &slots.sizes;
-    if K == 3 {
-        return sizes.iter().map(|size| 1.0 / size).collect();
-    }
-    let k = slots.len();
-    (0..k).flat_map(|r| (r + 1..k).map(move |s| 1.0 / (sizes[r] * sizes[s]))).collect()
-}
-
-/// All sides of all answers, by slots; those within a cluster count for nothing and are left out.
-pub(super) fn each_side<V: Value, const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
-    slots: &Slots,
-    slot_of: &[u32],
-    columns: &std::ops::Range<usize>,
-    monitor: &Monitor,
-    mut work: impl FnMut(Side<V>),
-) -> Result<()> {
-    const BLOCK: usize = 1 << 16;
-    for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
-        for (at, row) in rows.iter().enumerate() {
-            let weight = comparisons.weights().map_or(1.0, |weights| weights[block * BLOCK + at]);
-            let slot = |at: usize| slot_of[row[at].index()] as usize;
-            let value = V::of(weight);
-            let sides = if K == 3 {
-                let [i, k, l] = [slot(0), slot(1), slot(2)];
-                if i == k || i == l || k == l {
-                    continue;
-                }
-                [(l, [i, k], value), (k, [i, l], value.negate())]
-            } else {
-                let [i, j, k, l] = [slot(0), slot(1), slot(2), slot(K - 1)];
-                if i == j || k == l {
-                    continue;
-                }
-                [(slots.pair(k, l), [i, j], value), (slots.pair(i, j), [k, l], value.negate())]
-            };
-            for (column, pair, value) in sides {
-                if columns.contains(&column) {
-                    work(Side { column, pair, value });
-                }
-            }
-        }
-        monitor.advance(0)?;
-    }
-    Ok(())
-}
-
 enum Answers<V: Value, const K: usize> {
     Sparse(Sparse<V, K>),
     Dense(Dense<V, K>),
@@ -295,8 +80,8 @@ enum Answers<V: Value, const K: usize> {
 }
 
 /// Merges of clusters named by their smallest leaves, in the order of merging.
-fn merges<V: Value, const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn merges<V: Value, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     partition: &Partition,
     small: usize,
     monitor: &Monitor,
@@ -392,50 +177,6 @@ fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
-/// Sums the values of pairs of slots into pairs of clusters, by the clusters' slots.
-fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
-    if slots.active.len() == slots.len() {
-        return gains.to_vec();
-    }
-    let mut sums = vec![0.0; gains.len()];
-    let mut at = 0;
-    for p in 0..slots.len() {
-        let a = slots.now[p];
-        for &b in &slots.now[p + 1..] {
-            if a != b {
-                sums[slots.pair(a, b)] += gains[at];
-            }
-            at += 1;
-        }
-    }
-    sums
-}
-
-/// The same into pairs of the slots after packing.
-pub(super) fn pack_pairs<S: Copy, T>(
-    before: &Slots,
-    after: &Slots,
-    renumbering: &[usize],
-    values: &[S],
-    convert: impl Fn(S) -> T,
-) -> Vec<T>
-where
-    T: Copy + Default + std::ops::AddAssign,
-{
-    let mut sums = vec![T::default(); condensed_len(after.len())];
-    let mut at = 0;
-    for p in 0..before.len() {
-        let a = renumbering[p];
-        for &b in &renumbering[p + 1..] {
-            if a != b {
-                sums[after.pair(a, b)] += convert(values[at]);
-            }
-            at += 1;
-        }
-    }
-    sums
-}
-
 /// The pair with the largest total per pair of leaves, the first one among ties, and its value.
 ///
 /// `size` is the largest absolute value seen so far, what rounding is relative to; infinite where a value
@@ -462,141 +203,4 @@ fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f6
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Equations 4-7, read aloud.
-    fn naive<const K: usize>(comparisons: &Comparisons<'_, K>, partition: &Partition) -> Vec<RawMerge> {
-        let mut clusters = partition.clusters().to_vec();
-        let mut merges = Vec::new();
-        let weight = |at: usize| comparisons.weights().map_or(1.0, |weights| weights[at]);
-        while clusters.len() > 1 {
-            let k = clusters.len();
-            let holds = |cluster: &Vec<usize>, leaf: i32| cluster.contains(&(leaf as usize));
-            let between = |p: &Vec<usize>, q: &Vec<usize>, a: i32, b: i32| {
-                holds(p, a) && holds(q, b) || holds(p, b) && holds(q, a)
-            };
-            let value = |p: usize, q: usize| {
-                let (p, q) = (&clusters[p], &clusters[q]);
-                let mut sum = 0.0;
-                for (r_at, r) in clusters.iter().enumerate() {
-                    if K == 3 && (r == p || r == q) {
-                        continue;
-                    }
-                    let others: Vec<&Vec<usize>> = if K == 3 { vec![r] } else { clusters[r_at + 1..].iter().collect() };
-                    for s in others {
-                        for (at, row) in comparisons.rows().iter().enumerate() {
-                            let (near, far) = if K == 3 {
-                                let side = |p, q, a: i32, b: i32| holds(p, row[0]) && holds(q, a) && holds(r, b);
-                                let near = side(p, q, row[1], row[2]) || side(q, p, row[1], row[2]);
-                                (near, side(p, q, row[2], row[1]) || side(q, p, row[2], row[1]))
-                            } else {
-                                let [i, j, k, l] = [row[0], row[1], row[2], row[K - 1]];
-                                let near = between(p, q, i, j) && between(r, s, k, l);
-                                (near, between(p, q, k, l) && between(r, s, i, j))
-                            };
-                            let sign = f64::from(i8::from(near)) - f64::from(i8::from(far));
-                            let of_r = if K == 3 { r.len() } else { r.len() * s.len() };
-                            sum += sign * weight(at) / of_r as f64;
-                        }
-                    }
-                }
-                sum / (p.len() * q.len()) as f64
-            };
-            let mut best = (0, 1, f64::NEG_INFINITY);
-            for p in 0..k {
-                for q in p + 1..k {
-                    let value = value(p, q);
-                    if value > best.2 + 1e-9 {
-                        best = (p, q, value);
-                    }
-                }
-            }
-            let (p, q, sum) = best;
-            let scale = match K {
-                3 if k == 2 => 0.0,
-                3 => 1.0 / (2 * (k - 2)) as f64,
-                _ => 2.0 / (k * (k - 1)) as f64,
-            };
-            merges.push(RawMerge { i: clusters[p][0], j: clusters[q][0], similarity: sum * scale });
-            let gone = clusters.remove(q);
-            clusters[p].extend(gone);
-            clusters[p].sort_unstable();
-        }
-        merges
-    }
-
-    fn check<const K: usize>(rows: &[[i32; K]], labels: &[i64], weighted: bool) {
-        let weights: Vec<f64> = (0..rows.len()).map(|at| (at % 5) as f64 * 0.5).collect();
-        let mut comparisons = Comparisons::new(rows, Some(labels.len())).unwrap();
-        if weighted {
-            comparisons = comparisons.with_weights(weights).unwrap();
-        }
-        let partition = Partition::new(labels).unwrap();
-        let expected = naive(&comparisons, &partition);
-        for small in [0, SMALL] {
-            let monitor = Monitor::new();
-            let found = if weighted {
-                merges::<f64, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
-            } else {
-                merges::<i32, K, i32>(&comparisons, &partition, small, &monitor).unwrap()
-            };
-            assert_eq!(found.len(), expected.len());
-            for (found, expected) in found.iter().zip(&expected) {
-                assert_eq!((found.i, found.j), (expected.i, expected.j), "small = {small}");
-                assert!((found.similarity - expected.similarity).abs() < 1e-9, "{found:?} {expected:?}");
-            }
-        }
-    }
-
-    fn rows<const K: usize>(n: i32) -> impl Strategy<Value = Vec<[i32; K]>> {
-        let row = proptest::array::uniform::<_, K>(0..n);
-        let fine = |row: &[i32; K]| Comparisons::<K>::new(vec![*row], None).is_ok();
-        proptest::collection::vec(row.prop_filter("valid", fine), 1..60)
-    }
-
-    #[test]
-    fn weights_whose_sums_overflow_are_refused() {
-        let found = |small: usize, weights: &[f64]| {
-            let rows = vec![[0, 1, 2]; weights.len()];
-            let three = Comparisons::<3>::new(rows, None).unwrap().with_weights(weights).unwrap();
-            let rows = vec![[0, 1, 2, 3]; weights.len()];
-            let four = Comparisons::<4>::new(rows, None).unwrap().with_weights(weights).unwrap();
-            let monitor = Monitor::new();
-            [
-                merges::<f64, 3, i32>(&three, &Partition::singletons(3), small, &monitor),
-                merges::<f64, 4, i32>(&four, &Partition::singletons(4), small, &monitor),
-            ]
-        };
-        for small in [0, SMALL] {
-            for result in found(small, &[1e308, 1e308]) {
-                assert!(result.unwrap_err().to_string().contains("add up to more than"));
-            }
-            for result in found(small, &[f64::MAX]) {
-                assert!(result.unwrap().iter().all(|merge| merge.similarity.is_finite()));
-            }
-        }
-    }
-
-    #[test]
-    fn counts_too_large_for_narrow_tables() {
-        let rows = [vec![[0, 1, 2, 3]; 3000], vec![[2, 3, 1, 4]; 40_000], vec![[1, 4, 0, 1]; 2]].concat();
-        check::<4>(&rows, &[0, 1, 2, 3, 4], false);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 200, ..ProptestConfig::default() })]
-
-        #[test]
-        fn three_al_is_its_definition(rows in rows::<3>(9), labels in proptest::collection::vec(0i64..30, 9), w: bool) {
-            check::<3>(&rows, &labels, w);
-        }
-
-        #[test]
-        fn four_al_is_its_definition(rows in rows::<4>(8), labels in proptest::collection::vec(0i64..30, 8), w: bool) {
-            check::<4>(&rows, &labels, w);
-        }
-    }
-}
+mod tests;

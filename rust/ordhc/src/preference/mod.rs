@@ -4,6 +4,8 @@
 mod complete;
 mod dense;
 mod linkage;
+mod sides;
+mod slots;
 mod sparse;
 
 pub use complete::pairs_beaten;

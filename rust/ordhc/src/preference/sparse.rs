@@ -1,8 +1,9 @@
 //! Answers as lists, one for every column.
 
 use super::dense::Dense;
-use super::linkage::{Slots, Touched, Value, each_side, factor, n_columns, touched};
-use crate::comparison::{Comparisons, Id};
+use super::sides::{Value, each_side};
+use super::slots::{Slots, Touched, factor, n_columns, touched};
+use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -33,8 +34,8 @@ const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
     /// Sorts the answers by column, and adds what they count for to the gains of pairs.
-    pub(super) fn new<I: Id>(
-        comparisons: &Comparisons<'_, K, I>,
+    pub(super) fn new(
+        comparisons: &Comparisons<'_, K>,
         slots: &Slots,
         slot_of: &[u32],
         gains: &mut [f64],
@@ -48,9 +49,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         let column_ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
         let slices = parallel::split_at_ends(&mut counts, &column_ends);
         parallel::map(parts.iter().cloned().zip(slices).collect(), |(part, counts)| {
-            each_side::<V, K, _>(comparisons, slots, slot_of, &part, monitor, |side| {
-                counts[side.column - part.start] += 1
-            })
+            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| counts[side.column - part.start] += 1)
         })
         .into_iter()
         .collect::<Result<Vec<()>>>()?;
@@ -67,7 +66,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             parts.iter().cloned().zip(ends_of.into_iter().zip(entries_of)).collect(),
             |(part, (ends, out))| {
                 let first = ends[0];
-                each_side::<V, K, _>(comparisons, slots, slot_of, &part, monitor, |side| {
+                each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
                     let [p, q] = side.pair.map(|slot| slot as u16);
                     let place = &mut ends[side.column - part.start];
                     out[*place - first] = Entry { p, q, value: side.value.entry() };

@@ -4,7 +4,7 @@
 //! Sums are of whole numbers that wrap around, so that their order doesn't matter.
 
 use crate::agglomerate::Matrix;
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::tree::Dendrogram;
 
 use super::cost::put;
@@ -25,15 +25,12 @@ use super::cost::put;
 /// assert_eq!(place(&order, 2), place(&renumbered, 0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn canonical_order<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>) -> Vec<u32> {
+pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<u32> {
     order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), None)
 }
 
 /// As [`canonical_order`]; the tree tells apart what the comparisons don't.
-pub(super) fn order_with_tree<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
-    tree: &Dendrogram,
-) -> Vec<u32> {
+pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Dendrogram) -> Vec<u32> {
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), Some(tree))
 }
 
@@ -144,12 +141,12 @@ fn keys_in_tree(tree: &Dendrogram, leaves: &[u64]) -> Vec<u64> {
     (0..n).map(|leaf| join(leaves[leaf], above[leaf])).collect()
 }
 
-fn about_comparisons<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>, keys: &[u64], sums: &mut [u64]) {
+fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, keys: &[u64], sums: &mut [u64]) {
     // Two pairs of different leaves, or two of a triplet that share the anchor.
     let pair = |[i, j]: [usize; 2]| mix(keys[i]).wrapping_add(mix(keys[j]));
-    for (at, row) in comparisons.rows().iter().enumerate() {
+    comparisons.rows().each(0..comparisons.len(), |at, row| {
         let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
-        let (near, far) = Comparisons::<K, I>::pairs(row);
+        let (near, far) = Comparisons::<K>::pairs(row);
         let whole = join(pair(near), pair(far));
         // Parts that are whole add up as repeats do.
         let (times, rest) = (weight.trunc() as u64, weight.fract());
@@ -167,7 +164,7 @@ fn about_comparisons<const K: usize, I: Id>(comparisons: &Comparisons<'_, K, I>,
             tell(far[0], 2, far[1]);
         }
         tell(far[1], 2, far[0]);
-    }
+    });
 }
 
 fn join(a: u64, b: u64) -> u64 {

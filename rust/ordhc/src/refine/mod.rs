@@ -20,7 +20,7 @@ mod satisfied;
 mod shape;
 
 use crate::agglomerate::{Matrix, Tolerance};
-use crate::comparison::{Id, Triplets};
+use crate::comparison::Triplets;
 use crate::error::{Error, Result};
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
@@ -130,9 +130,9 @@ pub fn refine(
 /// assert_eq!((better.tree.to_newick_topology().as_str(), better.gain), ("(2,(0,1));", 1.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn refine_satisfied<I: Id>(
+pub fn refine_satisfied(
     start: &Dendrogram,
-    triplets: &Triplets<'_, I>,
+    triplets: &Triplets<'_>,
     search: &Search,
     monitor: &Monitor,
 ) -> Result<Refined> {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::anneal::Annealing;
 use super::climb::Objective;
 use super::shape::Shape;
-use crate::comparison::{Id, Triplets};
+use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 use crate::tree::RangeMax;
@@ -41,13 +41,13 @@ pub(super) struct SatisfiedTriplets {
 
 impl SatisfiedTriplets {
     /// Leaf i of the triplets is leaf `number[i]` of the tree.
-    pub(super) fn new<I: Id>(triplets: &Triplets<'_, I>, shape: &Shape, number: &[u32]) -> Result<Self> {
+    pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32]) -> Result<Self> {
         let bytes = 3 * triplets.len() * size_of::<Wish>();
         memory::check("triplets by leaf", bytes as u64)?;
         let mut starts = vec![0; shape.n_leaves() + 1];
-        for row in triplets.rows() {
-            row.iter().for_each(|leaf| starts[number[leaf.index()] as usize + 1] += 1);
-        }
+        triplets.rows().each(0..triplets.len(), |_, row| {
+            row.iter().for_each(|&leaf| starts[number[leaf as usize] as usize + 1] += 1);
+        });
         for leaf in 0..shape.n_leaves() {
             starts[leaf + 1] += starts[leaf];
         }
@@ -56,18 +56,18 @@ impl SatisfiedTriplets {
         let mut wishes = vec![nothing; 3 * triplets.len()];
         let mut all_whole = true;
         let mut total = 0.0;
-        for (at, row) in triplets.rows().iter().enumerate() {
+        triplets.rows().each(0..triplets.len(), |at, row| {
             let weight = triplets.weights().map_or(1.0, |weights| weights[at]);
             all_whole &= weight.fract() == 0.0;
             total += weight;
-            let [anchor, near, far] = row.map(|leaf| number[leaf.index()]);
+            let [anchor, near, far] = row.map(|leaf| number[leaf as usize]);
             for (leaf, others, apart) in
                 [(anchor, [near, far], false), (near, [anchor, far], false), (far, [anchor, near], true)]
             {
                 wishes[next[leaf as usize]] = Wish { others, weight, apart };
                 next[leaf as usize] += 1;
             }
-        }
+        });
         // Sums must not depend on the order of rows.
         for leaf in 0..shape.n_leaves() {
             wishes[starts[leaf]..starts[leaf + 1]].sort_unstable_by(Wish::by_content);

@@ -1,7 +1,7 @@
 //! AddS3 and AddS4: each comparison adds to the closer pair and takes from the farther one.
 
 use super::condensed::{condensed_len, row_start};
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::{Comparisons, LeafRows};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -60,11 +60,7 @@ cell!(f32, 1 << 24, |weight| Some(weight as f32));
 /// assert_eq!(pairs, [2, -2, 0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds<T: Cell, const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
-    out: &mut [T],
-    monitor: &Monitor,
-) -> Result<()> {
+pub fn adds<T: Cell, const K: usize>(comparisons: &Comparisons<'_, K>, out: &mut [T], monitor: &Monitor) -> Result<()> {
     let n = comparisons.n_leaves();
     if out.len() != condensed_len(n) {
         return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
@@ -103,13 +99,13 @@ const BUCKET: usize = 1 << 17;
 /// Comparisons that are sorted into buckets at a time.
 const BATCH: usize = 1 << 23;
 
-struct Work<'a, T, const K: usize, I: Id> {
-    rows: &'a [[I; K]],
+struct Work<'a, T, const K: usize> {
+    rows: &'a LeafRows<'a, K>,
     weights: Option<&'a [T]>,
     starts: &'a [usize],
 }
 
-impl<T: Cell, const K: usize, I: Id> Work<'_, T, K, I> {
+impl<T: Cell, const K: usize> Work<'_, T, K> {
     #[inline(always)]
     fn cell(&self, pair: [usize; 2]) -> usize {
         let (low, high) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
@@ -122,18 +118,18 @@ impl<T: Cell, const K: usize, I: Id> Work<'_, T, K, I> {
             let block = start..(start + BLOCK).min(range.end);
             match self.weights {
                 None => {
-                    for row in &self.rows[block.clone()] {
-                        let (near, far) = Comparisons::<K, I>::pairs(row);
+                    self.rows.each(block.clone(), |_, row| {
+                        let (near, far) = Comparisons::pairs(row);
                         out[self.cell(near)] += T::ONE;
                         out[self.cell(far)] -= T::ONE;
-                    }
+                    });
                 }
                 Some(weights) => {
-                    for (row, &weight) in self.rows[block.clone()].iter().zip(&weights[block.clone()]) {
-                        let (near, far) = Comparisons::<K, I>::pairs(row);
-                        out[self.cell(near)] += weight;
-                        out[self.cell(far)] -= weight;
-                    }
+                    self.rows.each(block.clone(), |at, row| {
+                        let (near, far) = Comparisons::pairs(row);
+                        out[self.cell(near)] += weights[at];
+                        out[self.cell(far)] -= weights[at];
+                    });
                 }
             }
             monitor.advance(block.len() as u64)?;
@@ -186,19 +182,19 @@ impl<T: Cell, const K: usize, I: Id> Work<'_, T, K, I> {
 
     fn sort(&self, range: std::ops::Range<usize>, n_buckets: usize) -> Sorted<T> {
         let mut ends = vec![0usize; n_buckets + 1];
-        for row in &self.rows[range.clone()] {
-            let (near, far) = Comparisons::<K, I>::pairs(row);
+        self.rows.each(range.clone(), |_, row| {
+            let (near, far) = Comparisons::pairs(row);
             ends[self.cell(near) / BUCKET + 1] += 1;
             ends[self.cell(far) / BUCKET + 1] += 1;
-        }
+        });
         for bucket in 0..n_buckets {
             ends[bucket + 1] += ends[bucket];
         }
         let starts = ends.clone();
         let mut updates = vec![0u32; 2 * range.len()];
         let mut weights = vec![T::default(); if self.weights.is_some() { updates.len() } else { 0 }];
-        for at in range {
-            let (near, far) = Comparisons::<K, I>::pairs(&self.rows[at]);
+        self.rows.each(range, |at, row| {
+            let (near, far) = Comparisons::pairs(row);
             for (pair, minus) in [(near, 0), (far, 1)] {
                 let cell = self.cell(pair);
                 let place = &mut ends[cell / BUCKET];
@@ -208,7 +204,7 @@ impl<T: Cell, const K: usize, I: Id> Work<'_, T, K, I> {
                 }
                 *place += 1;
             }
-        }
+        });
         Sorted { starts, updates, weights }
     }
 }
@@ -258,7 +254,7 @@ mod tests {
         let mut sums: HashMap<(usize, usize), f64> = HashMap::new();
         for (at, row) in comparisons.rows().iter().enumerate() {
             let weight = comparisons.weights().map_or(1.0, |w| w[at]);
-            let (near, far) = Comparisons::<K>::pairs(row);
+            let (near, far) = Comparisons::<K>::pairs(&row);
             for (pair, sign) in [(near, 1.0), (far, -1.0)] {
                 *sums.entry((pair[0].min(pair[1]), pair[0].max(pair[1]))).or_default() += sign * weight;
             }

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::condensed::{condensed_len, pair_index, triangle_ranges};
 use super::kernel::{Found, Kernel};
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
 /// The raw kernel from a table of all anchors and pairs, if that pays; nothing otherwise.
-pub(super) fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Option<Found>> {
+pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
     let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
@@ -23,7 +23,7 @@ pub(super) fn mulk3<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) 
 }
 
 /// The same, whether it pays or not; nothing if a net count does not fit into a byte.
-pub(super) fn of_counts<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Option<Found>> {
+pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let n_pairs = condensed_len(n);
     let words = n_pairs.div_ceil(64);
@@ -127,8 +127,8 @@ fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
 }
 
 /// Counts the answers of some anchors; false if a count does not fit.
-fn fill<I: Id>(
-    triplets: &Comparisons<'_, 3, I>,
+fn fill(
+    triplets: &Comparisons<'_, 3>,
     anchors: Range<usize>,
     counts: &mut [i8],
     seen: &mut [u64],
@@ -137,24 +137,22 @@ fn fill<I: Id>(
     let n = triplets.n_leaves();
     let n_pairs = condensed_len(n);
     let words = n_pairs.div_ceil(64);
-    for rows in triplets.rows().chunks(1 << 16) {
-        for row in rows {
-            let [i, k, l] = row.map(Id::index);
-            if !anchors.contains(&i) {
-                continue;
-            }
-            let i = i - anchors.start;
-            let pair = pair_index(n, k.min(l), k.max(l));
-            let count = &mut counts[i * n_pairs + pair];
-            match count.checked_add(if k < l { 1 } else { -1 }) {
-                Some(sum) => *count = sum,
-                None => return Ok(false),
-            }
-            seen[i * words + pair / 64] |= 1 << (pair % 64);
+    let mut all_fit = true;
+    triplets.rows().each_watched(monitor, |_, row| {
+        let [i, k, l] = row.map(|id| id as usize);
+        if !anchors.contains(&i) {
+            return;
         }
-        monitor.advance(0)?;
-    }
-    Ok(true)
+        let i = i - anchors.start;
+        let pair = pair_index(n, k.min(l), k.max(l));
+        let count = &mut counts[i * n_pairs + pair];
+        match count.checked_add(if k < l { 1 } else { -1 }) {
+            Some(sum) => *count = sum,
+            None => all_fit = false,
+        }
+        seen[i * words + pair / 64] |= 1 << (pair % 64);
+    })?;
+    Ok(all_fit)
 }
 
 /// The product of two rows of at most `LONGEST` counts, in a form that becomes multiply-and-add

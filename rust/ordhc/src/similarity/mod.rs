@@ -2,6 +2,7 @@
 
 mod adds;
 mod condensed;
+mod contexts;
 mod dense_kernel;
 mod kernel;
 mod sparse_adds;

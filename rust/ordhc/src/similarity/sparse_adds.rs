@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::agglomerate::{Pair, SparsePairs};
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -27,10 +27,7 @@ use crate::sorting::sort_by_key;
 /// assert_eq!(pairs.to_csr(&Monitor::new())?, (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn sparse_adds<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
-    monitor: &Monitor,
-) -> Result<SparsePairs> {
+pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: &Monitor) -> Result<SparsePairs> {
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
     monitor.start(threads as u64);
@@ -56,8 +53,8 @@ pub fn sparse_adds<const K: usize, I: Id>(
 }
 
 /// The pairs of a row as numbers in the order of pairs, the closer one first.
-fn keys<const K: usize, I: Id>(row: &[I; K], leaves: &Range<usize>) -> [Option<u64>; 2] {
-    let (near, far) = Comparisons::<K, I>::pairs(row);
+fn keys<const K: usize>(row: &[i32; K], leaves: &Range<usize>) -> [Option<u64>; 2] {
+    let (near, far) = Comparisons::<K>::pairs(row);
     [near, far].map(|[a, b]| leaves.contains(&a.min(b)).then(|| (a.min(b) as u64) << 32 | a.max(b) as u64))
 }
 
@@ -67,35 +64,26 @@ fn pair(key: u64, similarity: f64) -> Option<Pair> {
 
 const PAIRS: &str = "the pairs that were compared";
 
-/// Rows between two looks at the monitor.
-const BLOCK: usize = 1 << 16;
-
 /// The keys of all comparisons, in order, with the comparison and whether the pair was the closer one.
-fn all_keys<T, const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn all_keys<T, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     leaves: &Range<usize>,
     monitor: &Monitor,
     keep: impl Fn(u64, usize, bool) -> T,
 ) -> Result<Vec<T>> {
     let mut n_keys = 0;
-    for rows in comparisons.rows().chunks(BLOCK) {
-        n_keys += rows.iter().flat_map(|row| keys(row, leaves)).flatten().count();
-        monitor.check()?;
-    }
+    comparisons.rows().each_watched(monitor, |_, row| n_keys += keys(row, leaves).iter().flatten().count())?;
     let mut kept = memory::room(PAIRS, n_keys)?;
-    for (block, rows) in comparisons.rows().chunks(BLOCK).enumerate() {
-        for (at, row) in rows.iter().enumerate() {
-            let [near, far] = keys(row, leaves);
-            kept.extend(near.map(|key| keep(key, block * BLOCK + at, true)));
-            kept.extend(far.map(|key| keep(key, block * BLOCK + at, false)));
-        }
-        monitor.check()?;
-    }
+    comparisons.rows().each_watched(monitor, |at, row| {
+        let [near, far] = keys(row, leaves);
+        kept.extend(near.map(|key| keep(key, at, true)));
+        kept.extend(far.map(|key| keep(key, at, false)));
+    })?;
     Ok(kept)
 }
 
-fn counted<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn counted<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     leaves: &Range<usize>,
     monitor: &Monitor,
 ) -> Result<Vec<Pair>> {
@@ -110,8 +98,8 @@ fn counted<const K: usize, I: Id>(
     memory::collected(PAIRS, n_pairs, codes.chunk_by(same).filter_map(sum))
 }
 
-fn weighted<const K: usize, I: Id>(
-    comparisons: &Comparisons<'_, K, I>,
+fn weighted<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
     weights: &[f64],
     leaves: &Range<usize>,
     monitor: &Monitor,

@@ -2,7 +2,7 @@
 
 use super::Dendrogram;
 use super::nodes::{Child, dendrogram_of_nodes};
-use crate::comparison::{Comparisons, Id};
+use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::union_find::UnionFind;
@@ -29,11 +29,15 @@ use crate::union_find::UnionFind;
 /// assert!(error.contains("(0, 1, 2), (1, 2, 0)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn build<I: Id>(triplets: &Comparisons<'_, 3, I>, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrogram> {
     let n = triplets.n_leaves();
-    let counts = |at: &usize| triplets.weights().is_none_or(|weights| weights[*at] > 0.0);
-    let mut rows: Vec<[u32; 3]> =
-        (0..triplets.len()).filter(counts).map(|at| triplets.rows()[at].map(|id| id.index() as u32)).collect();
+    let counts = |at: usize| triplets.weights().is_none_or(|weights| weights[at] > 0.0);
+    let mut rows: Vec<[u32; 3]> = Vec::with_capacity(triplets.len());
+    triplets.rows().each(0..triplets.len(), |at, row| {
+        if counts(at) {
+            rows.push(row.map(|id| id as u32));
+        }
+    });
     // (i, j, k) and (j, i, k) say the same.
     let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
     rows.sort_unstable_by_key(|row| (said(row), *row));

@@ -1,12 +1,64 @@
 //! Dense vectors, checked.
 
+use std::ops::Range;
+
 use super::clusters::dot;
 use crate::error::{Error, Result};
 use crate::parallel;
 
+/// Numbers in either precision.
+#[derive(Debug, Clone, Copy)]
+pub enum Coordinates<'a> {
+    /// Double.
+    F64(&'a [f64]),
+    /// Single.
+    F32(&'a [f32]),
+}
+
+macro_rules! made_from {
+    ($($variant:ident($number:ty)),*) => {$(
+        impl<'a> From<&'a [$number]> for Coordinates<'a> {
+            fn from(values: &'a [$number]) -> Self {
+                Self::$variant(values)
+            }
+        }
+
+        impl<'a, const N: usize> From<&'a [$number; N]> for Coordinates<'a> {
+            fn from(values: &'a [$number; N]) -> Self {
+                Self::$variant(values)
+            }
+        }
+
+        impl<'a> From<&'a Vec<$number>> for Coordinates<'a> {
+            fn from(values: &'a Vec<$number>) -> Self {
+                Self::$variant(values)
+            }
+        }
+    )*};
+}
+
+made_from!(F64(f64), F32(f32));
+
+impl<'a> Coordinates<'a> {
+    fn len(self) -> usize {
+        match self {
+            Self::F64(values) => values.len(),
+            Self::F32(values) => values.len(),
+        }
+    }
+
+    /// Some of them in double precision.
+    fn range(self, range: Range<usize>) -> impl Iterator<Item = f64> + 'a {
+        // One of the two is empty.
+        let (double, single): (&[f64], &[f32]) = match self {
+            Self::F64(values) => (&values[range], &[]),
+            Self::F32(values) => (&[], &values[range]),
+        };
+        double.iter().copied().chain(single.iter().map(|&x| f64::from(x)))
+    }
+}
+
 /// One vector per leaf: n rows of p numbers, row by row, all finite.
-///
-/// Numbers may be `f64`, `f32`, or integers that `f64` holds exactly.
 ///
 /// ```
 /// use ordhc::vectors::Vectors;
@@ -19,21 +71,25 @@ use crate::parallel;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Vectors<'a, T> {
-    values: &'a [T],
+pub struct Vectors<'a> {
+    values: Coordinates<'a>,
     n: usize,
     p: usize,
     largest: f64,
     whole: bool,
 }
 
-impl<'a, T: Copy + Sync + Into<f64>> Vectors<'a, T> {
+impl<'a> Vectors<'a> {
     /// Checks `n` rows of `p` numbers.
     ///
     /// # Errors
     /// No rows or too many; another number of values than n p; a value that is NaN or infinite, with
     /// its row and column.
-    pub fn new(values: &'a [T], n: usize, p: usize) -> Result<Self> {
+    pub fn new(values: impl Into<Coordinates<'a>>, n: usize, p: usize) -> Result<Self> {
+        Self::checked(values.into(), n, p)
+    }
+
+    fn checked(values: Coordinates<'a>, n: usize, p: usize) -> Result<Self> {
         if n == 0 {
             return Err(Error::Shape("0 vectors have no tree; at least one leaf is needed".into()));
         }
@@ -48,19 +104,19 @@ impl<'a, T: Copy + Sync + Into<f64>> Vectors<'a, T> {
         }
         let parts = parallel::map(parallel::ranges(values.len(), 1 << 16), |part| {
             let (mut largest, mut whole, mut finite) = (0.0f64, true, true);
-            for &x in &values[part] {
-                let x: f64 = x.into();
+            values.range(part).for_each(|x| {
                 largest = largest.max(x.abs());
                 whole &= x == x.trunc();
                 finite &= x.is_finite();
-            }
+            });
             (largest, whole, finite)
         });
         if parts.iter().any(|part| !part.2) {
-            let at = values.iter().position(|&x| !x.into().is_finite()).unwrap_or(0);
+            let all = || values.range(0..values.len()).enumerate();
+            let (at, value) = all().find(|(_, x)| !x.is_finite()).expect("one of the values isn't finite");
             let place = format!("[{}, {}]", at / p, at % p);
             let limit = "coordinates must be finite";
-            return Err(Error::BadValue { what: "the coordinate", place, value: values[at].into(), limit });
+            return Err(Error::BadValue { what: "the coordinate", place, value, limit });
         }
         let largest = parts.iter().fold(0.0, |largest: f64, part| largest.max(part.0));
         Ok(Self { values, n, p, largest, whole: parts.iter().all(|part| part.1) })
@@ -85,8 +141,8 @@ impl<'a, T: Copy + Sync + Into<f64>> Vectors<'a, T> {
         (0..self.n).map(square).collect()
     }
 
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = f64> {
-        self.values[i * self.p..(i + 1) * self.p].iter().map(|&x| x.into())
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = f64> + 'a {
+        self.values.range(i * self.p..(i + 1) * self.p)
     }
 
     /// The largest absolute coordinate.
@@ -108,7 +164,7 @@ mod tests {
     #[test]
     fn shapes_are_checked() {
         assert!(Vectors::new(&[1.0; 6], 2, 3).is_ok());
-        assert!(Vectors::new(&[1i32; 0], 5, 0).is_ok());
+        assert!(Vectors::new(&[1f32; 0], 5, 0).is_ok());
         let message = |values: &[f64], n, p| Vectors::new(values, n, p).unwrap_err().to_string();
         assert!(message(&[], 0, 3).contains("0 vectors"));
         assert!(message(&[1.0; 5], 2, 3).contains("2 vectors of 3 coordinates"));

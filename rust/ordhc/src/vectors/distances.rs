@@ -32,21 +32,16 @@ const ROWS: usize = 32;
 /// assert_eq!(out, [25.0, 1.0, 18.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn distances<T: Copy + Sync + Into<f64>>(
-    vectors: &Vectors<'_, T>,
-    measure: Measure,
-    out: &mut [f64],
-    monitor: &Monitor,
-) -> Result<()> {
+pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monitor: &Monitor) -> Result<()> {
     let n = vectors.n_leaves();
     if out.len() != condensed_len(n) {
         return Err(Error::Shape(format!("{n} vectors have {} pairs, not {}", condensed_len(n), out.len())));
     }
     match measure {
-        Measure::Euclidean => write::<Euclidean, T>(vectors, out, monitor),
-        Measure::SquaredEuclidean => write::<SquaredEuclidean, T>(vectors, out, monitor),
-        Measure::Manhattan => write::<Manhattan, T>(vectors, out, monitor),
-        Measure::Dot => write::<Dot, T>(vectors, out, monitor),
+        Measure::Euclidean => write::<Euclidean>(vectors, out, monitor),
+        Measure::SquaredEuclidean => write::<SquaredEuclidean>(vectors, out, monitor),
+        Measure::Manhattan => write::<Manhattan>(vectors, out, monitor),
+        Measure::Dot => write::<Dot>(vectors, out, monitor),
     }?;
     let parts = parallel::map(parallel::ranges(out.len(), 1 << 18), |part| {
         let start = part.start;
@@ -58,11 +53,7 @@ pub fn distances<T: Copy + Sync + Into<f64>>(
     Err(Error::BadValue { what: "the value", place: format!("rows {i} and {j}"), value: out[at], limit })
 }
 
-fn write<C: Closeness, T: Copy + Sync + Into<f64>>(
-    vectors: &Vectors<'_, T>,
-    out: &mut [f64],
-    monitor: &Monitor,
-) -> Result<()> {
+fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor) -> Result<()> {
     let n = vectors.n_leaves();
     let unit = Unit::below_one(vectors.largest());
     let mut tiles = Tiles::new(n, vectors.n_coordinates())?;

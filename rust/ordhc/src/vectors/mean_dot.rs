@@ -37,8 +37,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// assert_eq!(tree.heights(), [8.0, 6.0, 1.25]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mean_dot_linkage<T: Copy + Sync + Into<f64>>(
-    vectors: &Vectors<'_, T>,
+pub fn mean_dot_linkage(
+    vectors: &Vectors<'_>,
     scale: f64,
     initial: Option<&Partition>,
     monitor: &Monitor,

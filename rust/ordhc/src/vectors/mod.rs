@@ -24,7 +24,7 @@ mod tiles;
 mod ward;
 
 pub use closeness::Measure;
-pub use dense_rows::Vectors;
+pub use dense_rows::{Coordinates, Vectors};
 pub use distances::distances;
 pub use leaf_heights::leaf_heights;
 pub use mean_dot::mean_dot_linkage;

@@ -32,12 +32,7 @@ use crate::tree::{Dendrogram, RawMerge};
 /// assert_eq!(tree.heights(), [1.0, 6.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn single_linkage<T: Copy + Sync + Into<f64>>(
-    vectors: &Vectors<'_, T>,
-    measure: Measure,
-    scale: f64,
-    monitor: &Monitor,
-) -> Result<Dendrogram> {
+pub fn single_linkage(vectors: &Vectors<'_>, measure: Measure, scale: f64, monitor: &Monitor) -> Result<Dendrogram> {
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(Error::Argument(format!("scale is {scale}: it must be positive and finite")));
     }
@@ -66,14 +61,14 @@ const GRAIN: usize = 1 << 18;
 /// Leaves that are not in the tree yet are packed when one of this many has joined it.
 const PACK: usize = 4;
 
-struct Grown<'a, T> {
-    vectors: &'a Vectors<'a, T>,
+struct Grown<'a> {
+    vectors: &'a Vectors<'a>,
     unit: Unit,
     parts: usize,
     monitor: &'a Monitor,
 }
 
-impl<T: Copy + Sync + Into<f64>> Grown<'_, T> {
+impl Grown<'_> {
     fn merges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         let similarity =
             |a: u32, b: u32| C::similarity(self.row(a).zip(self.row(b)).fold(0.0, |sum, (x, y)| C::add(sum, x, y)));
@@ -158,7 +153,7 @@ struct Apart {
 }
 
 impl Apart {
-    fn new<T: Copy + Sync + Into<f64>>(grown: &Grown<'_, T>, span: Range<usize>) -> Result<Self> {
+    fn new(grown: &Grown<'_>, span: Range<usize>) -> Result<Self> {
         let mut tiles = Tiles::new(span.len(), grown.vectors.n_coordinates())?;
         let leaves: Vec<u32> = span.map(|leaf| leaf as u32).collect();
         leaves.iter().enumerate().for_each(|(at, &leaf)| tiles.set(at, grown.row(leaf)));

@@ -32,7 +32,7 @@ use crate::tree::{Dendrogram, RawMerge};
 /// assert_eq!(tree.heights(), [2.0, (256.0f64 / 3.0).sqrt()]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn ward_linkage<T: Copy + Sync + Into<f64>>(vectors: &Vectors<'_, T>, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn ward_linkage(vectors: &Vectors<'_>, monitor: &Monitor) -> Result<Dendrogram> {
     let n = vectors.n_leaves();
     let unit = Unit::below_one(vectors.largest());
     let mut tiles = Tiles::new(n, vectors.n_coordinates())?;

@@ -1,4 +1,4 @@
-//! The engines on uniform random input: `cargo bench --package ordhc`.
+//! The engines on uniform random input: `cargo bench --package ordhc-bench`.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 

@@ -1,0 +1,134 @@
+//! Answers as what they say about a pair of clusters and a column, and the numbers they are counted in.
+
+use super::slots::Slots;
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::monitor::Monitor;
+
+/// A number that answers are counted in.
+pub(super) trait Value: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign {
+    /// In lists, where every answer has an entry of its own.
+    type Entry: Copy + Default + Send + Sync;
+    /// Whether values are counts, which can begin as narrow ones.
+    const COUNTS: bool = false;
+    fn of(weight: f64) -> Self;
+    fn entry(self) -> Self::Entry;
+    fn from_entry(entry: Self::Entry) -> Self;
+    fn negate(self) -> Self;
+    fn float(self) -> f64;
+    fn from_count(count: i16) -> Self;
+}
+
+/// Narrow counts, for tables that are large at first.
+impl Value for i16 {
+    type Entry = i8;
+    fn of(_: f64) -> Self {
+        1
+    }
+    fn entry(self) -> i8 {
+        self as i8
+    }
+    fn from_entry(entry: i8) -> Self {
+        Self::from(entry)
+    }
+    fn negate(self) -> Self {
+        -self
+    }
+    #[inline(always)]
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_count(count: i16) -> Self {
+        count
+    }
+}
+
+impl Value for i32 {
+    type Entry = i8;
+    const COUNTS: bool = true;
+    fn from_count(count: i16) -> Self {
+        Self::from(count)
+    }
+    fn of(_: f64) -> Self {
+        1
+    }
+    fn entry(self) -> i8 {
+        self as i8
+    }
+    fn from_entry(entry: i8) -> Self {
+        Self::from(entry)
+    }
+    fn negate(self) -> Self {
+        -self
+    }
+    #[inline(always)]
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Value for f64 {
+    type Entry = f64;
+    fn from_count(count: i16) -> Self {
+        Self::from(count)
+    }
+    fn of(weight: f64) -> Self {
+        weight
+    }
+    fn entry(self) -> f64 {
+        self
+    }
+    fn from_entry(entry: f64) -> Self {
+        entry
+    }
+    fn negate(self) -> Self {
+        -self
+    }
+    #[inline(always)]
+    fn float(self) -> f64 {
+        self
+    }
+}
+
+/// One side of an answer: the pair {p, q} is preferred to (or with negative value, not preferred to)
+/// what the column stands for: a cluster r of 3-AL, a pair {r, s} of 4-AL.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side<V> {
+    pub(super) column: usize,
+    pub(super) pair: [usize; 2],
+    pub(super) value: V,
+}
+
+/// All sides of all answers, by slots; those within a cluster count for nothing and are left out.
+pub(super) fn each_side<V: Value, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    slots: &Slots,
+    slot_of: &[u32],
+    columns: &std::ops::Range<usize>,
+    monitor: &Monitor,
+    mut work: impl FnMut(Side<V>),
+) -> Result<()> {
+    comparisons.rows().each_watched(monitor, |at, row| {
+        let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+        let slot = |at: usize| slot_of[row[at] as usize] as usize;
+        let value = V::of(weight);
+        let sides = if K == 3 {
+            let [i, k, l] = [slot(0), slot(1), slot(2)];
+            if i == k || i == l || k == l {
+                return;
+            }
+            [(l, [i, k], value), (k, [i, l], value.negate())]
+        } else {
+            let [i, j, k, l] = [slot(0), slot(1), slot(2), slot(K - 1)];
+            if i == j || k == l {
+                return;
+            }
+            [(slots.pair(k, l), [i, j], value), (slots.pair(i, j), [k, l], value.negate())]
+        };
+        for (column, pair, value) in sides {
+            if columns.contains(&column) {
+                work(Side { column, pair, value });
+            }
+        }
+    })
+}

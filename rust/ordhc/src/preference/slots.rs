@@ -1,0 +1,131 @@
+//! Clusters in places of their own, and the columns and pairs of these places.
+
+use crate::similarity::{condensed_len, row_start};
+
+/// The slots: clusters as of the last packing, in the order of their smallest leaves.
+pub(super) struct Slots {
+    /// By slot: the slot of the cluster it belongs to now.
+    pub(super) now: Vec<usize>,
+    /// By slot of a cluster: its number of leaves.
+    pub(super) sizes: Vec<f64>,
+    /// The slots that are clusters now.
+    pub(super) active: Vec<usize>,
+    /// Where the pairs of a slot with later ones begin.
+    pub(super) starts: Vec<usize>,
+}
+
+impl Slots {
+    pub(super) fn new(sizes: Vec<f64>) -> Self {
+        let k = sizes.len();
+        Self {
+            now: (0..k).collect(),
+            active: (0..k).collect(),
+            starts: (0..k).map(|slot| row_start(k, slot)).collect(),
+            sizes,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.now.len()
+    }
+
+    #[inline(always)]
+    pub(super) fn pair(&self, a: usize, b: usize) -> usize {
+        self.starts[a.min(b)].wrapping_add(a.max(b))
+    }
+
+    /// By slot: the cluster's position among the active ones, which becomes its slot.
+    pub(super) fn renumbering(&self) -> Vec<usize> {
+        let mut position = vec![0; self.len()];
+        for (at, &slot) in self.active.iter().enumerate() {
+            position[slot] = at;
+        }
+        self.now.iter().map(|&slot| position[slot]).collect()
+    }
+}
+
+/// Sums the values of pairs of slots into pairs of clusters, by the clusters' slots.
+pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
+    if slots.active.len() == slots.len() {
+        return gains.to_vec();
+    }
+    let mut sums = vec![0.0; gains.len()];
+    let mut at = 0;
+    for p in 0..slots.len() {
+        let a = slots.now[p];
+        for &b in &slots.now[p + 1..] {
+            if a != b {
+                sums[slots.pair(a, b)] += gains[at];
+            }
+            at += 1;
+        }
+    }
+    sums
+}
+
+/// Sums the values of pairs of slots into pairs of the slots after packing.
+pub(super) fn pack_pairs<S: Copy, T>(
+    before: &Slots,
+    after: &Slots,
+    renumbering: &[usize],
+    values: &[S],
+    convert: impl Fn(S) -> T,
+) -> Vec<T>
+where
+    T: Copy + Default + std::ops::AddAssign,
+{
+    let mut sums = vec![T::default(); condensed_len(after.len())];
+    let mut at = 0;
+    for p in 0..before.len() {
+        let a = renumbering[p];
+        for &b in &renumbering[p + 1..] {
+            if a != b {
+                sums[after.pair(a, b)] += convert(values[at]);
+            }
+            at += 1;
+        }
+    }
+    sums
+}
+
+/// The number of columns of K slots.
+pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
+    if K == 3 { slots } else { condensed_len(slots) }
+}
+
+/// The columns that a merge of clusters `a` and `b` touches, with what their values counted for before
+/// and how they count after: [(column, before, after)], merged in twos.
+pub(super) struct Touched {
+    pub(super) into: usize,
+    pub(super) from: usize,
+    pub(super) before: [f64; 2],
+    pub(super) after: f64,
+}
+
+/// The pairs of columns that become one when `a` and `b` merge.
+pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<Touched> {
+    let [n_a, n_b] = [slots.sizes[a], slots.sizes[b]];
+    if K == 3 {
+        return vec![Touched { into: a, from: b, before: [1.0 / n_a, 1.0 / n_b], after: 1.0 / (n_a + n_b) }];
+    }
+    let of = |&s: &usize| {
+        let n_s = slots.sizes[s];
+        Touched {
+            into: slots.pair(a, s),
+            from: slots.pair(b, s),
+            before: [1.0 / (n_a * n_s), 1.0 / (n_b * n_s)],
+            after: 1.0 / ((n_a + n_b) * n_s),
+        }
+    };
+    slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
+}
+
+/// What a column's values count for: one over the number of leaves, or of pairs of leaves.
+pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
+    let sizes = &slots.sizes;
+    if K == 3 {
+        return sizes.iter().map(|size| 1.0 / size).collect();
+    }
+    let k = slots.len();
+    (0..k).flat_map(|r| (r + 1..k).map(move |s| 1.0 / (sizes[r] * sizes[s]))).collect()
+}

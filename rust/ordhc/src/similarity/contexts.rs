@@ -1,0 +1,238 @@
+//! Sums of products over contexts: an answer says something about an item in a context, +1 or -1; two items are
+//! similar when they say the same in many contexts.
+
+use std::ops::Range;
+
+use super::condensed::{condensed_len, row_start, triangle_ranges};
+use super::kernel::{Found, Kernel};
+use crate::comparison::Comparisons;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// A number that answers are counted in: whole for unweighted ones.
+trait Value: Copy + Send + Sync + std::ops::AddAssign {
+    fn of(sign: i8, weight: f64) -> Self;
+    fn float(self) -> f64;
+}
+
+impl Value for i32 {
+    fn of(sign: i8, _: f64) -> Self {
+        i32::from(sign)
+    }
+    fn float(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Value for f64 {
+    fn of(sign: i8, weight: f64) -> Self {
+        f64::from(sign) * weight
+    }
+    fn float(self) -> f64 {
+        self
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry<V> {
+    context: u64,
+    item: u32,
+    value: V,
+}
+
+/// What the items of contexts said: contexts with more than one item, one after the other.
+#[derive(Default)]
+struct Groups {
+    ends: Vec<usize>,
+    items: Vec<u32>,
+    values: Vec<f64>,
+    answered: Vec<u64>,
+    squares: Vec<f64>,
+}
+
+/// At most this many entries are sorted at a time, in all threads together.
+const ENTRIES: u64 = 48 << 20;
+
+/// What one answer says about an item.
+#[derive(Clone, Copy)]
+pub(super) struct Said {
+    pub(super) context: u64,
+    pub(super) item: u32,
+    pub(super) sign: i8,
+}
+
+/// The raw kernel of what answers say in contexts `0..n_contexts`.
+pub(super) fn sum_products<const K: usize, const E: usize>(
+    comparisons: &Comparisons<'_, K>,
+    n_contexts: u64,
+    say: impl Fn(&[i32; K]) -> [Said; E] + Sync,
+    monitor: &Monitor,
+) -> Result<Found> {
+    let n = comparisons.n_leaves();
+    let mut pairs = memory::filled("the kernel", 0.0, condensed_len(n))?;
+    let mut diagonal = vec![0.0; n];
+    let mut answered = vec![0; n];
+    let passes = ((comparisons.len() * E) as u64).div_ceil(ENTRIES).max(1);
+    monitor.start(2 * passes);
+    for pass in 0..passes {
+        let share = |part: u64, of: u64| (u128::from(n_contexts) * u128::from(part) / u128::from(of)) as u64;
+        let n_parts = parallel::ranges(comparisons.len(), 1 << 14).len() as u64;
+        let part = |p| share(pass * n_parts + p, passes * n_parts)..share(pass * n_parts + p + 1, passes * n_parts);
+        let groups: Vec<Groups> = parallel::map((0..n_parts).map(part).collect(), |range| {
+            if comparisons.weights().is_some() {
+                group::<f64, K, E>(comparisons, range, &say, monitor)
+            } else {
+                group::<i32, K, E>(comparisons, range, &say, monitor)
+            }
+        })
+        .into_iter()
+        .collect::<Result<_>>()?;
+        monitor.advance(1)?;
+        for found in &groups {
+            answered.iter_mut().zip(&found.answered).for_each(|(sum, more)| *sum += more);
+            diagonal.iter_mut().zip(&found.squares).for_each(|(sum, more)| *sum += more);
+        }
+        add_products(&groups, n, &mut pairs, monitor)?;
+        monitor.advance(1)?;
+    }
+    check_finite(&pairs, &diagonal, n)?;
+    Ok(Found { kernel: Kernel { pairs, diagonal }, answered })
+}
+
+/// Weights can be finite without their products being so.
+fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
+    let limit = "weights are too large: divide all by the largest one";
+    let what = "the kernel";
+    if let Some(i) = diagonal.iter().position(|x| !x.is_finite()) {
+        return Err(Error::BadValue { what, place: format!("[{i}, {i}]"), value: diagonal[i], limit });
+    }
+    let Some(at) = pairs.iter().position(|x| !x.is_finite()) else { return Ok(()) };
+    let first = |i: usize| condensed_len(n) - condensed_len(n - i);
+    let i = (0..n).rev().find(|&i| first(i) <= at).unwrap_or(0);
+    Err(Error::BadValue { what, place: format!("[{i}, {}]", at - first(i) + i + 1), value: pairs[at], limit })
+}
+
+/// The answers whose context is in `range`, gathered by context.
+fn group<V: Value, const K: usize, const E: usize>(
+    comparisons: &Comparisons<'_, K>,
+    range: Range<u64>,
+    say: &impl Fn(&[i32; K]) -> [Said; E],
+    monitor: &Monitor,
+) -> Result<Groups> {
+    let n = comparisons.n_leaves();
+    let width = (range.end - range.start).max(1);
+    // A few entries a bucket, so that sorting within buckets is cheap.
+    let n_buckets = (comparisons.len() as u64 / 4).clamp(1, 1 << 24).min(width);
+    let buckets_per_context = n_buckets as f64 / width as f64;
+    let bucket =
+        |context: u64| (((context - range.start) as f64 * buckets_per_context) as u64).min(n_buckets - 1) as usize;
+    let mut ends = memory::filled("the places of contexts", 0usize, n_buckets as usize + 1)?;
+    each_said(comparisons, &range, say, monitor, |said, _| ends[bucket(said.context) + 1] += 1)?;
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let total = ends[n_buckets as usize];
+    let nothing = Entry { context: 0, item: 0, value: V::of(0, 0.0) };
+    let mut entries = memory::filled("the answers by context", nothing, total)?;
+    // `ends[b]` is the next free place of bucket b, and when all are placed the end of it.
+    each_said(comparisons, &range, say, monitor, |said, weight| {
+        let place = &mut ends[bucket(said.context)];
+        entries[*place] = Entry { context: said.context, item: said.item, value: V::of(said.sign, weight) };
+        *place += 1;
+    })?;
+    let mut groups = Groups { answered: vec![0; n], squares: vec![0.0; n], ..Groups::default() };
+    let mut start = 0;
+    for &end in &ends[..n_buckets as usize] {
+        let bucket = &mut entries[start..end];
+        start = end;
+        bucket.sort_by_key(|entry| (entry.context, entry.item));
+        for same in bucket.chunk_by(|a, b| a.context == b.context) {
+            groups.push(same)?;
+        }
+    }
+    Ok(groups)
+}
+
+/// What all answers say in the contexts of a range, in the order of the rows, with their weights.
+fn each_said<const K: usize, const E: usize>(
+    comparisons: &Comparisons<'_, K>,
+    range: &Range<u64>,
+    say: &impl Fn(&[i32; K]) -> [Said; E],
+    monitor: &Monitor,
+    mut work: impl FnMut(Said, f64),
+) -> Result<()> {
+    comparisons.rows().each_watched(monitor, |at, row| {
+        let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
+        for said in say(row) {
+            if range.contains(&said.context) && weight > 0.0 {
+                work(said, weight);
+            }
+        }
+    })
+}
+
+impl Groups {
+    /// Takes the answers of one context, sorted by item.
+    fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
+        const WHAT: &str = "what items have in common";
+        let before = self.items.len();
+        for same in entries.chunk_by(|a, b| a.item == b.item) {
+            let mut sum = same[0].value;
+            same[1..].iter().for_each(|entry| sum += entry.value);
+            let (item, value) = (same[0].item as usize, sum.float());
+            self.answered[item] += 1;
+            self.squares[item] += value * value;
+            if value != 0.0 {
+                memory::push(WHAT, &mut self.items, same[0].item)?;
+                memory::push(WHAT, &mut self.values, value)?;
+            }
+        }
+        if self.items.len() - before < 2 {
+            self.items.truncate(before);
+            self.values.truncate(before);
+        } else {
+            memory::push(WHAT, &mut self.ends, self.items.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds, for every context, the products of its items' values. Every thread has rows of its own and
+/// sees the contexts in the same order, so sums do not depend on the number of threads.
+fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
+    let parts = triangle_ranges(n);
+    let ends: Vec<usize> = parts.iter().map(|rows| condensed_len(n) - condensed_len(n - rows.end)).collect();
+    let slices = parallel::split_at_ends(pairs, &ends);
+    parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
+        let offset = condensed_len(n) - condensed_len(n - rows.start);
+        for groups in groups {
+            let mut start = 0;
+            for (at, &end) in groups.ends.iter().enumerate() {
+                let (items, values) = (&groups.items[start..end], &groups.values[start..end]);
+                start = end;
+                for (a, (&i, &x)) in items.iter().zip(values).enumerate() {
+                    let i = i as usize;
+                    if i < rows.start {
+                        continue;
+                    }
+                    if i >= rows.end {
+                        break;
+                    }
+                    let base = row_start(n, i).wrapping_sub(offset);
+                    for (&j, &y) in items[a + 1..].iter().zip(&values[a + 1..]) {
+                        out[base.wrapping_add(j as usize)] += x * y;
+                    }
+                }
+                if at % 4096 == 0 {
+                    monitor.advance(0)?;
+                }
+            }
+        }
+        Ok(())
+    })
+    .into_iter()
+    .collect::<Result<Vec<()>>>()
+    .map(|_| ())
+}
