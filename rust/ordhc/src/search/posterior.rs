@@ -136,9 +136,9 @@ impl Posterior {
     /// The spot of a child, which there must be.
     fn child(&self, at: u32, node: u32) -> u32 {
         if self.spots[at as usize].degree > CROWD {
-            return self.crowd.get(&node).copied().unwrap_or(NONE);
+            return self.crowd[&node];
         }
-        self.children(at).find(|&child| self.spots[child as usize].node == node).unwrap_or(NONE)
+        self.children(at).find(|&child| self.spots[child as usize].node == node).expect("an open spot has all children")
     }
 
     /// The spot of a node, and the unit of its weights.

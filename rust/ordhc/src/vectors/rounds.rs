@@ -24,7 +24,7 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
     let patience = PATIENCE * clusters.len();
     let mut rounds = Rounds::new(clusters, patience, monitor)?;
     rounds.run()?;
-    let last = rounds.alive.iter().position(|&alive| alive).unwrap_or(0);
+    let last = rounds.alive.iter().position(|&alive| alive).expect("one cluster is left");
     rounds.clusters.keep(&[last]);
     Ok((rounds.merges, rounds.clusters))
 }
@@ -217,6 +217,7 @@ impl<'m> Rounds<'m> {
 mod tests {
     use super::*;
     use crate::agglomerate::Tolerance;
+    use crate::testkit::fractions;
 
     fn clusters(rows: &[Vec<f64>]) -> MeanClusters {
         let mut clusters = MeanClusters::new(rows.len(), rows[0].len(), false).unwrap();
@@ -225,12 +226,8 @@ mod tests {
     }
 
     fn random_rows(k: usize, p: usize, shift: f64) -> Vec<Vec<f64>> {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - shift
-        };
-        (0..k).map(|_| (0..p).map(|_| random()).collect()).collect()
+        let mut random = fractions(1);
+        (0..k).map(|_| (0..p).map(|_| random() - shift).collect()).collect()
     }
 
     #[test]

@@ -167,6 +167,7 @@ fn rounded_down(x: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testkit::fractions;
 
     /// Every other cluster is gone.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
@@ -197,11 +198,7 @@ mod tests {
 
     #[test]
     fn any_division_finds_the_first_of_the_nearest() {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut random = fractions(1);
         for (k, p) in [(2, 1), (4, 0), (90, 3), (91, 34), (75, 300)] {
             let rows: Vec<Vec<f64>> = (0..k).map(|_| (0..p).map(|_| random() - 0.5).collect()).collect();
             check(&rows, |_| f64::INFINITY);

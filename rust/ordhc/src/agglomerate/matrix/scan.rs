@@ -27,7 +27,7 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             });
             let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
             if !seen.finite() {
-                let at = values.iter().position(|x| !x.float().is_finite()).unwrap_or(0);
+                let at = values.iter().position(|x| !x.float().is_finite()).expect("one is not finite");
                 let (i, j) = Triangle::new(n).pair(at);
                 return Err(not_finite(format!("condensed position {at} (pair [{i}, {j}])"), values[at].float()));
             }
@@ -45,7 +45,8 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                 bad = bad.or(first_bad);
             }
             if !all.finite() {
-                let at = (0..n * n).find(|&at| at / n != at % n && !values[at].float().is_finite()).unwrap_or(0);
+                let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
+                let at = (0..n * n).find(bad).expect("one is not finite");
                 return Err(not_finite(format!("[{}, {}]", at / n, at % n), values[at].float()));
             }
             if let Some((i, j)) = bad {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::super::pairs::Pair;
 use super::*;
 use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate_from};
+use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
 /// Shares, patience and filled tables: rounds to the end; a chain at once, and with hubs of three links; all in
@@ -192,11 +193,7 @@ proptest! {
 /// Larger graphs, where rounds, hubs and chains all have something to do.
 #[test]
 fn larger_graphs() {
-    let mut state = 3u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = below(3);
     let n = 120;
     for (kinds, hubs) in [(3, 0), (1_000_000, 0), (5, 3), (1_000_000, 3)] {
         let mut values = Vec::new();
