@@ -22,7 +22,7 @@ from select import select as readable
 import numpy as np
 
 import ordhc
-from ordhc import _ordhc
+from support.random_data import random_comparisons, random_tree
 
 CASES = {}
 # A signal that has not arrived after so many seconds is lost.
@@ -34,48 +34,46 @@ def case(function):
     return function
 
 
-def triplets(n, m, seed=0):
-    generator = np.random.default_rng(seed)
-    rows = generator.integers(0, n, (m, 3))
-    rows[:, 1] = (rows[:, 0] + 1 + rows[:, 1] % (n - 1)) % n
-    fine = (rows[:, 2] != rows[:, 0]) & (rows[:, 2] != rows[:, 1])
-    return ordhc.Triplets(rows[fine], n)
+def pairs_of(n):
+    """A condensed matrix."""
+    return np.random.default_rng(0).random(n * (n - 1) // 2)
 
 
-def tree(n, seed=0, shape="uniform"):
-    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+def rows_of(small):
+    """Vectors."""
+    return np.random.default_rng(0).random((4000 if small else 50_000, 20))
 
 
 @case
 def cluster(small, folder):
-    data = triplets(2500 if small else 6000, 200_000 if small else 3_000_000)
+    data = random_comparisons(2500 if small else 6000, 200_000 if small else 3_000_000)
     return lambda: ordhc.cluster(data)
 
 
 @case
 def cluster_3al(small, folder):
-    data = triplets(400 if small else 1000, 100_000 if small else 1_000_000)
+    data = random_comparisons(400 if small else 1000, 100_000 if small else 1_000_000)
     return lambda: ordhc.cluster(data, method="3-al")
 
 
 @case
 def linkage_dense(small, folder):
     n = 2500 if small else 10_000
-    matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
+    matrix = pairs_of(n)
     return lambda: ordhc.linkage(matrix, "average")
 
 
 @case
 def linkage_in_place(small, folder):
     n = 2000 if small else 6000
-    matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
+    matrix = pairs_of(n)
     return lambda: ordhc.linkage(matrix.copy(), "ward", dissimilarity=True, overwrite=True)
 
 
 @case
 def linkage_naive(small, folder):
     n = 1000 if small else 2000
-    matrix = np.random.default_rng(0).random(n * (n - 1) // 2)
+    matrix = pairs_of(n)
     return lambda: ordhc.linkage(matrix, "average", engine="naive")
 
 
@@ -94,76 +92,76 @@ def linkage_sparse(small, folder):
 
 @case
 def similarity(small, folder):
-    data = triplets(3000 if small else 8000, 300_000 if small else 20_000_000)
+    data = random_comparisons(3000 if small else 8000, 300_000 if small else 20_000_000)
     return lambda: ordhc.similarity(data)
 
 
 @case
 def similarity_sparse(small, folder):
-    data = triplets(100_000 if small else 1_000_000, 1_000_000 if small else 10_000_000)
+    data = random_comparisons(100_000 if small else 1_000_000, 1_000_000 if small else 10_000_000)
     return lambda: ordhc.similarity(data, layout="sparse")
 
 
 @case
 def similarity_mulk(small, folder):
-    data = triplets(1000 if small else 3000, 200_000 if small else 3_000_000)
+    data = random_comparisons(1000 if small else 3000, 200_000 if small else 3_000_000)
     return lambda: ordhc.similarity(data, "mulk3")
 
 
 @case
 def triplet_distance(small, folder):
     n = 50_000 if small else 1_000_000
-    a, b = tree(n, 1), tree(n, 2)
+    a, b = random_tree(n, 1), random_tree(n, 2)
     return lambda: ordhc.metrics.triplet_distance(a, b)
 
 
 @case
 def refine(small, folder):
-    data = triplets(200 if small else 1000, 30_000 if small else 500_000)
-    start = tree(data.n_leaves)
+    data = random_comparisons(200 if small else 1000, 30_000 if small else 500_000)
+    start = random_tree(data.n_leaves)
     return lambda: ordhc.refine(start, data, seed=0)
 
 
 @case
 def bootstrap(small, folder):
-    data = triplets(100 if small else 500, 20_000 if small else 200_000)
+    data = random_comparisons(100 if small else 500, 20_000 if small else 200_000)
     return lambda: ordhc.bootstrap(data, n_resamples=500)
 
 
 @case
 def bootstrap_plans(small, folder):
-    data = triplets(60 if small else 400, 10_000 if small else 300_000)
+    data = random_comparisons(60 if small else 400, 10_000 if small else 300_000)
     return lambda: ordhc.bootstrap(data, n_resamples=200, method="3-al")
 
 
 @case
 def select(small, folder):
-    data = triplets(150 if small else 600, 40_000 if small else 400_000)
+    data = random_comparisons(150 if small else 600, 40_000 if small else 400_000)
     return lambda: ordhc.select(data)
 
 
 @case
 def learn(small, folder):
-    truth = tree(2000 if small else 20_000)
+    truth = random_tree(2000 if small else 20_000)
     return lambda: ordhc.learn(truth, truth.n_leaves)
 
 
 @case
 def learn_robust(small, folder):
-    truth = tree(100 if small else 500)
+    truth = random_tree(100 if small else 500)
     oracle = ordhc.oracles.noisy(truth, 0.8)
     return lambda: ordhc.learn(oracle, truth.n_leaves, p=0.8)
 
 
 @case
 def write_comparisons(small, folder):
-    data = triplets(1000, 300_000 if small else 3_000_000)
+    data = random_comparisons(1000, 300_000 if small else 3_000_000)
     return lambda: ordhc.write_comparisons(data, folder / "written.csv")
 
 
 @case
 def write_named_comparisons(small, folder):
-    data = triplets(1000, 200_000 if small else 3_000_000)
+    data = random_comparisons(1000, 200_000 if small else 3_000_000)
     data = ordhc.Triplets(
         data.rows, names=[f"leaf {leaf}" for leaf in range(1000)], weights=np.ones(len(data))
     )
@@ -174,7 +172,7 @@ def write_named_comparisons(small, folder):
 def read_comparisons(small, folder):
     file = folder / f"{small}.csv"
     if not file.exists():
-        rows = triplets(1000, 500_000 if small else 5_000_000).rows
+        rows = random_comparisons(1000, 500_000 if small else 5_000_000).rows
         lines = "\n".join(["anchor,near,far", *map("{0[0]},{0[1]},{0[2]}".format, rows.tolist())])
         file.write_text(lines + "\n")
     return lambda: ordhc.read_triplets(file)
@@ -182,38 +180,38 @@ def read_comparisons(small, folder):
 
 @case
 def to_newick(small, folder):
-    written = tree(100_000 if small else 1_000_000)
+    written = random_tree(100_000 if small else 1_000_000)
     return lambda: written.to_newick()
 
 
 @case
 def from_newick(small, folder):
-    text = tree(100_000 if small else 1_000_000).to_newick()
+    text = random_tree(100_000 if small else 1_000_000).to_newick()
     return lambda: ordhc.Dendrogram.from_newick(text)
 
 
 @case
 def vectors(small, folder):
-    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    rows = rows_of(small)
     return lambda: ordhc.cluster(rows, similarity="cosine", linkage="complete")
 
 
 @case
 def vectors_average(small, folder):
-    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    rows = rows_of(small)
     return lambda: ordhc.cluster(rows, similarity="dot", linkage="average")
 
 
 @case
 def vectors_single(small, folder):
-    rows = np.random.default_rng(0).random((4000 if small else 50_000, 20))
+    rows = rows_of(small)
     return lambda: ordhc.cluster(rows, similarity="euclidean", linkage="single")
 
 
 @case
 def score(small, folder):
     n = 3000 if small else 20_000
-    a, b = tree(n, 1), tree(n, 2)
+    a, b = random_tree(n, 1), random_tree(n, 2)
     return lambda: ordhc.metrics.kendall_tau_b(a, b)
 
 

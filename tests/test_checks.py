@@ -1,5 +1,6 @@
 """The gate for arguments: whatever is given, a result or an InputError, and nothing silently changed."""
 
+import ast
 import fractions
 import warnings
 
@@ -179,7 +180,14 @@ def test_quoted_text_is_a_literal_or_cut(text):
     shown = _checks.quoted(text)
     assert len(shown) <= 80
     assert shown.isprintable()
-    assert shown == repr(text) or shown.endswith("...")
+    if len(repr(text)) <= 80:
+        assert shown == repr(text)
+    else:
+        # As much of it as fits.
+        assert shown.endswith("...")
+        part = ast.literal_eval(shown[:-3])
+        assert text.startswith(part)
+        assert len(repr(text[: len(part) + 1])) > 77
 
 
 LOST = [

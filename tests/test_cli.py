@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.cli import group, main
+from ordhc.cli import group
+from support.processes import command_line, run
 
 COMMANDS = ["cluster", "compare", "score", "learn", "session", "convert", "simulate", "plugins", "demo"]
 
@@ -21,13 +22,6 @@ def answers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n")
     return tmp_path
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
 
 
 def test_every_command_is_there_with_an_example(capsys):
@@ -171,23 +165,18 @@ def test_a_missing_extra_is_said_before_the_work(answers, capsys, monkeypatch):
     assert (code, err) == (2, 'ordhc: a picture needs matplotlib: pip install "ordhc[plot]"\n')
 
 
-def process(*arguments, **options):
-    command = [sys.executable, "-m", "ordhc", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, **options)
-
-
 def test_pipes(answers):
-    done = process("cluster", "-", "-o", "-", input="0,1,2\n1,0,2\n")
+    done = command_line("cluster", "-", "-o", "-", input="0,1,2\n1,0,2\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "(2:3,(0:0,1:0):3);\n"
-    done = process("score", "-", "a.csv", input="((bus,car),(dog,cat));")
+    done = command_line("score", "-", "a.csv", input="((bus,car),(dog,cat));")
     assert done.stdout == "triplet_revenue  6\n"
-    done = process("simulate", "-", "--levels", "1", "--leaves-per-cluster", "3", "-m", "5")
+    done = command_line("simulate", "-", "--levels", "1", "--leaves-per-cluster", "3", "-m", "5")
     assert len(ordhc.read_triplets(__import__("io").StringIO(done.stdout), n_leaves=6)) == 5
 
 
 def test_demo(tmp_path):
-    done = process("demo", "--output-dir", str(tmp_path / "demo"))
+    done = command_line("demo", "--output-dir", str(tmp_path / "demo"))
     assert done.returncode == 0, done.stderr
     assert "190,376 triplets of 100 leaves" in done.stdout
     assert "revenue  6,137,273" in done.stdout

@@ -17,6 +17,7 @@ import pytest
 import ordhc
 from ordhc.cli import group, main
 from ordhc.cli.output import emit_json
+from support.processes import command_line
 
 TEXT = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
 
@@ -39,11 +40,6 @@ def run(capsys, *arguments):
             warnings.showwarning = show
     out, err = capsys.readouterr()
     return stop.value.code, out, err
-
-
-def process(*arguments, **options):
-    command = [sys.executable, "-m", "ordhc", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +77,7 @@ def test_an_output_is_no_other_output(answers, capsys):
         assert (code, "written to twice" in err) == (2, True)
     assert run(capsys, "simulate", "p.csv", "--labels", "./p.csv")[0] == 2
     with Path("a.csv").open() as stdin:
-        done = process("cluster", "-", "-o", "a.csv", stdin=stdin)
+        done = command_line("cluster", "-", "-o", "a.csv", stdin=stdin)
     assert (done.returncode, "is an input (standard input)" in done.stderr) == (2, True)
     assert Path("a.csv").read_text() == TEXT
 
@@ -165,10 +161,10 @@ def test_plugins_that_print_leave_the_output_alone(answers):
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: noisy\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text("[ordhc]\nnoisy = noisy\n")
-    done = process("plugins", "--json", env={**os.environ, "PYTHONPATH": str(answers)})
+    done = command_line("plugins", "--json", env={**os.environ, "PYTHONPATH": str(answers)})
     assert "plugins" in json.loads(done.stdout)
     assert "hello from a plugin" in done.stderr
-    done = process("cluster", "a.csv", "-o", "-", env={**os.environ, "PYTHONPATH": str(answers)})
+    done = command_line("cluster", "a.csv", "-o", "-", env={**os.environ, "PYTHONPATH": str(answers)})
     assert done.stdout.startswith("(")
 
 
@@ -232,6 +228,6 @@ def test_ids_of_a_tree_with_names(answers, capsys):
         (answers / "ids.csv").write_text("0,1,2\n")
         code, _, err = run(capsys, "score", "t.nwk", file)
         assert (code, "has ids, but the tree's leaves have names" in err) == (2, True)
-    done = process("score", "t.nwk", "-", input="0,1,2\n")
+    done = command_line("score", "t.nwk", "-", input="0,1,2\n")
     assert (done.returncode, "give --names FILE" in done.stderr) == (2, True)
     assert ordhc.read_tree("t.nwk").n_leaves == 4

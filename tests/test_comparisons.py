@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import InputError, Quadruplets, Triplets
+from ordhc.testing.strategies import triplets
 
 
 @st.composite
-def triplets(draw):
-    n = draw(st.integers(3, 9))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    rows = [rng.choice(n, 3, replace=False).tolist() for _ in range(draw(st.integers(0, 30)))]
-    weights = rng.random(len(rows)) if draw(st.booleans()) else None
-    names = [f"leaf {i}" for i in range(n)] if draw(st.booleans()) else None
-    return Triplets(rows, n, names, weights)
+def any_triplets(draw):
+    """With weights and names, or without."""
+    t = draw(triplets(weighted=draw(st.booleans())))
+    names = draw(st.sampled_from([None, [f"leaf {i}" for i in range(t.n_leaves)]]))
+    return Triplets(t.rows, t.n_leaves, names, t.weights)
 
 
 def test_attributes():
@@ -146,7 +145,7 @@ def test_two_ranked_of_a_row_of_eight_give_eleven():
 
 
 @settings(deadline=None)
-@given(triplets())
+@given(any_triplets())
 def test_derived_comparisons(t):
     assert pickle.loads(pickle.dumps(t)) == t
     q = t.to_quadruplets()
@@ -186,7 +185,7 @@ def test_reprs():
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32])
 @settings(deadline=None, max_examples=30)
-@given(triplets())
+@given(any_triplets())
 def test_narrow_ids_are_used_as_they_are(dtype, t):
     rows = np.ascontiguousarray(t.rows.astype(dtype))
     own = Triplets(rows, t.n_leaves, t.names, t.weights, copy=False)

@@ -12,28 +12,14 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.testing.strategies import dendrograms
+from support.trees import members
 
 
 @st.composite
 def trees(draw):
-    n = draw(st.integers(1, 12))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    there, merges = list(range(n)), []
-    for k in range(n - 1):
-        a, b = (there.pop(rng.integers(len(there))) for _ in range(2))
-        merges.append((a, b))
-        there.append(n + k)
-    heights = np.sort(rng.integers(0, 6, n - 1) / 4)
-    kind = draw(st.sampled_from(["similarity", "dissimilarity"]))
-    names = draw(st.sampled_from([None, [f"leaf {i}'s (x)" for i in range(n)]]))
-    return Dendrogram(merges, heights if kind == "dissimilarity" else heights[::-1], kind=kind, names=names)
-
-
-def members(tree):
-    found = [{leaf} for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges:
-        found.append(found[a] | found[b])
-    return found
+    tree = draw(dendrograms())
+    return tree.with_names(draw(st.sampled_from([None, [f"leaf {i}'s (x)" for i in range(tree.n_leaves)]])))
 
 
 @settings(deadline=None)
@@ -80,6 +66,13 @@ def test_cuts_and_ancestors_by_definition(tree):
         assert {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels)} == expected
         firsts = [int(np.flatnonzero(labels == label)[0]) for label in range(k)]
         assert firsts == sorted(firsts)
+    sign = 1 if tree.kind == "dissimilarity" else -1
+    for height in {*tree.heights, *(tree.heights + 0.125), *(tree.heights - 0.125)}:
+        labels = tree.cut(height=height)
+        whole = [sign * h <= sign * height for h in [-sign * np.inf] * n + tree.heights.tolist()]
+        kept = [c for c, fine in zip(found, whole, strict=True) if fine]
+        tops = {frozenset(c) for c in kept if not any(c < other for other in kept)}
+        assert {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels)} == tops
     i, j = np.meshgrid(np.arange(n), np.arange(n))
     sizes = tree.lca_size(i, j)
     for a in range(n):

@@ -1,8 +1,6 @@
 """Linkages beside SciPy, beside the naive engine, and on bad input."""
 
 import itertools
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +11,8 @@ from hypothesis.extra import numpy as arrays
 from scipy.spatial.distance import pdist, squareform
 
 import ordhc
+from support.processes import printed
+from support.trees import clusters_of
 
 ALL = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]
 REDUCIBLE = ALL[:5]
@@ -20,10 +20,7 @@ REDUCIBLE = ALL[:5]
 
 def clusters(tree):
     """Each merge as its set of leaves with its height."""
-    members = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges:
-        members.append(members[a] | members[b])
-    return dict(zip(members[tree.n_leaves :], tree.heights, strict=True))
+    return dict(zip(clusters_of(tree), tree.heights, strict=True))
 
 
 def distinct(draw_seed, n):
@@ -196,12 +193,10 @@ print(digest.hexdigest())
 """
 
 
-def test_trees_do_not_depend_on_the_number_of_threads(monkeypatch):
+def test_trees_do_not_depend_on_the_number_of_threads():
     digests = set()
     for threads in ("1", "3"):
-        monkeypatch.setenv("ORDHC_NUM_THREADS", threads)
-        done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
-        digests.add(done.stdout)
+        digests.add(printed(THREADS, ORDHC_NUM_THREADS=threads))
     assert len(digests) == 1
 
 

@@ -1,9 +1,7 @@
 """All engines beside fractions: ties, outliers, both signs, numbers of any size."""
 
 import math
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _ordhc
-
-sys.path.insert(0, str(Path(__file__).parent))
-import linkage_twin as twin
-
-SPECIAL = {"flexible": ("0.625", "-1 / 4", "0")}
-REDUCIBLE = ("single", "complete", "average", "weighted", "ward")
+from support import linkage_twin as twin
 
 NEAR = [1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1.0 + 0.5e-13, 1.0 + 2**-44, 1.0 + 3 * 2**-44, 1.0 + 2e-13]
 NEAR += [1.0 + 2**-36, 1.0 - 2**-37, 1.0 + 3 * 2**-36, 1.0 + 2e-11, 1.0 + 5e-11]
@@ -42,25 +35,27 @@ KINDS = {
 
 
 def engines(name):
-    return ["auto", "nearest-pair", "naive"] + (["chain"] if name in REDUCIBLE else [])
+    return ["auto", "nearest-pair", "naive"] + (["chain"] if name in twin.REDUCIBLE else [])
 
 
-def merged(values, name, dissimilarity, engine, overwrite):
-    if name in SPECIAL:
-        alpha, beta, gamma = SPECIAL[name]
-        rule = _ordhc.Linkage.coefficients(alpha, beta, gamma, {}, reducible=False, squared=False)
-        tree = _ordhc.agglomerate(values, rule, dissimilarity, engine, None, None, overwrite)
-        return ordhc.Dendrogram._of(tree, None)
-    return ordhc.linkage(values, name, dissimilarity=dissimilarity, engine=engine, overwrite=overwrite)
+def merged(values, name, dissimilarity, engine, overwrite=False, labels=None):
+    if name not in twin.FORMULAS:
+        how = {"engine": engine, "overwrite": overwrite, "initial_clusters": labels}
+        return ordhc.linkage(values, name, dissimilarity=dissimilarity, **how)
+    alpha, beta, gamma, reducible, squared = twin.FORMULAS[name]
+    rule = _ordhc.Linkage.coefficients(alpha, beta, gamma, {}, reducible=reducible, squared=squared)
+    initial = None if labels is None else np.array(labels, dtype=np.int64)
+    tree = _ordhc.agglomerate(values, rule, dissimilarity, engine, initial, None, overwrite)
+    return ordhc.Dendrogram._of(tree, None)
 
 
-def trees(S, name, dissimilarity):
+def trees(S, name, dissimilarity, labels=None):
     """The tree of every engine, in every layout."""
     for engine in engines(name):
         for layout in (S, S[np.triu_indices(len(S), 1)]):
             for overwrite in (False, True):
                 how = (engine, layout.ndim, overwrite)
-                yield how, merged(layout.copy(), name, dissimilarity, engine, overwrite)
+                yield how, merged(layout.copy(), name, dissimilarity, engine, overwrite, labels)
 
 
 @st.composite
@@ -81,31 +76,66 @@ def close(height, exact, largest, name, dissimilarity):
             exact = twin.Fraction(root, 2**2100) * (1 if exact >= 0 else -1)
     # Within a tie heights differ by as much as the grid is wide.
     slack = twin.Fraction(1, 10**10) * max(abs(exact), largest)
-    return abs(twin.Fraction(height) - exact) <= slack + twin.Fraction(5e-324)
+    # Each term is off by up to the smallest number.
+    return abs(twin.Fraction(height) - exact) <= slack + 4 * twin.Fraction(5e-324)
 
 
-@pytest.mark.parametrize("name", sorted(twin.LINKAGES))
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-@given(matrices(), st.booleans())
-def test_all_engines_agree_with_fractions(name, case, dissimilarity):
-    kind, S = case
+def assert_all_engines_are_the_twin(S, name, dissimilarity, labels=None):
     squared = dissimilarity and name in twin.SQUARED
     assume(not (squared and (S.min() < 0 or S.max() * 1e-250 > S[S > 0].min(initial=1e300))))
-    merges, heights = twin.agglomerate(S.tolist(), name, dissimilarity)
+    merges, heights = twin.agglomerate(S.tolist(), name, dissimilarity, labels)
     # What cancels is known no better than the values that do.
-    cancels = S.min() < 0 or name in ("ward", "centroid", "median", "flexible")
+    cancels = S.min() < 0 or name in ("ward", "centroid", "median", *twin.FORMULAS)
     largest = twin.Fraction(float(np.abs(S).max())) if cancels else 0
     try:
-        found = dict(trees(S, name, dissimilarity))
+        found = dict(trees(S, name, dissimilarity, labels))
     except ordhc.OrdhcWarning:
         # Sums of 1 and 1e-300 are more than two floats can tell, and the engines say so.
         there = np.abs(S[S != 0])
-        assert there.max() > 1e30 * there.min(), kind
+        assert there.max() > 1e30 * there.min()
         return
     for how, tree in found.items():
         assert tree.merges.tolist() == merges, how
         for height, exact in zip(tree.heights, heights, strict=True):
             assert close(height, exact, largest, name, dissimilarity), (how, height, float(exact))
+
+
+MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("name", sorted(twin.LINKAGES))
+@MANY
+@given(matrices(), st.booleans())
+def test_all_engines_agree_with_fractions(name, case, dissimilarity):
+    assert_all_engines_are_the_twin(case[1], name, dissimilarity)
+
+
+@pytest.mark.parametrize("name", sorted(twin.LINKAGES))
+@MANY
+@given(matrices(), st.booleans(), st.data())
+def test_all_engines_start_from_initial_clusters_as_fractions_do(name, case, dissimilarity, data):
+    n = len(case[1])
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    assert_all_engines_are_the_twin(case[1], name, dissimilarity, labels)
+
+
+@pytest.mark.parametrize("name", ["weighted", "ward", "average", "halves"])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-40, -1.0])
+def test_what_is_equal_in_36_bits_is_a_tie(name, unit):
+    """Of values in 1..2 those are numbers of 36 bits that are multiples of 2^-35."""
+    for near, is_larger in [
+        (1 + 2**-37, False),
+        (1 + 2**-36 - 2**-52, False),
+        (1 + 2**-36, True),
+        (1 + 2**-35, True),
+        (1 + 2**-36 + 2**-52, True),
+    ]:
+        S = np.full((4, 4), -9.0)
+        S[0, 1] = S[1, 0] = unit
+        S[2, 3] = S[3, 2] = unit * near
+        for how, tree in trees(S, name, False):
+            first = [2, 3] if is_larger and unit > 0 else [0, 1]
+            assert tree.merges[0].tolist() == first, (near, how)
 
 
 def test_an_outlier_leaves_the_other_values_what_they_are():
@@ -150,7 +180,7 @@ def test_engines_agree_on_more_leaves_than_fractions_can():
                 with warnings.catch_warnings():
                     # Coefficients can cancel what differs by 300 orders of magnitude.
                     warnings.simplefilter("ignore", ordhc.OrdhcWarning)
-                    found = [merged(S.copy(), name, dissimilarity, engine, False) for engine in engines(name)]
+                    found = [merged(S.copy(), name, dissimilarity, engine) for engine in engines(name)]
                 for tree in found[1:]:
                     assert np.array_equal(tree.merges, found[0].merges), (name, dissimilarity)
 
@@ -159,11 +189,11 @@ def test_engines_agree_on_more_leaves_than_fractions_can():
 @pytest.mark.parametrize("name", twin.SQUARED)
 def test_squares_neither_vanish_nor_overflow(name, unit):
     values = np.array([3.0, 4.0, 5.0])
-    expected = ordhc.linkage(values, name, dissimilarity=True).heights
-    found = ordhc.linkage(values * unit, name, dissimilarity=True).heights
+    expected = merged(values, name, True, "auto").heights
+    found = merged(values * unit, name, True, "auto").heights
     assert np.allclose(found / unit, expected, rtol=1e-14)
     with pytest.raises(ordhc.InputError, match=r"some are below .*, too small beside the largest, 1e0"):
-        ordhc.linkage([1e-260, 1.0, 1.0], name, dissimilarity=True)
+        merged(np.array([1e-260, 1.0, 1.0]), name, True, "auto")
 
 
 @pytest.mark.parametrize("n", [3, 100, 1600])

@@ -1,16 +1,11 @@
 """What scores and trees do not take, and what they say then."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import ordhc
 from ordhc import metrics
-
-sys.path.insert(0, str(Path(__file__).parent))
-import metric_twins as naive
+from support import metric_twins as naive
 
 BINARY = ordhc.as_dendrogram("((0,1),(2,3));")
 LARGER = naive.random_tree(9, 0)

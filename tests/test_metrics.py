@@ -1,8 +1,6 @@
 """The scores beside their naive twins, SciPy and scikit-learn."""
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 import ordhc
 from ordhc import metrics
 from ordhc.testing.strategies import quadruplets, similarities, triplets
-
-sys.path.insert(0, str(Path(__file__).parent))
-import metric_twins as naive
+from support import metric_twins as naive
 
 QUICK = settings(deadline=None, max_examples=80)
 COMPARISONS = st.one_of(

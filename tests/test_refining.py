@@ -1,35 +1,21 @@
-"""Moving subtrees, and choosing methods by held-out answers."""
+"""Better trees by moving subtrees."""
 
 import itertools
 import json
 import signal
 import threading
-import warnings
-from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
 from ordhc import cli
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.testing.strategies import triplets
-
-
-def planted(times, seed=0, **model):
-    settings = {"levels": 2, "leaves_per_cluster": 8, "delta": 0.15, "seed": seed, **model}
-    n = 2 ** settings["levels"] * settings["leaves_per_cluster"]
-    return ordhc.simulate_planted(int(times * n**2), **settings)
-
-
-def clusters(tree):
-    """The sets of leaves of a tree."""
-    found = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges:
-        found.append(found[a] | found[b])
-    return set(found)
+from support.random_data import planted
+from support.trees import clusters
 
 
 def moved(tree):
@@ -190,7 +176,7 @@ def test_leaves_without_answers_stay_last():
     more = ordhc.Triplets(t.rows, n_leaves=t.n_leaves + 2)
     with pytest.warns(ordhc.OrdhcWarning, match="2 leaves have no answers"):
         tree = ordhc.cluster(more, method="adds3-al+spr")
-    assert tree.merges[-2:, 1].tolist() == [32, 33] or set(tree.merges[-2:].ravel()) >= {32, 33}
+    assert tree.merges[-2:].tolist() == [[32, 64], [33, 65]]
 
 
 def test_bad_arguments():
@@ -224,109 +210,12 @@ def test_progress_and_the_seed():
     assert seen == sorted(seen)
     assert seen[-1] <= 1
     assert first == ordhc.refine(tree, t, restarts=3, seed=4)
-    assert ordhc.refine(tree, t, max_moves=0) == ordhc.refine(tree, t, max_moves=0)
-    assert ordhc.score(ordhc.refine(tree, t, max_moves=0), t) == ordhc.score(tree, t)
+    assert clusters(ordhc.refine(tree, t, max_moves=0)) == clusters(tree)
     few, many = (ordhc.score(ordhc.refine(tree, t, max_moves=k), t) for k in (2, 20))
     assert ordhc.score(tree, t) < few < many
 
 
-# --- numbers of leaves -----------------------------------------------------------------------
-
-
-def renumbered(data, number, rng):
-    """Leaf i is leaf `number[i]`, rows stand in another order."""
-    rows = rng.permutation(len(data))
-    weights = None if data.weights is None else data.weights[rows]
-    return type(data)(number[data.rows[rows]], data.n_leaves, weights=weights)
-
-
-def told_apart(data, number, moved):
-    """Whether the order that the data give is the same for both numberings: no leaves can be exchanged."""
-    order, other = canonical_order(data), canonical_order(moved)
-    return np.array_equal(number[order], other)
-
-
-@given(st.integers(0, 2**32), st.sampled_from([None, "whole", "thirds"]), st.booleans())
-@settings(deadline=None, max_examples=25)
-def test_searches_do_not_depend_on_numbers_and_rows(seed, weighted, four):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(4, 14))
-    m = int(rng.integers(1, 60))
-    # Few answers, so that many similarities are equal; contradictions; leaves without answers.
-    rows = np.array([rng.permutation(n)[: 4 if four else 3] for _ in range(m)])
-    weights = {None: None, "whole": rng.integers(0, 4, m) * 1.0, "thirds": rng.integers(1, 4, m) / 3}[
-        weighted
-    ]
-    kind = ordhc.Quadruplets if four else ordhc.Triplets
-    data = kind(rows, n, weights=weights)
-    number = rng.permutation(n)
-    moved = renumbered(data, number, rng)
-    assume(told_apart(data, number, moved))
-    back = np.argsort(number)
-    calls = [
-        partial(ordhc.cluster, method="adds4-al+spr"),
-        partial(ordhc.cluster, method="4k-al", refine=True),
-    ]
-    if not four:
-        calls += [
-            partial(ordhc.cluster, method="adds3-al+spr"),
-            partial(ordhc.cluster, method="adds3-al+spr", tie_seed=seed),
-            partial(ordhc.cluster, method="consistency"),
-            partial(ordhc.cluster, method="mulk3-al", refine="satisfied"),
-            partial(ordhc.cluster, method="3-al", refine="revenue"),
-        ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
-        for call in calls:
-            assert call(moved).relabel(back) == call(data), call
-        start = ordhc.cluster(data)
-    for objective in ("revenue",) if four else ("revenue", "satisfied"):
-        refined = ordhc.refine(start, data, objective, seed=seed)
-        assert ordhc.refine(start.relabel(number), moved, objective, seed=seed).relabel(back) == refined
-
-
-@pytest.mark.parametrize("method", ["adds3-al", "mulk3-al", "3-al", "adds4-al", "mulk4-al", "4k-al", "4-al"])
-@given(seed=st.integers(0, 2**32))
-@settings(deadline=None, max_examples=15)
-def test_without_ties_no_method_depends_on_numbers(method, seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(5, 12))
-    triplets = [(i, *rest) for i in range(n) for rest in itertools.permutations(set(range(n)) - {i}, 2)]
-    data = ordhc.Triplets(triplets, n, weights=rng.random(len(triplets)))
-    number = rng.permutation(n)
-    moved = renumbered(data, number, rng)
-    tree, other = ordhc.cluster(data, method=method), ordhc.cluster(moved, method=method)
-    other = other.relabel(np.argsort(number))
-    assert clusters(other) == clusters(tree)
-    assert np.allclose(other.heights, tree.heights, rtol=1e-9, atol=1e-9)
-
-
-def test_equal_vectors_and_numbers():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, (25, 4)).astype(float)
-    number = rng.permutation(25)
-    X[3] = X[7]
-    Y = X[np.argsort(number)]
-    X, Y = np.unique(X, axis=0), np.unique(Y, axis=0)[rng.permutation(len(np.unique(Y, axis=0)))]
-    tree, other = (ordhc.cluster(data, method="dot-al", refine=True) for data in (X, Y))
-    number = [int(np.flatnonzero(np.all(row == X, axis=1))[0]) for row in Y]
-    assert other.relabel(number) == tree
-
-
-def test_several_numberings_give_one_tree_of_few_answers():
-    """As with people's answers on hundreds of leaves: few answers a leaf, many contradictions, many ties."""
-    rng = np.random.default_rng(5)
-    place = rng.random(80)
-    rows = np.array([rng.permutation(80)[:3] for _ in range(1500)])
-    noisy = np.abs(place[rows[:, :1]] - place[rows[:, 1:]]) + rng.normal(0, 0.3, (1500, 2))
-    rows[noisy[:, 0] > noisy[:, 1], 1:] = rows[noisy[:, 0] > noisy[:, 1]][:, [2, 1]]
-    t = ordhc.Triplets(rows, 80)
-    for method in ("consistency", "adds3-al+spr", "adds4-al+spr"):
-        tree = ordhc.cluster(t, method=method)
-        for _ in range(2):
-            number = rng.permutation(80)
-            moved = renumbered(t, number, rng)
-            assert ordhc.cluster(moved, method=method).relabel(np.argsort(number)) == tree
+# --- progress and interrupts ------------------------------------------------------------------
 
 
 def test_progress_moves_while_subtrees_do():
@@ -348,97 +237,6 @@ def test_ctrl_c_stops_refinement():
         with pytest.raises(KeyboardInterrupt):
             ordhc.refine(tree, t, objective, restarts=10**9)
         timer.join()
-
-
-# --- select ----------------------------------------------------------------------------------
-
-
-def test_the_better_method_is_chosen():
-    t, labels = planted(2, seed=1, sigma=0.3)
-    methods = ["mulk3-al", "adds3-al+spr", "adds3-al"]
-    found = ordhc.select(t, methods)
-    assert found.best == max(
-        methods, key=lambda name: ordhc.metrics.aari(ordhc.cluster(t, method=name), labels)
-    )
-    scores = [c.revenue for c in found.candidates]
-    assert scores == sorted(scores, reverse=True)
-    again = ordhc.select(t, methods)
-    assert [c.revenue for c in again.candidates] == scores
-    assert [c.method for c in ordhc.select(t, by="satisfied", folds=2).candidates]
-    assert found.to_dict()["best"] in str(found).splitlines()[1]
-
-
-def test_scores_are_of_answers_not_seen():
-    t, _ = planted(2, seed=1)
-    (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
-    from ordhc.evaluate.select import parts_of
-
-    part, _ = parts_of(t, 2, 3)
-    expected = []
-    for fold in range(2):
-        tree = ordhc.cluster(t[part != fold])
-        unseen = t[part == fold]
-        share = float(ordhc.score(tree, unseen, "satisfied"))
-        expected.append((ordhc.score(tree, unseen, normalize=True), share))
-    assert (one.revenue, one.satisfied) == tuple(np.mean(expected, axis=0))
-    assert one.revenue_error == pytest.approx(np.std(expected, axis=0, ddof=1)[0] / np.sqrt(2))
-
-
-def test_answers_to_one_question_stay_together():
-    from ordhc.evaluate.select import parts_of
-
-    rng = np.random.default_rng(0)
-    rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
-    part, _ = parts_of(ordhc.Triplets(rows), 3, 0)
-    question = {}
-    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
-        assert question.setdefault((row[0], *sorted(row[1:])), of) == of
-    assert set(question.values()) == {0, 1, 2}
-    rows = np.array(list(itertools.permutations(range(5), 4)))[rng.integers(0, 120, 400)]
-    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0)
-    question = {}
-    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
-        key = frozenset([frozenset(row[:2]), frozenset(row[2:])])
-        assert question.setdefault(key, of) == of
-    assert set(question.values()) == {0, 1, 2}
-    people = rng.integers(0, 7, 400)
-    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0, people)
-    assert all(len(set(part[people == person])) == 1 for person in range(7))
-
-
-def test_what_select_refuses():
-    t = ordhc.Triplets([(0, 1, 2), (1, 0, 2), (0, 2, 1)])
-    for arguments, message in [
-        ({}, "there are 2 different questions for 5 folds"),
-        ({"folds": 1}, "folds = 1 is below 2"),
-        ({"methods": []}, "give a list of names"),
-        ({"methods": ["adds3-al", "adds3-al"]}, "given twice"),
-        ({"methods": ["adds"]}, "unknown method 'adds'"),
-        ({"by": "aari"}, "by is 'aari'"),
-        ({"group": [1, 1, 1]}, "there are 1 groups for 5 folds"),
-    ]:
-        with pytest.raises(ordhc.InputError, match=message):
-            ordhc.select(t, **arguments)
-    with pytest.raises(ordhc.InputError, match="not list"):
-        ordhc.select([[0, 1, 2]])
-
-
-def test_compare_command(tmp_path, capsys):
-    t, _ = planted(2, sigma=0.3)
-    path = tmp_path / "answers.csv"
-    np.savetxt(
-        path, np.column_stack([t.rows, np.arange(len(t)) % 9]), "%d", ",", header="a,b,c,who", comments=""
-    )
-    arguments = ["compare", str(path), "--columns", "a,b,c", "--method", "adds3-al", "--method", "mulk3-al"]
-    with pytest.raises(SystemExit) as stop:
-        cli.main([*arguments, "--group", "who", "--folds", "3"])
-    out = capsys.readouterr().out
-    assert stop.value.code == 0
-    assert "held-out revenue" in out
-    assert f"next: ordhc cluster {path} --columns a,b,c --group who --method " in out
-    with pytest.raises(SystemExit):
-        cli.main([*arguments, "--json"])
-    assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")
 
 
 # --- consistency -----------------------------------------------------------------------------

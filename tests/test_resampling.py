@@ -3,8 +3,6 @@
 import json
 import math
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +11,9 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _ordhc
-from ordhc.cli import main
 from ordhc.testing import strategies
-
-sys.path.insert(0, str(Path(__file__).parent))
-import twins
+from support.processes import run
+from support.trees import clusters_of
 
 PLANTED, LABELS = ordhc.simulate_planted(900, levels=2, leaves_per_cluster=4, sigma=0.03, seed=1)
 
@@ -25,8 +21,8 @@ PLANTED, LABELS = ordhc.simulate_planted(900, levels=2, leaves_per_cluster=4, si
 def test_support_is_the_share_of_resamples_with_the_cluster():
     b = ordhc.bootstrap(PLANTED, n_resamples=40, seed=3)
     assert b.tree.with_support(None) == ordhc.cluster(PLANTED)
-    having = [set(twins.clusters_of(tree)) for tree in b.trees]
-    for cluster, share in zip(twins.clusters_of(b.tree), b.support, strict=True):
+    having = [set(clusters_of(tree)) for tree in b.trees]
+    for cluster, share in zip(clusters_of(b.tree), b.support, strict=True):
         assert share == sum(cluster in clusters for clusters in having) / 40
     assert b.support[-1] == 1.0
     assert 0 < b.support.min() < 1
@@ -35,10 +31,10 @@ def test_support_is_the_share_of_resamples_with_the_cluster():
 
 def test_the_consensus_has_the_clusters_of_more_than_half():
     b = ordhc.bootstrap(PLANTED, n_resamples=31, seed=4)
-    having = [set(twins.clusters_of(tree)) for tree in b.trees]
+    having = [set(clusters_of(tree)) for tree in b.trees]
     common = {cluster for clusters in having for cluster in clusters}
     common = {cluster for cluster in common if sum(cluster in clusters for clusters in having) > 15.5}
-    nodes = zip(twins.clusters_of(b.consensus), b.consensus.support, strict=True)
+    nodes = zip(clusters_of(b.consensus), b.consensus.support, strict=True)
     assert {cluster for cluster, share in nodes if not math.isnan(share)} == common
     # The planted clusters are sure, what is within them isn't.
     truth = [frozenset(np.flatnonzero(LABELS[:, -1] == c).tolist()) for c in range(4)]
@@ -104,12 +100,33 @@ def test_whole_groups_are_drawn():
     assert b.scores["revenue"].tolist() == revenue
 
 
-def test_intervals_hold_the_truth():
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """Nine in ten samples have the scores of all answers in their intervals."""
+    everything, _ = ordhc.simulate_planted(14_000, levels=2, leaves_per_cluster=8, sigma=0.3, seed=1)
+    tree = ordhc.cluster(everything)
+    truth = {
+        "satisfied": float(ordhc.score(tree, everything, "satisfied")),
+        "revenue": ordhc.score(tree, everything) / len(everything) * 300,
+    }
+    held = dict.fromkeys(truth, 0)
+    for seed in range(300):
+        sample = everything[np.random.default_rng(seed).integers(0, len(everything), 300)]
+        options = {"n_resamples": 100, "seed": seed, "confidence": 0.9, "unit": "answer"}
+        found = ordhc.bootstrap(sample, tree=tree, **options).intervals
+        for name in truth:
+            held[name] += found[name].low <= truth[name] <= found[name].high
+    for count in held.values():
+        # Three standard deviations of 300 draws.
+        assert 270 - 16 <= count <= 270 + 16, held
+
+
+def test_intervals_are_percentiles_around_the_score():
     b = ordhc.bootstrap(PLANTED, n_resamples=200, seed=0, confidence=0.9)
     for name in ("revenue", "satisfied"):
         assert b.intervals[name].low < b.intervals[name].estimate < b.intervals[name].high
-        inside = (b.scores[name] >= b.intervals[name].low) & (b.scores[name] <= b.intervals[name].high)
-        assert 0.88 < inside.mean() < 0.92
+        assert [b.intervals[name].low, b.intervals[name].high] == np.quantile(
+            b.scores[name], [0.05, 0.95]
+        ).tolist()
     assert b.intervals["revenue"].estimate == ordhc.score(b.tree, PLANTED)
     assert b.intervals["satisfied"].estimate == float(ordhc.score(b.tree, PLANTED, "satisfied"))
     train, test = PLANTED.split(0.63, seed=2)
@@ -228,14 +245,6 @@ def test_satisfied_is_its_definition(data):
 
 
 # --- the command line ------------------------------------------------------------------------
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    code = stop.value.code
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """What is proven of revenues, on all small trees."""
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +10,8 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import metrics
 from ordhc.testing.strategies import quadruplets, triplets
-
-sys.path.insert(0, str(Path(__file__).parent))
-import metric_twins as naive
-import twins
+from support import metric_twins as naive
+from support import twins
 
 QUICK = settings(deadline=None, max_examples=60)
 

@@ -1,10 +1,10 @@
 """Sessions lose nothing."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -13,26 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
 from ordhc.cli import group
-
-NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
-TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")
-ORACLE = oracles.from_tree(TRUTH)
-
-
-def same(a, b):
-    return ordhc.metrics.robinson_foulds(a.with_names(None), b.with_names(None), normalize=False) == 0
-
-
-def answer(session, limit=1, who=None):
-    questions = session.ask(limit, who=who)
-    session.tell(questions.ids, ORACLE(questions.rows), who=who)
-    return len(questions)
-
-
-def random_tree(n, seed=0):
-    return ordhc.Dendrogram._of(_ordhc.random_tree("uniform", n, seed), None)
+from support.processes import TESTS
+from support.random_data import random_tree
+from support.sessions import NAMES, ORACLE, TRUTH, answer
+from support.trees import same
 
 
 def test_a_session_is_reopened_at_any_moment(tmp_path):
@@ -139,17 +125,28 @@ def test_undo_of_a_person(tmp_path):
         assert session.answers()[2] == ["ann", "bob"]
 
 
-def test_leases(tmp_path):
+def test_leases_keep_questions_until_they_expire(tmp_path):
     with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
         now = [1000.0]
         one._now = two._now = lambda: now[0]
         mine = one.ask(2, who="ann", lease=60)
         theirs = two.ask(2, who="bob", lease=60)
+        assert len(mine) == len(theirs) == 2
         assert not set(mine.ids) & set(theirs.ids)
-        assert dict(one.ask(2, who="ann")) == dict(mine)
-        now[0] += 61
-        assert set(mine.ids) <= set(two.ask(50, who="bob").ids) | set(one.ask(2, who="ann").ids)
-        two.release(theirs.ids)
+        assert dict(one.ask(2, who="ann", lease=60)) == dict(mine)
+        now[0] = 1059.9
+        assert not set(mine.ids) & set(two.ask(50, who="bob", lease=60).ids)
+        now[0] = 1060.0
+        assert set(mine.ids) <= set(two.ask(50, who="bob", lease=60).ids)
+        # Now they are Bob's, until he gives them back.
+        assert not set(mine.ids) & set(one.ask(50, who="ann", lease=60).ids)
+        two.release(mine.ids)
+        assert set(mine.ids) <= set(one.ask(50, who="ann", lease=60).ids)
+
+
+def test_what_cannot_be_told_is_explained(tmp_path):
+    with ordhc.Session(tmp_path / "a", NAMES, schedule="rounds") as one, ordhc.Session(tmp_path / "a") as two:
+        mine = one.ask(2, who="ann", lease=60)
         one.tell(mine.ids[:1], ORACLE(mine.rows[:1]), who="ann")
         with pytest.raises(ordhc.InputError, match="question 1000 is not open: it was never asked"):
             two.tell([1000], [0])
@@ -160,88 +157,56 @@ def test_leases(tmp_path):
         assert two.n_answered == one.n_answered == 1
 
 
-def test_two_processes_at_once(tmp_path):
-    truth = random_tree(60, 3)
-    oracle = oracles.from_tree(truth)
-    ordhc.Session(tmp_path / "a", n_leaves=60, schedule="rounds").close()
-    counts = []
-
-    def work(name):
-        with ordhc.Session(tmp_path / "a") as session:
-            told = 0
-            while not session.done:
-                questions = session.ask(5, who=name, lease=30)
-                session.tell(questions.ids, oracle(questions.rows), who=name)
-                told += len(questions)
-            counts.append(told)
-
-    threads = [threading.Thread(target=work, args=(f"worker {k}",)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    with ordhc.Session(tmp_path / "a") as session:
-        assert session.n_answered == sum(counts)
-        assert same(session.tree(), truth)
-
-
-KILLING = """
-import os, random, signal, sys, time
+WORKER = """
+import json, sys
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
+from support.random_data import random_tree
 
-path = sys.argv[1]
-truth = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 1000, 1), None)
-oracle = oracles.from_tree(truth)
-ordhc.Session(path, n_leaves=1000, parallel=50).close()
-random.seed(1)
-acknowledged = 0
-for _ in range(100):
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        session = ordhc.Session(path)
-        os.write(write, b".")
-        while True:
-            questions = session.ask(3)
-            session.tell(questions.ids, oracle(questions.rows))
-            os.write(write, bytes([len(questions)]))
-    os.close(write)
-    os.read(read, 1)
-    time.sleep(random.random() * 0.03)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    told = b""
-    while part := os.read(read, 1 << 16):
-        told += part
-    os.close(read)
-    acknowledged += sum(told)
-    with ordhc.Session(path) as session:
-        kept = session.n_answered
-        # The last answers may be on the disk without having been acknowledged.
-        assert acknowledged <= kept <= acknowledged + 3, (acknowledged, kept)
-        acknowledged = kept
-        rows, answers, _ = session.answers()
-        assert (oracle(rows) == answers).all()
-assert acknowledged > 100
+path, name = sys.argv[1:]
+oracle = oracles.from_tree(random_tree(60, 3))
 with ordhc.Session(path) as session:
-    while not session.done:
-        questions = session.ask(None)
-        session.tell(questions.ids, oracle(questions.rows))
-    assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
-print("fine", acknowledged)
+    questions = session.ask(5, who=name, lease=300)
+    print(json.dumps(questions.ids.tolist()), flush=True)
+    sys.stdin.readline()
+    told = 0
+    while True:
+        session.tell(questions.ids, oracle(questions.rows), who=name)
+        told += len(questions)
+        if session.done:
+            break
+        questions = session.ask(5, who=name, lease=300)
+    print(told)
 """
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
-def test_killing_loses_nothing(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", KILLING, str(tmp_path / "a")], capture_output=True, text=True, timeout=300
-    )
-    assert done.stdout.startswith("fine"), done.stderr
-    with sqlite3.connect(tmp_path / "a") as file:
-        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    file.close()
+def test_several_processes_at_once(tmp_path):
+    path = tmp_path / "a"
+    ordhc.Session(path, n_leaves=60, schedule="rounds").close()
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(path), f"worker {k}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(TESTS)},
+        )
+        for k in range(4)
+    ]
+    # All hold questions before the first one answers: nobody has another's.
+    held = [number for worker in workers for number in json.loads(worker.stdout.readline())]
+    assert len(set(held)) == len(held) == 20
+    for worker in workers:
+        worker.stdin.write("go on\n")
+        worker.stdin.flush()
+    told = [int(worker.communicate(timeout=300)[0]) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0] * 4
+    assert min(told) >= 5
+    with ordhc.Session(path) as session:
+        assert session.n_answered == sum(told)
+        _, _, who = session.answers()
+        assert [who.count(f"worker {k}") for k in range(4)] == told
+        assert same(session.tree(), random_tree(60, 3))
 
 
 def test_bad_files_and_settings(tmp_path):
@@ -284,7 +249,7 @@ def test_an_interview(tmp_path, monkeypatch):
     (tmp_path / "items.txt").write_text("cat\ndog\ncar\n")
     done = interview("a.ordhc", "--items", "items.txt", input="s\nx\nq\n")
     assert done.exit_code == 0
-    assert "0 answers, 0 of 3 leaves" in done.output or "0 answers" in done.output
+    assert done.output.splitlines()[-1] == "0 answers, 2 of 3 leaves, about 1 to go"
     with ordhc.Session("a.ordhc") as session:
         (_, row) = next(iter(session.ask()))
         odd = [session.names[leaf] for leaf in row].index("car") + 1

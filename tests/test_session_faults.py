@@ -4,23 +4,18 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
-import subprocess
-import sys
-import tempfile
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
 from ordhc.asking.salvage import salvage
+from support.processes import printed
+from support.random_data import random_tree
+from support.sessions import NAMES, ORACLE, TRUTH, finish, state
 
-NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
-TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")
-ORACLE = oracles.from_tree(TRUTH)
 KINDS = [
     {},
     {"schedule": "rounds"},
@@ -34,39 +29,10 @@ KINDS = [
 ]
 
 
-@pytest.fixture
-def tmp_path(tmp_path):
-    """In memory where the system has such a folder: thousands of commits wait for no disk."""
-    if not os.access("/dev/shm", os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        yield Path(folder)
-
-
-def state(session):
-    rows, answers, who = session.answers()
-    return (
-        rows.tolist(),
-        answers.tolist(),
-        who,
-        session.tree(),
-        session.n_placed,
-        session.remaining_estimate,
-    )
-
-
-def finish(session, oracle=ORACLE):
-    while not session.done:
-        questions = session.ask(5)
-        assert len(questions)
-        session.tell(questions.ids, oracle(questions.rows))
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_undo_and_import_with_every_learner(tmp_path, kind):
-    """What repeats questions could not be opened again after an undo or an import."""
-    path = tmp_path / "a"
+def test_undo_and_import_with_every_learner(memory_path, kind):
+    """Learners of every kind, those that repeat questions too, open again after an undo or an import."""
+    path = memory_path / "a"
     with ordhc.Session(path, NAMES, **kind) as session:
         for _ in range(4):
             questions = session.ask(3)
@@ -92,8 +58,8 @@ def test_undo_and_import_with_every_learner(tmp_path, kind):
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("call", ["ask", "tell", "undo", "add_answers"])
-def test_an_interrupt_around_the_commit(tmp_path, monkeypatch, moment, call):
-    path = tmp_path / "a"
+def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
+    path = memory_path / "a"
     with ordhc.Session(path, NAMES, repeat=3) as session:
         questions = session.ask(2)
         session.tell(questions.ids, ORACLE(questions.rows))
@@ -134,9 +100,10 @@ def test_an_interrupt_around_the_commit(tmp_path, monkeypatch, moment, call):
 INTERRUPTS = """
 import os, random, signal, sys
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
+from support.random_data import random_tree
 
-truth = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 200, 1), None)
+truth = random_tree(200, 1)
 oracle = oracles.from_tree(truth)
 kinds = [{"parallel": 8}, {"repeat": 3, "parallel": 4}, {"p": .9, "parallel": 8}, {"schedule": "rounds"}]
 signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -176,29 +143,22 @@ for number in range(40):
         assert again.n_placed == session.n_placed
         assert dict(again.ask(4)) == dict(session.ask(4))
     session.close()
-print("fine", n_interrupts)
+print(n_interrupts)
 """
 
 
-def run(script, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=600
-    )
-    assert done.stdout.startswith("fine"), done.stderr
-    return int(done.stdout.split()[1])
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
-def test_interrupts_at_random_moments(tmp_path):
-    assert run(INTERRUPTS, tmp_path) == 240
+def test_interrupts_at_random_moments(memory_path):
+    assert printed(INTERRUPTS, memory_path, timeout=600) == "240\n"
 
 
 FULL = """
 import os, resource, sys
 import ordhc
-from ordhc import _ordhc, oracles
+from ordhc import oracles
+from support.random_data import random_tree
 
-truth = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 80, 1), None)
+truth = random_tree(80, 1)
 oracle = oracles.from_tree(truth)
 path = sys.argv[1]
 session = ordhc.Session(path, n_leaves=80, parallel=5)
@@ -233,96 +193,13 @@ while not session.done:
     assert len(questions)
     session.tell(questions.ids, oracle(questions.rows), who="ann")
 assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
-print("fine", n_failed)
+print(n_failed)
 """
 
 
-def test_a_full_disk(tmp_path):
+def test_a_full_disk(memory_path):
     pytest.importorskip("resource")
-    assert run(FULL, tmp_path / "a") > 20
-
-
-KILLS = """
-import os, random, signal, sys, time
-import ordhc
-from ordhc import _ordhc, oracles
-
-truth = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 400, 1), None)
-oracle = oracles.from_tree(truth)
-kinds = [{"parallel": 20}, {"repeat": 3, "parallel": 4}, {"p": .9, "parallel": 8}, {"schedule": "rounds"}]
-chance = random.Random(1)
-paths = [f"{sys.argv[1]}-{k}" for k in range(4)]
-counts = [0] * 4
-for path, kind in zip(paths, kinds):
-    ordhc.Session(path, n_leaves=400, **kind).close()
-for number in range(200):
-    path = paths[number % 4]
-    read, write = os.pipe()
-    seed = chance.random()
-    child = os.fork()
-    if not child:
-        mine = random.Random(seed)
-        session = ordhc.Session(path)
-        os.write(write, b".")
-        while True:
-            what = mine.random()
-            if what < .15:
-                os.write(write, b"u")
-                session.undo()
-                os.write(write, b"U")
-            elif what < .25:
-                leaves = [mine.sample(range(400), 3) for _ in range(2)]
-                os.write(write, b"i")
-                session.add_answers(leaves, oracle(leaves), who="old")
-                os.write(write, b"I")
-            else:
-                questions = session.ask(3)
-                os.write(write, b"0123"[len(questions):][:1])
-                session.tell(questions.ids, oracle(questions.rows))
-                os.write(write, b"T")
-    os.close(write)
-    os.read(read, 1)
-    time.sleep(chance.random() * .03)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    told = b""
-    while part := os.read(read, 1 << 16):
-        told += part
-    os.close(read)
-    # What was said to be done, and what may have been: of the last call nobody knows.
-    worth = {b"i": 2, b"0": 0, b"1": 1, b"2": 2, b"3": 3}
-    low = counts[number % 4]
-    calls = [told[k:k + 1] for k in range(0, len(told), 2)]
-    sure = calls if len(told) % 2 == 0 else calls[:-1]
-    undos = sure.count(b"u")
-    gain = sum(worth.get(call, 0) for call in sure)
-    with ordhc.Session(path) as session:
-        kept = session.n_answered
-        last = 0 if len(sure) == len(calls) else worth.get(calls[-1], -1)
-        # An undo of nothing takes nothing back.
-        assert low + gain - undos + min(last, 0) <= kept <= low + gain + max(last, 0), (told, low, kept)
-        if low > undos:
-            assert kept in (low + gain - undos, low + gain - undos + last), (told, low, kept)
-        counts[number % 4] = kept
-        rows, answers, _ = session.answers()
-        assert (oracle(rows) == answers).all()
-for path in paths:
-    with ordhc.Session(path) as session:
-        while not session.done:
-            questions = session.ask(None)
-            session.tell(questions.ids, oracle(questions.rows))
-        assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
-print("fine", sum(counts))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_two_hundred_kills(tmp_path):
-    assert run(KILLS, tmp_path / "a") > 200
-    for number in range(4):
-        file = sqlite3.connect(tmp_path / f"a-{number}")
-        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        file.close()
+    assert int(printed(FULL, memory_path / "a", timeout=600)) > 20
 
 
 def made(path):
@@ -343,13 +220,13 @@ def seen(path):
         return (*state(session), session.names, session.settings, dict(session.ask(3, who="zoe")))
 
 
-def test_flipped_bits(tmp_path):
+def test_flipped_bits(memory_path):
     """1,500 files with a bit flipped: equal, or an error that says what to do; what is salvaged was there."""
-    made(tmp_path / "a")
-    assert not (tmp_path / "a-wal").exists()
-    data = (tmp_path / "a").read_bytes()
-    shutil.copyfile(tmp_path / "a", tmp_path / "same")
-    want = seen(tmp_path / "same")
+    made(memory_path / "a")
+    assert not (memory_path / "a-wal").exists()
+    data = (memory_path / "a").read_bytes()
+    shutil.copyfile(memory_path / "a", memory_path / "same")
+    want = seen(memory_path / "same")
     given = {(*row, answer, who) for row, answer, who in zip(want[0], want[1], want[2], strict=True)}
     chance = random.Random(1)
     used = [at for at in range(len(data)) if data[at] or at % 64 == 0]
@@ -358,9 +235,9 @@ def test_flipped_bits(tmp_path):
         at = chance.choice(used) if number % 3 else chance.randrange(len(data))
         flipped = bytearray(data)
         flipped[at] ^= 1 << chance.randrange(8)
-        path = tmp_path / "flipped"
+        path = memory_path / "flipped"
         for end in ("-wal", "-shm", "-journal"):
-            (tmp_path / f"flipped{end}").unlink(missing_ok=True)
+            (memory_path / f"flipped{end}").unlink(missing_ok=True)
         path.write_bytes(flipped)
         found, said = None, ""
         try:
@@ -372,7 +249,7 @@ def test_flipped_bits(tmp_path):
             n_errors += 1
             if n_errors % 8 == 0:
                 path.write_bytes(flipped)
-                new = tmp_path / "new"
+                new = memory_path / "new"
                 new.unlink(missing_ok=True)
                 done = salvage(path, new)
                 with ordhc.Session(new) as session:
@@ -394,11 +271,11 @@ def test_flipped_bits(tmp_path):
     assert n_salvaged > 30
 
 
-def test_several_threads_share_one_session(tmp_path):
-    truth = ordhc.Dendrogram._of(_ordhc.random_tree("uniform", 60, 3), None)
+def test_several_threads_share_one_session(memory_path):
+    truth = random_tree(60, 3)
     oracle = oracles.from_tree(truth)
     told = []
-    with ordhc.Session(tmp_path / "a", n_leaves=60, schedule="rounds") as session:
+    with ordhc.Session(memory_path / "a", n_leaves=60, schedule="rounds") as session:
 
         def work(name):
             while not session.done:

@@ -168,8 +168,13 @@ def test_settings_of_numpy(tmp_path):
 def test_nothing_is_left_of_a_session_that_cannot_be_made(tmp_path):
     with pytest.raises((MemoryError, ordhc.InputError), match="2,147,483,647|2147483647"):
         ordhc.Session(tmp_path / "huge", n_leaves=2**31 - 1)
-    for settings in ({"n_leaves": 2**40}, {"n_leaves": 5, "method": "x"}, {"n_leaves": 5, "seed": "x"}, {}):
-        with pytest.raises((MemoryError, ordhc.InputError)):
+    for settings, text in [
+        ({"n_leaves": 2**40}, "n_leaves = 1099511627776 is above"),
+        ({"n_leaves": 5, "method": "x"}, "method is 'x', not one of"),
+        ({"n_leaves": 5, "seed": "x"}, "seed = 'x' is not a whole number"),
+        ({}, "needs names or n_leaves"),
+    ]:
+        with pytest.raises(ordhc.InputError, match=text):
             ordhc.Session(tmp_path / "b", **settings)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "empty").touch()

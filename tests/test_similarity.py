@@ -1,29 +1,12 @@
 """AddS similarities beside the formula."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import ordhc
-
-
-@st.composite
-def comparisons(draw, width):
-    n = draw(st.integers(3, 8))
-    m = draw(st.integers(0, 40))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    if width == 3:
-        rows = [rng.choice(n, 3, replace=False) for _ in range(m)]
-    else:
-        pairs = [(i, j) for i in range(n) for j in range(i)]
-        rows = [sum((pairs[at] for at in rng.choice(len(pairs), 2, replace=False)), ()) for _ in range(m)]
-    weights = rng.integers(0, 9, m) / 4 if draw(st.booleans()) else None
-    kind = ordhc.Triplets if width == 3 else ordhc.Quadruplets
-    return kind(np.array(rows, dtype=int).reshape(-1, width), n, None, weights)
+from support.comparisons import comparisons
+from support.processes import printed
 
 
 def by_formula(q):
@@ -107,12 +90,10 @@ print(digest.hexdigest())
 """
 
 
-def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
+def test_results_do_not_depend_on_the_number_of_threads():
     digests = set()
     for threads in ("1", "2", "5"):
-        monkeypatch.setenv("ORDHC_NUM_THREADS", threads)
-        done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
-        digests.add(done.stdout)
+        digests.add(printed(THREADS, ORDHC_NUM_THREADS=threads))
     assert len(digests) == 1
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from support.random_data import random_comparisons
 
 LINKAGES = ("single", "complete", "average")
 
@@ -154,19 +155,10 @@ def test_progress_and_its_errors():
 # --- sparse answers --------------------------------------------------------------------------
 
 
-def answers(n, m, *, weighted=False, quadruplets=False):
-    random = np.random.default_rng(n + m)
-    rows = random.integers(0, n, (m, 4 if quadruplets else 3))
-    kept = np.array([len(set(row)) == len(row) for row in rows.tolist()], dtype=bool)
-    kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
-    weights = random.random(kept.sum()).round(2) if weighted else None
-    return kind(rows[kept], n_leaves=n, weights=weights)
-
-
 @pytest.mark.parametrize("quadruplets", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sparse_layout(quadruplets, weighted):
-    data = answers(40, 200, weighted=weighted, quadruplets=quadruplets)
+    data = random_comparisons(40, 200, weighted=weighted, quadruplets=quadruplets)
     name = "adds4" if quadruplets else "adds3"
     S = ordhc.similarity(data, name, layout="sparse")
     assert S.format == "csr"
@@ -181,7 +173,7 @@ def test_sparse_layout(quadruplets, weighted):
 
 
 def test_sparse_layout_is_of_adds_and_needs_scipy(monkeypatch):
-    data = answers(10, 20)
+    data = random_comparisons(10, 20)
     with pytest.raises(ordhc.InputError, match="'mulk3' has no sparse layout"):
         ordhc.similarity(data, "mulk3", layout="sparse")
     with pytest.raises(ordhc.InputError, match="not one of square, condensed, sparse"):
@@ -194,7 +186,7 @@ def test_sparse_layout_is_of_adds_and_needs_scipy(monkeypatch):
 @pytest.mark.parametrize("name", LINKAGES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_few_answers_take_no_matrix(name, weighted, monkeypatch):
-    data = answers(60, 150, weighted=weighted)
+    data = random_comparisons(60, 150, weighted=weighted)
     labels = np.arange(60) // 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ordhc.OrdhcWarning)
@@ -209,7 +201,7 @@ def test_few_answers_take_no_matrix(name, weighted, monkeypatch):
 
 
 def test_a_million_pairs_of_leaves_need_no_matrix():
-    data = answers(30_000, 60_000)
+    data = random_comparisons(30_000, 60_000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ordhc.OrdhcWarning)
         tree = ordhc.cluster(data)

@@ -1,8 +1,6 @@
 """The conformance kit passes what is right and fails what is wrong."""
 
 import itertools
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc.plugins import registry
 from ordhc.similarities.comparisons import adds
 from ordhc.specs import LanceWilliams, LinkageSpec, MetricSpec, OracleSpec, SimilaritySpec
 from ordhc.testing import (
@@ -23,6 +22,8 @@ from ordhc.testing import (
     check_similarity,
     strategies,
 )
+from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
+from support.processes import printed
 
 BUILTIN = [row for row in ordhc.list_plugins() if row.plugin == "ordhc"]
 AVERAGE = LanceWilliams(alpha="n_i / (n_i + n_j)")
@@ -115,7 +116,12 @@ WRONG_LINKAGES = {
     "deterministic": wrong_linkage(make_update=lambda S: make_stateful_update(S)),
     "numbering": wrong_linkage(update_row=lambda a, b, s, n, m, sizes, i, j, others: a - 0.1 * others),
     # Depends on the order of merges, so it isn't reducible.
-    "engines": wrong_linkage(coefficients=LanceWilliams(alpha="0.625", beta="-0.25"), reducible=True),
+    **dict.fromkeys(
+        ["ties", "engines"],
+        wrong_linkage(coefficients=LanceWilliams(alpha="0.625", beta="-0.25"), reducible=True),
+    ),
+    # Two leaves at dissimilarity 0 are divided by it.
+    "duplicates": wrong_linkage(update_row=lambda a, b, s, *_: (a + b) / 2 + np.divide(0 * a, s)),
 }
 make_stateful_update = make_stateful()
 
@@ -148,11 +154,69 @@ def numbered(S, layout):
     return S + np.add.outer(np.arange(n), np.arange(n)) if n else S
 
 
+def chain(order):
+    """The tree that takes one leaf after the other."""
+    n = len(order)
+    return ordhc.Dendrogram(
+        [sorted((leaf, n + at - 1 if at else int(order[0]))) for at, leaf in enumerate(order[1:].tolist())],
+        np.arange(n - 1, 0, -1.0),
+        kind="similarity",
+    )
+
+
+def wrong_merger(merge, data):
+    def from_comparisons(answers, *, initial_clusters, progress):
+        return merge(answers)
+
+    return LinkageSpec(name="wrong", summary="x", from_comparisons=from_comparisons, data=(data,))
+
+
+def random_chain(answers):
+    return chain(np.random.default_rng().permutation(answers.n_leaves))
+
+
+def chain_by_rows(answers):
+    """Leaves of many near answers first, the other way round where there are many rows or weights."""
+    weights = np.ones(len(answers)) if answers.weights is None else answers.weights
+    times = np.bincount(answers.rows[:, 0], weights, minlength=answers.n_leaves)
+    order = np.argsort(times, kind="stable")
+    return chain(order[::-1] if weights.sum() > 1.5 * ROWS[type(answers)] else order)
+
+
+ROWS = {
+    type(data): len(data)
+    for name in ("3-al", "4-al")
+    for data in ComparisonLinkage(registry.get("linkage", name), {}).samples(7, seed=8)
+}
+WRONG_MERGERS = {
+    "few_leaves": lambda answers: ordhc.cluster(answers).merges,
+    "recovers": lambda answers: chain(np.arange(answers.n_leaves)),
+    "deterministic": random_chain,
+    "numbering": lambda answers: chain(np.arange(answers.n_leaves)),
+    "repeats": chain_by_rows,
+}
+
+
+@pytest.mark.parametrize("data", ["triplets", "quadruplets"])
+@pytest.mark.parametrize("check", WRONG_MERGERS)
+def test_wrong_linkages_of_comparisons(check, data):
+    spec = wrong_merger(WRONG_MERGERS[check], data)
+    with pytest.raises(AssertionError, match=f"linkage 'wrong' fails the check '{check}'"):
+        check_linkage(spec, skip=before(COMPARISON_LINKAGE_CHECKS, check))
+
+
+def unweighted(data, *, layout, dtype, progress):
+    if data.weights is not None:
+        raise ValueError("weights are not for me")
+    return adds(data, layout=layout, dtype=dtype)
+
+
 WRONG_SIMILARITIES = {
     "few_leaves": broken(lambda S, layout: S[:-1]),
     "symmetric": broken(uneven),
     "layouts": broken(lambda S, layout: S if layout == "square" else S[::-1]),
     "dtypes": broken(lambda S, layout: S.astype(np.float64)),
+    "duplicates": SimilaritySpec(name="wrong", summary="x", build=unweighted, data=("triplets",)),
     "deterministic": broken(lambda S, layout: S + np.random.default_rng().random()),
     "numbering": broken(numbered),
     "direction": broken(lambda S, layout: -S),
@@ -239,6 +303,15 @@ def test_wrong_oracles(check):
         check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
 
 
+def test_every_check_has_something_that_fails_it():
+    assert [*WRONG_MERGERS] == [*COMPARISON_LINKAGE_CHECKS]
+    assert [*WRONG_SIMILARITIES] == [*SIMILARITY_CHECKS]
+    assert [*WRONG_METRICS] == [*METRIC_CHECKS]
+    assert [*WRONG_ORACLES] == [*WRONG_ABOUT_PAIRS] == [*ORACLE_CHECKS]
+    # The engine finds the first pair and turns dissimilarities round, whatever the linkage.
+    assert {*LINKAGE_CHECKS} - {*WRONG_LINKAGES} == {"nearest_first", "signs"}
+
+
 def test_unknown_names_are_errors():
     with pytest.raises(ordhc.InputError, match="did you mean average"):
         check_linkage("averege")
@@ -298,5 +371,4 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "pip install hypothesis" in done.stdout
+    assert "pip install hypothesis" in printed(program)

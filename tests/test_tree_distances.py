@@ -1,8 +1,6 @@
 """Triplet distance and Robinson-Foulds beside naive twins and DendroPy."""
 
 import math
-import sys
-from pathlib import Path
 
 import dendropy
 import numpy as np
@@ -12,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordhc import metrics
-
-sys.path.insert(0, str(Path(__file__).parent))
-import metric_twins as naive
+from support import metric_twins as naive
 
 QUICK = settings(deadline=None, max_examples=80)
 

@@ -1,8 +1,5 @@
 """Trees in all forms, names of leaves, and scores by name."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,9 +9,7 @@ from sklearn.cluster import AgglomerativeClustering
 import ordhc
 from ordhc import metrics
 from ordhc.plugins import registry
-
-sys.path.insert(0, str(Path(__file__).parent))
-import metric_twins as naive
+from support import metric_twins as naive
 
 QUICK = settings(deadline=None, max_examples=80)
 N = 9

@@ -115,7 +115,7 @@ class Store:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turns SQLite's errors into ours."""
+        """Turns SQLite's errors into those of ordhc."""
         try:
             yield
         except sqlite3.Error as error:

@@ -72,7 +72,7 @@ def _table(X: Any) -> NDArray[Any]:
     try:
         return _checks.array("X", X)
     except InputError:
-        # Rows of different lengths: which of them is wrong, the comparisons say.
+        # Rows of different lengths; the error that the comparisons raise names the wrong one.
         if isinstance(X, np.ndarray):
             raise
         return np.empty(0, dtype=object)

@@ -279,7 +279,7 @@ def _leaf_columns(
     if known:
         sets = " or ".join(",".join(names) for names in known[:4])
         raise InputError(f"{table.source}: there are no columns {sets} among {listed(table.there)}")
-    # All but what is known to be something else.
+    # All columns but those that are known to be something else.
     other = {table.find([name for name in names if name]) for names in (further, WEIGHTS, ANSWERS, PERSONS)}
     return [column for column in table.there if column not in other], False
 
@@ -311,9 +311,9 @@ def _add_further(
             raise InputError(f"{parsed.source}: row {row}: there is no weight in column {quoted(column)}")
         parsed.weights = values[kept]
     if (column := column_of(answer, ANSWERS)) is not None:
-        parsed.answers = _told(table, column)[kept]
+        parsed.answers = _whole_or_text(table, column)[kept]
     if (column := column_of(group, PERSONS)) is not None:
-        values = _told(table, column)[kept]
+        values = _whole_or_text(table, column)[kept]
         if values.dtype == object:
             texts = list(dict.fromkeys(values.tolist()))
             code = {text: at for at, text in enumerate(texts)}
@@ -323,8 +323,8 @@ def _add_further(
             parsed.groups = values
 
 
-def _told(table: Table, column: str) -> NDArray[Any]:
-    """Whole numbers or text; nothing is the text of nothing."""
+def _whole_or_text(table: Table, column: str) -> NDArray[Any]:
+    """A column as whole numbers or else as text; missing values are empty text."""
     values, absent = table.values(column)
     if not absent.any() and (values.dtype == object or values.dtype.kind in "iu"):
         return values

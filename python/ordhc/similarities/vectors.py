@@ -243,7 +243,7 @@ def distances(
             _ordhc.vector_distances(np.ascontiguousarray(rows), measure, progress), np.zeros(n), layout, dtype
         )
     if not is_sparse(rows):
-        # Less is lost to cancellation, and distances stay the same.
+        # Centred rows have the same distances, and lose less to cancellation.
         rows = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
     pairs = products(rows, -2.0, "condensed", "float64", progress)
     norms = squared_norms(rows)

@@ -32,30 +32,37 @@ class ComparisonLinkage:
 
     def samples(self, n: int, seed: int) -> list[Any]:
         """One sample of every kind of data that it takes."""
+        return [data for data, _ in self.answered(n, seed)]
+
+    def answered(self, n: int, seed: int) -> list[tuple[Any, set[frozenset[int]]]]:
+        """One sample of every kind of data that it takes, with the clusters of the tree that answered."""
         return [_answers(kind, n, seed) for kind in self.spec.data]
 
 
-def _answers(kind: str, n: int, seed: int) -> Any:
+def _answers(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
     """All comparisons, as a tree of different heights has them (none are open in quadruplets)."""
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))
     clusters = [[leaf] for leaf in range(n)]
+    of_tree = {frozenset(cluster) for cluster in clusters}
     for height in range(n - 1, 0, -1):
         a, b = sorted(random.choice(len(clusters), 2, replace=False).tolist())
         for i in clusters[a]:
             for j in clusters[b]:
                 similarity[i, j] = similarity[j, i] = height
         clusters[a] += clusters.pop(b)
+        of_tree.add(frozenset(clusters[a]))
     if kind == "triplets":
         i, j, k = np.meshgrid(*[np.arange(n)] * 3, indexing="ij")
         fine = (similarity[i, j] > similarity[i, k]) & (i != j) & (i != k)
-        return Triplets(np.column_stack([i[fine], j[fine], k[fine]]), n_leaves=n)
+        return Triplets(np.column_stack([i[fine], j[fine], k[fine]]), n_leaves=n), of_tree
+    # Less than the difference of two heights, so that the tree stays what it is.
     noise = random.random((n, n)) / 2
     similarity += noise + noise.T
     i, j = np.triu_indices(n, 1)
     values = similarity[i, j]
     near, far = np.nonzero(values[:, None] > values[None])
-    return Quadruplets(np.column_stack([i[near], j[near], i[far], j[far]]), n_leaves=n)
+    return Quadruplets(np.column_stack([i[near], j[near], i[far], j[far]]), n_leaves=n), of_tree
 
 
 def _few_leaves(linkage: ComparisonLinkage) -> None:
@@ -67,12 +74,9 @@ def _few_leaves(linkage: ComparisonLinkage) -> None:
 
 def _recovers(linkage: ComparisonLinkage) -> None:
     """The tree that gave all answers comes back."""
-    for data in linkage.samples(9, seed=4):
-        if isinstance(data, Triplets):
-            tree = linkage.merge(data)
-            i, j, k = data.rows.T
-            satisfied = np.asarray(tree.lca_size(i, j)) < np.asarray(tree.lca_size(i, k))
-            _need(satisfied.all(), "a tree's own triplets do not give the tree")
+    for data, clusters in linkage.answered(9, seed=4):
+        kind = type(data).__name__.lower()
+        _need(_clusters(linkage.merge(data)) == clusters, f"a tree's own {kind} do not give the tree")
 
 
 def _deterministic(linkage: ComparisonLinkage) -> None:

@@ -28,7 +28,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         data = _comparisons(reference, found, kinds, what)
         if data.n_leaves != found.n_leaves:
             raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
-        # Rows of numbers know no names.
+        # Rows of ids have no names to match leaves by.
         named = (
             isinstance(reference, Triplets | Quadruplets)
             or _checks.array("the comparisons", reference).dtype.kind not in "iuf"

@@ -32,7 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", module.py().get_type::<PanicException>())
 }
 
-/// Panics, to see what becomes of it.
+/// Panics, so that tests see what a panic becomes in Python.
 #[pyfunction]
 pub(crate) fn panic(message: &str) {
     panic!("{message}");

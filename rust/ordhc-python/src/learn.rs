@@ -25,10 +25,10 @@ pub(crate) enum Either {
     Four(Box<dyn learn::Learner<4>>),
 }
 
-/// Runs the same on both.
+/// Runs the same code for learners of three and of four leaves.
 macro_rules! with {
     ($self:expr, $learner:ident => $body:expr) => {
-        // What a call that broke has left is no learner any more.
+        // A call that panicked has left half a learner, which is not used again.
         match &mut *$self.0.lock().expect("an earlier call of this learner broke") {
             Either::Three($learner) => $body,
             Either::Four($learner) => $body,
@@ -226,7 +226,7 @@ impl Learner {
     }
 }
 
-/// Answers questions from a tree, wrongly with some probability.
+/// Answers questions as a tree has it, always rightly.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct TreeOracle(Mutex<Oracle>);
 

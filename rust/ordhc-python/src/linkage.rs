@@ -70,7 +70,7 @@ pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<O
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
 }
 
-/// From this many values on, some tens of milliseconds of work.
+/// From this many values on, the work (some tens of milliseconds) runs on a thread of its own.
 const LONG: usize = 1 << 21;
 
 #[pyfunction]

@@ -16,7 +16,7 @@ use crate::tree::Dendrogram;
 type Tree<'py> = Bound<'py, Dendrogram>;
 type Progress<'py> = Option<Bound<'py, PyAny>>;
 
-/// Above so many leaves, what is not linear is looked after.
+/// Above so many leaves, scores that take more than linear time run on a thread of their own.
 const LONG: usize = 1000;
 
 fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {

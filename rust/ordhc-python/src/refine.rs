@@ -17,7 +17,7 @@ type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
 /// The tree, by how much it is better, how many moves it took, and whether none more would help.
 type Found = (Dendrogram, f64, u64, bool);
 
-/// Above so many leaves, times restarts, it takes a while.
+/// Above so many leaves, times restarts, the search runs on a thread of its own.
 const LONG: usize = 200;
 
 fn is_long(n_leaves: usize, search: &Search) -> bool {

@@ -19,7 +19,7 @@ array_of! {
     Places, PyReadonlyArray1, "int32 or int64 in 1 dimension", I32(i32), I64(i64)
 }
 
-/// From this many values on, some tens of milliseconds of work.
+/// From this many values on, the work (some tens of milliseconds) runs on a thread of its own.
 const LONG: usize = 1 << 16;
 
 fn rule<'a>(linkage: &'a Bound<'_, Linkage>) -> PyResult<&'a Rule> {

@@ -30,7 +30,7 @@ pub struct Kernel {
 /// 2019, equation 8).
 ///
 /// # Errors
-/// Not enough memory; [`Error::Interrupted`].
+/// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::{Monitor, Triplets, similarity::mulk3};
@@ -79,7 +79,7 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) 
 /// leaf is infinitely similar to itself, is MulK4 plus twice AddS4.
 ///
 /// # Errors
-/// Not enough memory; [`Error::Interrupted`].
+/// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::{Monitor, Quadruplets, similarity::mulk4};

@@ -31,7 +31,7 @@ pub(super) trait Linked {
     /// Merges two clusters and returns the one that they become.
     fn merge(&mut self, a: usize, b: usize) -> usize;
 
-    /// Whether nothing else would be faster by now.
+    /// Whether the chain is to go on; else another way is faster.
     fn goes_on(&self) -> bool {
         true
     }

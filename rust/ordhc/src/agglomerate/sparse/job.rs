@@ -76,7 +76,7 @@ pub fn agglomerate_sparse(
 
 /// Up to this many leaves, ties that rounding might decide are left to the full matrix.
 const FULL: usize = 5000;
-/// When zero counts as more than nothing else.
+/// Every link is above this.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
 pub(super) struct SparseJob<'a> {

@@ -9,8 +9,8 @@ use super::rounds::Rules;
 use crate::union_find::UnionFind;
 
 /// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
-/// which is much for hubs, so there is a limit to all of it. Not for the least of all, where a link of one part only
-/// is none.
+/// which is much for hubs, so there is a limit to all of it. Not used for the least of all pairs, where a link that
+/// only one part has is dropped.
 pub(super) struct Rows<'m, K: Kind> {
     /// By cluster. Clusters in the entries may be parts of others by now, and some of them the same one.
     entries: Vec<Vec<Entry>>,

@@ -100,7 +100,7 @@ fn ordered(x: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// A hash of one number (Fibonacci hashing), which needs no secret: numbers are our own.
+/// A hash of one number (Fibonacci hashing), without a secret: the numbers are those of clusters.
 #[derive(Default)]
 pub(super) struct Mix(u64);
 

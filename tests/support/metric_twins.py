@@ -1,26 +1,15 @@
 """The scores straight from their definitions: slow, obvious, exact where they can be."""
 
 import itertools
-import sys
 from fractions import Fraction
 from math import comb, inf, sqrt
-from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 
 import ordhc
-
-sys.path.insert(0, str(Path(__file__).parent))
-import twins
-
-
-def members(tree):
-    """The leaves of every cluster, by its label."""
-    found = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges.tolist():
-        found.append(found[a] | found[b])
-    return found
+from support import twins
+from support.trees import members
 
 
 def joins(tree):

@@ -240,11 +240,3 @@ def build(triples, n):
         return clusters
 
     return of(set(range(n)))
-
-
-def clusters_of(dendrogram):
-    """The leaves of each merge's cluster, in order of the merges."""
-    members = [frozenset([leaf]) for leaf in range(dendrogram.n_leaves)]
-    for a, b in dendrogram.merges:
-        members.append(members[a] | members[b])
-    return members[dendrogram.n_leaves :]

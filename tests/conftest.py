@@ -1,0 +1,55 @@
+"""Fixtures that several files of tests use."""
+
+import os
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from ordhc.plugins import registry
+
+# Before anything imports it: its assertions show values, too.
+pytest.register_assert_rewrite("support")
+
+
+@pytest.fixture
+def memory_path(tmp_path):
+    """A folder in memory where the system has such: thousands of commits wait for no disk."""
+    if not os.access("/dev/shm", os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Put distributions on the path; only they are chosen."""
+    monkeypatch.delenv("ORDHC_STRICT", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    installed = []
+
+    def add(plugin, source, *, version="1.0", entry_point="main", choose=True):
+        module = f"fake_{plugin.replace('-', '_')}_{entry_point}"
+        (tmp_path / f"{module}.py").write_text(textwrap.dedent(source))
+        info = tmp_path / f"{plugin.replace('-', '_')}-{version}.dist-info"
+        info.mkdir(exist_ok=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {plugin}\nVersion: {version}\n")
+        points = info / "entry_points.txt"
+        known = points.read_text() if points.exists() else "[ordhc]\n"
+        points.write_text(f"{known}{entry_point} = {module}\n")
+        if choose:
+            installed.append(plugin)
+            monkeypatch.setenv("ORDHC_PLUGINS", ",".join(installed))
+        registry.reset()
+        return module
+
+    registry.reset()
+    yield add
+    for module in set(sys.modules) - before:
+        if module.startswith("fake_"):
+            del sys.modules[module]
+    registry.reset()

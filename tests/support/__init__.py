@@ -1,0 +1,1 @@
+"""What several files of tests use: definitions to compare with, data to try, harnesses."""

@@ -1,0 +1,40 @@
+"""Fresh interpreters, and the command line in this one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ordhc.cli import main
+
+TESTS = Path(__file__).parents[1]
+
+
+def printed(code, *arguments, timeout=300, **environment):
+    """What a program prints that a fresh interpreter runs; it may import `support`."""
+    path = os.pathsep.join(part for part in (str(TESTS), os.environ.get("PYTHONPATH")) if part)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, "PYTHONPATH": path, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def command_line(*arguments, **options):
+    """The command line in a process of its own."""
+    line = [sys.executable, "-m", "ordhc", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120, **options)
+
+
+def run(capsys, *arguments):
+    """What the command line does: its exit code, what it prints, what it says of errors."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err

@@ -1,0 +1,29 @@
+"""Data by chance, of any size."""
+
+import numpy as np
+
+import ordhc
+from ordhc import _ordhc
+
+
+def random_tree(n, seed=0, shape="uniform"):
+    """One of the engine's random trees."""
+    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+
+
+def random_comparisons(n, m, seed=0, *, weighted=False, quadruplets=False):
+    """About m answers on n leaves, each by chance; fewer where leaves of a row are the same."""
+    generator = np.random.default_rng(seed)
+    rows = np.sort(generator.integers(0, n, (m, 4 if quadruplets else 3)), axis=1)
+    rows = rows[(np.diff(rows, axis=1) > 0).all(axis=1)]
+    rows = generator.permuted(rows, axis=1)
+    weights = generator.random(len(rows)).round(2) if weighted else None
+    kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
+    return kind(rows, n_leaves=n, weights=weights)
+
+
+def planted(times, seed=0, **model):
+    """Triplets of the planted model, `times` as many as pairs of leaves, and the labels of the leaves."""
+    settings = {"levels": 2, "leaves_per_cluster": 8, "delta": 0.15, "seed": seed, **model}
+    n = 2 ** settings["levels"] * settings["leaves_per_cluster"]
+    return ordhc.simulate_planted(int(times * n**2), **settings)

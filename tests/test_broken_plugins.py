@@ -1,0 +1,198 @@
+"""Plugins that are broken hurt nobody, and are listed."""
+
+import os
+import signal
+import sys
+import warnings
+
+import pytest
+
+import ordhc
+from ordhc.plugins import registry
+from support.plugins import IMPORTS, S, good, the_row
+
+BROKEN = {
+    "broken import": ("import no_such_module_at_all\n", "no_such_module_at_all"),
+    "syntax": ("def (:\n", "SyntaxError"),
+    "exit": ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+    "hook raises": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    1 / 0\n", "ZeroDivisionError"),
+    "hook exits": (IMPORTS + "@hookimpl\ndef ordhc_metrics():\n    raise SystemExit\n", "SystemExit"),
+    "a number": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 42\n", "42, not specs"),
+    "text": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 'average'\n", "'average', not specs"),
+    "no specs": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return [1]\n", "not a LinkageSpec"),
+    "wrong kind": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
+        "    return [OracleSpec(name='x', summary='x', make=print)]\n",
+        "not a LinkageSpec",
+    ),
+    "unknown hook": (IMPORTS + "@hookimpl\ndef ordhc_linkage():\n    return []\n", "ordhc_linkage"),
+    "no hook": ("x = 1\n", "implements none of"),
+    "two ways": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
+        "    return [LinkageSpec(name='x', summary='x', native='single', update_row=print)]\n",
+        "exactly one of",
+    ),
+    "formula": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
+        "    return [LinkageSpec(name='x', summary='x', coefficients=LanceWilliams(alpha='1 +'))]\n",
+        "'x'",
+    ),
+    "twice": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
+        "    return [LinkageSpec(name='x', summary='x', update_row=print)] * 2\n",
+        "twice",
+    ),
+    "bad name": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
+        "    return [LinkageSpec(name='a b', summary='x', update_row=print)]\n",
+        "blanks",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_plugins_hurt_nobody(install, case):
+    source, message = BROKEN[case]
+    install("bad-one", source)
+    install("good-one", good("half"))
+    with pytest.warns(ordhc.OrdhcWarning, match=r"plugin bad-one \(main\) is skipped") as caught:
+        tree = ordhc.linkage(S, "average")
+    assert len(caught) == 1
+    assert tree.n_leaves == 4
+    row = the_row("bad-one")
+    assert (row.status, row.kind, row.name) == ("failed", "", "")
+    assert message in row.error
+    # Once is enough, and all the rest works.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ordhc.linkage(S, "half").n_leaves == 4
+        assert the_row("good-one").status == "ok"
+        assert "average" in registry.names("linkage")
+
+
+@pytest.mark.parametrize("case", ["broken import", "exit", "hook raises", "a number"])
+def test_strict(install, monkeypatch, case):
+    source, message = BROKEN[case]
+    install("bad-one", source)
+    monkeypatch.setenv("ORDHC_STRICT", "1")
+    for _ in range(2):
+        with pytest.raises(ordhc.PluginError, match=r"plugin bad-one \(main\) failed") as caught:
+            ordhc.linkage(S, "average")
+        assert message in str(caught.value)
+        assert caught.value.__cause__ is not None
+    monkeypatch.setenv("ORDHC_STRICT", "0")
+    with pytest.warns(ordhc.OrdhcWarning):
+        assert ordhc.linkage(S, "average").n_leaves == 4
+
+
+def test_one_spec_of_a_plugin_that_fails_is_not_kept(install):
+    source = """
+    from ordhc.hooks import hookimpl
+    from ordhc.specs import LinkageSpec
+
+    @hookimpl
+    def ordhc_linkages():
+        yield LinkageSpec(name="fine", summary="x", native="single")
+        yield None
+    """
+    install("half-good", source)
+    with pytest.warns(ordhc.OrdhcWarning), pytest.raises(ordhc.InputError, match="unknown linkage"):
+        ordhc.linkage(S, "fine")
+    assert the_row("half-good").status == "failed"
+
+
+def test_keyboard_interrupt_goes_through(install):
+    install("bad-one", "raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        ordhc.linkage(S, "average")
+
+
+ROW_UPDATES = {
+    "lambda a, b, *_: None": "gave",
+    "lambda a, b, *_: a[:1]": "shape",
+    "lambda a, b, *_: a * float('nan')": "nan",
+    "lambda a, b, *_: ['x'] * len(a)": "no row",
+}
+
+
+@pytest.mark.parametrize("update", ROW_UPDATES)
+def test_updates_that_give_nonsense(install, update):
+    source = f"""
+    from ordhc.hooks import hookimpl
+    from ordhc.specs import LinkageSpec
+
+    @hookimpl
+    def ordhc_linkages():
+        return [LinkageSpec(name="odd", summary="x", update_row={update})]
+    """
+    install("odd-one", source)
+    with pytest.raises(ordhc.PluginError, match="linkage 'odd'") as caught:
+        ordhc.linkage(S, "odd")
+    assert ROW_UPDATES[update] in str(caught.value)
+
+
+def test_updates_that_raise(install):
+    source = """
+    from ordhc.hooks import hookimpl
+    from ordhc.specs import LinkageSpec
+
+    def update(*merge):
+        raise LookupError("lost it")
+
+    @hookimpl
+    def ordhc_linkages():
+        return [LinkageSpec(name="odd", summary="x", update_row=update),
+                LinkageSpec(name="none", summary="x", make_update=lambda S: None)]
+    """
+    install("odd-one", source)
+    with pytest.raises(LookupError, match="lost it"):
+        ordhc.linkage(S, "odd")
+    with pytest.raises(ordhc.PluginError, match="no callable"):
+        ordhc.linkage(S, "none")
+
+
+INTERRUPTED = """
+import os, signal, time
+from ordhc import hooks, specs
+
+for _ in range({times}):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.001)
+    except BaseException as error:
+        swallowed = error
+
+@hooks.hookimpl
+def ordhc_linkages():
+    return [specs.LinkageSpec(name="late", summary="it", coefficients=specs.LanceWilliams(alpha="0.5"))]
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupt_while_plugins_load_is_not_lost(install):
+    install("late", INTERRUPTED.format(times=1))
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        ordhc.list_plugins()
+    assert signal.getsignal(signal.SIGINT) is handler is signal.default_int_handler
+    # What was loaded is there, and whole.
+    assert the_row("late").status == "ok"
+    # A plugin that takes forever is not waited for: the second one is raised at once.
+    module = install("later", INTERRUPTED.format(times=2))
+    with pytest.raises(KeyboardInterrupt):
+        ordhc.list_plugins()
+    assert isinstance(sys.modules[module].swallowed, KeyboardInterrupt)
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_handlers_of_others_stay_in_place(install):
+    seen = []
+    install("late", INTERRUPTED.format(times=2))
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(signal.getsignal(signal.SIGINT)))
+    try:
+        mine = signal.getsignal(signal.SIGINT)
+        assert the_row("late").status == "ok"
+        assert seen == [mine, mine]
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,293 @@
+"""Scores by answers held out: questions, chance, the noise ceiling."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import InputError, Quadruplets, Triplets
+from ordhc.cli import main
+from ordhc.comparison.units import shares_of
+from ordhc.evaluate import bootstrap, select
+from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
+from support.answers import answered, persons
+
+
+def at_random(seed, n=20, m=300):
+    """Odd ones out that nobody thought about."""
+    rng = np.random.default_rng(seed)
+    return Triplets.from_odd_one_out([rng.choice(n, 3, replace=False) for _ in range(m)], n_leaves=n)
+
+
+def test_random_answers_score_by_chance():
+    scores = {"split": [], "select": [], "bootstrap": [], "one by one": []}
+    for seed in range(12):
+        t = at_random(seed)
+        train, test = t.split(seed=seed)
+        scores["split"].append(float(ordhc.score(ordhc.cluster(train), test, "satisfied")))
+        chosen = ordhc.select(t, ["adds3-al"], seed=seed)
+        scores["select"].append(chosen.candidates[0].satisfied)
+        assert (chosen.unit, chosen.candidates[0].chance) == ("answer", 1 / 3)
+        for name, method in [("bootstrap", "adds3-al"), ("one by one", "adds3-al+spr")]:
+            found = ordhc.bootstrap(t, method=method, n_resamples=8, seed=seed)
+            scores[name].append(found.intervals["held_out"].estimate)
+            assert (found.unit, found.chance) == ("answer", 1 / 3)
+    # 720 to 3,600 answers were held out: three standard errors are .053 at most.
+    for name, found in scores.items():
+        assert abs(np.mean(found) - 1 / 3) < 0.025 + 0.03 * (name == "split"), name
+
+
+def questions_naively(t):
+    """For each row the question of its answer, and what was said, as keys."""
+    form = {}
+    answers = (
+        list(range(len(t))) if t.answers is None else list(zip(t.answers.tolist(), persons(t), strict=True))
+    )
+    for row, answer in zip(t, answers, strict=True):
+        form.setdefault(answer, []).append(row)
+    keys = {}
+    for answer, rows in form.items():
+        columns = list(zip(*rows, strict=True))
+        if len(rows) > 1:
+            alike = tuple(len(set(column)) == 1 for column in columns)
+            asked = (len(rows), alike, columns[0][0] if alike[0] else None, frozenset(sum(rows, ())))
+        elif len(columns) == 3:
+            asked = (rows[0][0], frozenset(rows[0][1:]))
+        else:
+            asked = frozenset([frozenset(rows[0][:2]), frozenset(rows[0][2:])])
+        said = frozenset((frozenset(row[:2]), row[0] if len(row) == 3 else 0, row[-1]) for row in rows)
+        keys[answer] = (asked, (asked, said))
+    return [keys[answer] for answer in answers]
+
+
+def same_partition(numbers, keys):
+    return len(set(zip(numbers, keys, strict=True))) == len(set(numbers)) == len(set(keys))
+
+
+@settings(deadline=None)
+@given(answered(max_size=60), st.data())
+def test_questions_are_those_of_the_naive_twin(t, data):
+    from ordhc.comparison.units import questions_of
+
+    if data.draw(st.booleans()):
+        t = Triplets(t.rows, t.n_leaves)
+    keys = questions_naively(t)
+    question, content = questions_of(t)
+    assert same_partition(question.tolist(), [asked for asked, _ in keys])
+    assert same_partition(content.tolist(), [said for _, said in keys])
+    if len(set(question.tolist())) >= 3:
+        parts, kept = select.parts_of(t, 3, 0, unit="answer")
+        assert kept == "answer"
+        assert len(set(zip(parts.tolist(), question.tolist(), strict=True))) == len(set(question.tolist()))
+
+
+def test_the_order_of_the_three_is_no_question():
+    from ordhc.comparison.units import questions_of
+
+    t = Triplets.from_odd_one_out([(2, 0, 1), (2, 1, 0), (0, 1, 2), (3, 1, 2)])
+    question, content = questions_of(t)
+    assert question.tolist() == [0, 0, 0, 0, 0, 0, 1, 1]
+    assert content.tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
+    central = Triplets.from_most_central([(2, 0, 1)])
+    both = Triplets(np.concatenate([t.rows, central.rows]), answers=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    assert len(set(questions_of(both)[0].tolist())) == 3
+
+
+def pair_first(tree, row):
+    """Which of three leaves join first."""
+    pairs = [(row[0], row[1]), (row[0], row[2]), (row[1], row[2])]
+    return frozenset(min(pairs, key=lambda pair: tree.lca_size(*pair)))
+
+
+@settings(deadline=None)
+@given(answered(), st.integers(0, 99))
+def test_an_answer_counts_once(t, seed):
+    # Answers of another number of rows among them, and rows that don't count.
+    rng = np.random.default_rng(seed)
+    more = Triplets.from_ranking([rng.permutation(4).tolist() for _ in range(3)], n_leaves=t.n_leaves)
+    weights = np.concatenate(
+        [np.ones(len(t)) if t.weights is None else t.weights, rng.integers(0, 3, len(more))]
+    )
+    both = Triplets(
+        np.concatenate([t.rows, more.rows]),
+        t.n_leaves,
+        weights=weights,
+        answers=np.concatenate(
+            [t.answers if t.answers is not None else np.arange(len(t)), more.answers + 1000]
+        ),
+    )
+    merges = [(0, 1), *((i, t.n_leaves + i - 2) for i in range(2, t.n_leaves))]
+    tree = ordhc.Dendrogram(merges, np.arange(t.n_leaves - 1.0), kind="dissimilarity")
+    good = total = 0.0
+    answers = {}
+    for row, weight, answer in zip(both, weights.tolist(), both.answers.tolist(), strict=True):
+        if weight > 0:
+            answers.setdefault(answer, []).append((weight, pair_first(tree, row) == {row[0], row[1]}))
+    for rows in answers.values():
+        good += sum(weight for weight, fine in rows if fine) / len(rows)
+        total += sum(weight for weight, _ in rows) / len(rows)
+    found = satisfied_share(tree, both, shares_of(both))
+    assert found == pytest.approx(good / total)
+
+
+def ceiling_naively(t):
+    """The noise ceiling by lists and loops, for answers without weights."""
+    asked, rows = {}, {}
+    answers = range(len(t)) if t.answers is None else zip(t.answers.tolist(), persons(t), strict=True)
+    for row, answer, (question, _) in zip(t, answers, questions_naively(t), strict=True):
+        rows.setdefault(answer, []).append(row)
+        asked[answer] = question
+    lower = upper = whole = 0.0
+    count = 0
+    for question in set(asked.values()):
+        told = [answer for answer in asked if asked[answer] == question]
+        if len(told) < 2:
+            continue
+        count += len(told)
+        whole += len(told)
+        triples = {frozenset(row) for answer in told for row in rows[answer]}
+        for triple in triples:
+            pairs = [frozenset(pair) for pair in itertools.combinations(sorted(triple), 2)]
+
+            def votes(pair, among, triple=triple):
+                return sum(
+                    (frozenset(row[:2]) == pair) / len(rows[answer])
+                    for answer in among
+                    for row in rows[answer]
+                    if frozenset(row) == triple
+                )
+
+            upper += max(votes(pair, told) for pair in pairs)
+            for answer in told:
+                others = [other for other in told if other != answer]
+                support = [votes(pair, others) for pair in pairs]
+                best = [
+                    pair for pair, found in zip(pairs, support, strict=True) if found > max(support) - 1e-9
+                ]
+                lower += np.mean([votes(pair, [answer]) for pair in best])
+    return (lower / whole, upper / whole, count) if count else None
+
+
+@settings(deadline=None)
+@given(answered(max_size=40), st.booleans())
+def test_the_noise_ceiling_is_that_of_the_naive_twin(t, single):
+    t = Triplets(t.rows, t.n_leaves) if single else t._changed(weights=None)
+    found, expected = noise_ceiling(t), ceiling_naively(t)
+    if expected is None:
+        assert found is None
+        return
+    assert (found.lower, found.upper, found.n_answers) == pytest.approx(expected)
+    # Weights that are whole numbers are as good as repeats.
+    if single:
+        counted = noise_ceiling(t.deduplicate(counts=True))
+        assert (counted.lower, counted.upper, counted.n_answers) == pytest.approx(expected)
+    quadruplets = noise_ceiling(t.to_quadruplets())
+    assert (quadruplets.lower, quadruplets.upper, quadruplets.n_answers) == pytest.approx(expected)
+
+
+def test_no_tree_is_above_the_noise_ceiling():
+    rng = np.random.default_rng(5)
+    t = Triplets.from_odd_one_out([rng.permutation(4)[:3] for _ in range(60)], n_leaves=4)
+    ceiling = noise_ceiling(t)
+    shares = [
+        satisfied_share(ordhc.as_dendrogram(text.format(*order)), t)
+        for order in itertools.permutations(range(4))
+        for text in ("((({},{}),{}),{});", "(({},{}),({},{}));")
+    ]
+    assert 1 / 3 < max(shares) <= ceiling.upper < 1
+    assert ceiling.lower < ceiling.upper
+
+
+def test_the_chance_of_quadruplets_depends_on_the_tree():
+    rng = np.random.default_rng(2)
+    q = Quadruplets([rng.choice(16, 4, replace=False) for _ in range(4000)])
+    comb = "0"
+    for leaf in range(1, 16):
+        comb = f"({comb},{leaf})"
+    # Of four leaves of a comb the farther pair has one that the nearer pair doesn't reach: no ties.
+    assert chance_of(ordhc.as_dendrogram(comb + ";"), q) == pytest.approx(1 / 2, abs=0.01)
+    assert chance_of(ordhc.as_dendrogram("(" + ",".join(map(str, range(16))) + ");"), q) < 0.5
+    assert chance_of(ordhc.as_dendrogram(comb + ";"), Triplets([(0, 1, 2)], 16)) == 1 / 3
+
+
+def test_people_are_kept_together_where_they_are_known():
+    rng = np.random.default_rng(0)
+    who = rng.integers(0, 9, 300)
+    t = Triplets(at_random(0).rows, groups=np.repeat(who, 2), answers=np.repeat(np.arange(300), 2))
+    parts, kept = select.parts_of(t, 4, 1)
+    assert kept == "group"
+    assert all(len(set(parts[t.groups == person])) == 1 for person in range(9))
+    assert select.parts_of(t, 4, 1, unit="answer")[1] == "answer"
+    found = ordhc.select(t, ["adds3-al"], folds=3)
+    assert found.unit == found.to_dict()["unit"] == "group"
+    own = ordhc.bootstrap(t, n_resamples=4)
+    assert own.unit == "group"
+    bare = Triplets(t.rows, t.n_leaves)
+    assert own.trees == ordhc.bootstrap(bare, n_resamples=4, group=np.repeat(who, 2)).trees
+    assert own.trees != ordhc.bootstrap(t, n_resamples=4, unit="answer").trees
+    with pytest.raises(InputError, match="there are 9 groups for 10 folds; or say unit='answer'"):
+        ordhc.select(t, folds=10)
+    for function in (ordhc.select, ordhc.bootstrap):
+        with pytest.raises(InputError, match="give group or unit, not both"):
+            function(t, group=np.repeat(who, 2), unit="answer")
+    # A single person's answers are answers.
+    alone = t._changed(groups=np.zeros(600, dtype=int))
+    assert (
+        ordhc.select(alone, ["adds3-al"], folds=2).unit
+        == ordhc.bootstrap(alone, n_resamples=2).unit
+        == "answer"
+    )
+
+
+def test_the_fast_bootstrap_counts_answers_as_the_slow_one(monkeypatch):
+    rows = [(3, 0, 1, 2), (0, 1, 2, 3), (4, 2, 1, 0)]
+    few, many = Triplets.from_ranking(rows, 1, n_leaves=6), Triplets.from_ranking(rows, 3, n_leaves=6)
+    t = Triplets(
+        np.concatenate([few.rows, many.rows]), 6, answers=np.concatenate([few.answers, many.answers + 3])
+    )
+    fast = ordhc.bootstrap(t, n_resamples=20)
+    monkeypatch.setattr(bootstrap._Work, "is_additive", property(lambda _: False))
+    slow = ordhc.bootstrap(t, n_resamples=20)
+    assert fast.trees == slow.trees
+    for name in fast.scores:
+        np.testing.assert_allclose(fast.scores[name], slow.scores[name])
+    plain = ordhc.bootstrap(Triplets(t.rows, 6), n_resamples=20)
+    assert plain.intervals["satisfied"].estimate != fast.intervals["satisfied"].estimate
+
+
+def test_what_is_tried_depends_on_the_score():
+    t = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=4, sigma=0.3)[0]
+    tried = {
+        by: {c.method for c in ordhc.select(t, by=by, folds=2).candidates} for by in ("revenue", "satisfied")
+    }
+    assert tried["satisfied"] - tried["revenue"] == {"consistency"}
+
+
+def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [rng.choice(6, 3, replace=False).tolist() for _ in range(120)]
+    t = Triplets.from_odd_one_out(rows, n_leaves=6)
+    found = ordhc.select(t, ["adds3-al"])
+    text = str(found).splitlines()
+    assert text[2].split() == ["chance", "0", "0.3333"]
+    assert text[3].startswith(f"noise ceiling of held-out satisfied: {found.ceiling.lower:.4f} to")
+    told = found.to_dict()
+    assert told["ceiling"]["n_answers"] == found.ceiling.n_answers > 100
+    assert told["candidates"][0]["chance"] == 1 / 3
+    once = Triplets([(i, (i + 1) % 7, (i + 3) % 7) for i in range(7)])
+    assert ordhc.select(once, ["adds3-al"]).ceiling is None
+    path = str(tmp_path / "answers.csv")
+    ordhc.write_comparisons(t, path)
+    with pytest.raises(SystemExit):
+        main(["compare", path, "--method", "adds3-al"])
+    output = capsys.readouterr().out
+    assert "\nchance" in output
+    assert "\nnoise ceiling" in output
+    with pytest.raises(SystemExit):
+        main(["cluster", path, "--bootstrap", "3"])
+    output = capsys.readouterr().out
+    assert "chance 0.3333" in output
+    assert "noise ceiling" in output

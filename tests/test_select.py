@@ -1,0 +1,99 @@
+"""Choosing methods by answers held out."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc import cli
+from support.random_data import planted
+
+
+def test_the_better_method_is_chosen():
+    t, labels = planted(2, seed=1, sigma=0.3)
+    methods = ["mulk3-al", "adds3-al+spr", "adds3-al"]
+    found = ordhc.select(t, methods)
+    assert found.best == max(
+        methods, key=lambda name: ordhc.metrics.aari(ordhc.cluster(t, method=name), labels)
+    )
+    scores = [c.revenue for c in found.candidates]
+    assert scores == sorted(scores, reverse=True)
+    again = ordhc.select(t, methods)
+    assert [c.revenue for c in again.candidates] == scores
+    assert [c.method for c in ordhc.select(t, by="satisfied", folds=2).candidates]
+    assert found.to_dict()["best"] in str(found).splitlines()[1]
+
+
+def test_scores_are_of_answers_not_seen():
+    t, _ = planted(2, seed=1)
+    (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
+    from ordhc.evaluate.select import parts_of
+
+    part, _ = parts_of(t, 2, 3)
+    expected = []
+    for fold in range(2):
+        tree = ordhc.cluster(t[part != fold])
+        unseen = t[part == fold]
+        share = float(ordhc.score(tree, unseen, "satisfied"))
+        expected.append((ordhc.score(tree, unseen, normalize=True), share))
+    assert (one.revenue, one.satisfied) == tuple(np.mean(expected, axis=0))
+    assert one.revenue_error == pytest.approx(np.std(expected, axis=0, ddof=1)[0] / np.sqrt(2))
+
+
+def test_answers_to_one_question_stay_together():
+    from ordhc.evaluate.select import parts_of
+
+    rng = np.random.default_rng(0)
+    rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
+    part, _ = parts_of(ordhc.Triplets(rows), 3, 0)
+    question = {}
+    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
+        assert question.setdefault((row[0], *sorted(row[1:])), of) == of
+    assert set(question.values()) == {0, 1, 2}
+    rows = np.array(list(itertools.permutations(range(5), 4)))[rng.integers(0, 120, 400)]
+    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0)
+    question = {}
+    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
+        key = frozenset([frozenset(row[:2]), frozenset(row[2:])])
+        assert question.setdefault(key, of) == of
+    assert set(question.values()) == {0, 1, 2}
+    people = rng.integers(0, 7, 400)
+    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0, people)
+    assert all(len(set(part[people == person])) == 1 for person in range(7))
+
+
+def test_what_select_refuses():
+    t = ordhc.Triplets([(0, 1, 2), (1, 0, 2), (0, 2, 1)])
+    for arguments, message in [
+        ({}, "there are 2 different questions for 5 folds"),
+        ({"folds": 1}, "folds = 1 is below 2"),
+        ({"methods": []}, "give a list of names"),
+        ({"methods": ["adds3-al", "adds3-al"]}, "given twice"),
+        ({"methods": ["adds"]}, "unknown method 'adds'"),
+        ({"by": "aari"}, "by is 'aari'"),
+        ({"group": [1, 1, 1]}, "there are 1 groups for 5 folds"),
+    ]:
+        with pytest.raises(ordhc.InputError, match=message):
+            ordhc.select(t, **arguments)
+    with pytest.raises(ordhc.InputError, match="not list"):
+        ordhc.select([[0, 1, 2]])
+
+
+def test_compare_command(tmp_path, capsys):
+    t, _ = planted(2, sigma=0.3)
+    path = tmp_path / "answers.csv"
+    np.savetxt(
+        path, np.column_stack([t.rows, np.arange(len(t)) % 9]), "%d", ",", header="a,b,c,who", comments=""
+    )
+    arguments = ["compare", str(path), "--columns", "a,b,c", "--method", "adds3-al", "--method", "mulk3-al"]
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*arguments, "--group", "who", "--folds", "3"])
+    out = capsys.readouterr().out
+    assert stop.value.code == 0
+    assert "held-out revenue" in out
+    assert f"next: ordhc cluster {path} --columns a,b,c --group who --method " in out
+    with pytest.raises(SystemExit):
+        cli.main([*arguments, "--json"])
+    assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")

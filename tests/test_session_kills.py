@@ -1,0 +1,124 @@
+"""Sessions survive kills, at any moment: what was acknowledged is kept, and nothing else is."""
+
+import os
+import sqlite3
+
+import pytest
+
+from support.processes import printed
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+# Forks happen in a process of their own: this one may have threads.
+BEGIN = """
+import random, sys
+import ordhc
+from ordhc import oracles
+from support.sessions import answer, told_until_killed
+from support.random_data import random_tree
+"""
+
+ONE_SESSION = """
+path = sys.argv[1]
+truth = random_tree(1000, 1)
+oracle = oracles.from_tree(truth)
+ordhc.Session(path, n_leaves=1000, parallel=50).close()
+chance = random.Random(1)
+
+def work(session, tell):
+    while True:
+        tell(bytes([answer(session, 3, oracle=oracle)]))
+
+acknowledged = 0
+for _ in range(100):
+    acknowledged += sum(told_until_killed(path, work, chance.random() * 0.03))
+    with ordhc.Session(path) as session:
+        kept = session.n_answered
+        # The last answers may be on the disk without having been acknowledged.
+        assert acknowledged <= kept <= acknowledged + 3, (acknowledged, kept)
+        acknowledged = kept
+        rows, answers, _ = session.answers()
+        assert (oracle(rows) == answers).all()
+with ordhc.Session(path) as session:
+    while not session.done:
+        answer(session, None, oracle=oracle)
+    assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
+print(acknowledged)
+"""
+
+ALL_CALLS = """
+truth = random_tree(400, 1)
+oracle = oracles.from_tree(truth)
+kinds = [{"parallel": 20}, {"repeat": 3, "parallel": 4}, {"p": .9, "parallel": 8}, {"schedule": "rounds"}]
+chance = random.Random(1)
+paths = [f"{sys.argv[1]}-{k}" for k in range(4)]
+counts = [0] * 4
+for path, kind in zip(paths, kinds):
+    ordhc.Session(path, n_leaves=400, **kind).close()
+
+def working(seed):
+    mine = random.Random(seed)
+
+    def work(session, tell):
+        while True:
+            what = mine.random()
+            if what < .15:
+                tell(b"u")
+                session.undo()
+                tell(b"U")
+            elif what < .25:
+                leaves = [mine.sample(range(400), 3) for _ in range(2)]
+                tell(b"i")
+                session.add_answers(leaves, oracle(leaves), who="old")
+                tell(b"I")
+            else:
+                questions = session.ask(3)
+                tell(b"0123"[len(questions):][:1])
+                session.tell(questions.ids, oracle(questions.rows))
+                tell(b"T")
+
+    return work
+
+for number in range(200):
+    path, low = paths[number % 4], counts[number % 4]
+    told = told_until_killed(path, working(chance.random()), chance.random() * .03)
+    # What was said to be done, and what may have been: of the last call nobody knows.
+    worth = {b"i": 2, b"0": 0, b"1": 1, b"2": 2, b"3": 3}
+    calls = [told[k:k + 1] for k in range(0, len(told), 2)]
+    sure = calls if len(told) % 2 == 0 else calls[:-1]
+    undos = sure.count(b"u")
+    gain = sum(worth.get(call, 0) for call in sure)
+    with ordhc.Session(path) as session:
+        kept = session.n_answered
+        last = 0 if len(sure) == len(calls) else worth.get(calls[-1], -1)
+        # An undo of nothing takes nothing back.
+        assert low + gain - undos + min(last, 0) <= kept <= low + gain + max(last, 0), (told, low, kept)
+        if low > undos:
+            assert kept in (low + gain - undos, low + gain - undos + last), (told, low, kept)
+        counts[number % 4] = kept
+        rows, answers, _ = session.answers()
+        assert (oracle(rows) == answers).all()
+for path in paths:
+    with ordhc.Session(path) as session:
+        while not session.done:
+            answer(session, None, oracle=oracle)
+        assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
+print(sum(counts))
+"""
+
+
+def assert_whole(path):
+    file = sqlite3.connect(path)
+    assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    file.close()
+
+
+def test_killing_loses_nothing(tmp_path):
+    assert int(printed(BEGIN + ONE_SESSION, tmp_path / "a")) > 100
+    assert_whole(tmp_path / "a")
+
+
+def test_two_hundred_kills_during_any_call(memory_path):
+    assert int(printed(BEGIN + ALL_CALLS, memory_path / "a", timeout=600)) > 200
+    for number in range(4):
+        assert_whole(memory_path / f"a-{number}")
