@@ -7,7 +7,7 @@ coordinates, in turn:
     python -m venv bench && bench/bin/pip install cblearn==0.4.0 torch
     python benches/bench_embedding.py --cblearn bench/bin/python
 
---quality gives the AARI of average linkage instead, over 10 seeds. Ours needs `ordhc-embedding` installed.
+--quality gives the AARI of average linkage instead, over 10 seeds. `ordhc-embedding` must be there.
 """
 
 import argparse

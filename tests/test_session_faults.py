@@ -31,7 +31,7 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_undo_and_import_with_every_learner(memory_path, kind):
-    """What repeats questions could not be opened again after an undo or an import."""
+    """Learners of every kind, those that repeat questions too, open again after an undo or an import."""
     path = memory_path / "a"
     with ordhc.Session(path, NAMES, **kind) as session:
         for _ in range(4):

@@ -93,5 +93,5 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    # Only if it can be had: `help(ordhc)` looks at all that is listed.
+    # `help(ordhc)` looks up all that is listed: the estimator only where scikit-learn is installed.
     return sorted([*globals(), "Session", *(["OrdinalClustering"] if find_spec("sklearn") else [])])

@@ -1,4 +1,4 @@
-"""Who is told how far long work has come."""
+"""Reports of how far long work has come."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ Progress = Callable[[float], None]
 
 
 def part(progress: Progress | None, start: float, end: float) -> Progress | None:
-    """What tells the progress of a part of the work that goes from one share to another."""
+    """The callback for a part of the work: its 0 to 1 is `start` to `end` of the whole."""
     if progress is None:
         return None
     return lambda done: progress(start + (end - start) * done)

@@ -22,7 +22,7 @@ def importing_begins() -> None:
     try:
         _before = signal.signal(signal.SIGINT, _stop)
     except ValueError:
-        # Not the main thread: whoever imports looks after signals.
+        # Signals can be handled on the main thread only.
         return
 
 

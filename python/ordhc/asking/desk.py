@@ -12,7 +12,7 @@ __all__ = ["new_desk"]
 
 
 def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any]) -> _ordhc.Desk:
-    """A learner at work that nothing was asked yet."""
+    """A desk whose learner has asked nothing."""
     # What a leaf takes at least, in the learner and the copies that are kept of it.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     learner = Learner(n_leaves if names is None else names, **settings)

@@ -12,10 +12,10 @@ from ordhc._ordhc import Desk
 
 __all__ = ["ANSWER", "ASKED", "IMPORT", "LOST", "UNDO", "USE", "BrokenError", "Event", "Log", "checksums"]
 
-#: A question was asked: of the first of those that were wanted together, `ref` is how many were wanted. Its
-#: seq is its number. Without leaves the learner had nothing to ask.
+#: A question was asked; the seq of the event is its number. The first of several that were asked for together
+#: has as `ref` how many were asked for. Without leaves the learner had nothing to ask.
 ASKED = 1
-#: The answer to question `ref`; or to none, which is then used wherever the learner asks that.
+#: The answer to question `ref`, or without `ref` an answer for whenever the learner asks about these leaves.
 ANSWER = 2
 #: An answer that was given elsewhere.
 IMPORT = 3
@@ -23,13 +23,13 @@ IMPORT = 3
 UNDO = 4
 #: Answers that are there already are used as far as they go.
 USE = 5
-#: Something that a salvaged file no longer had.
+#: An event that could not be salvaged from a damaged file.
 LOST = 6
 
 #: (kind, ref, leaves, answer, who); -1 where there is no ref, () where there are no leaves.
 Event = tuple[int, int, tuple[int, ...], int | None, str | None]
 
-#: No answer, no leaf or ref, nobody: what a checksum takes for them.
+#: What stands in a checksum for no answer, and for no leaf, ref or person.
 NO_ANSWER = -2
 _NONE = -1
 #: In a packed row a leaf takes so many bits, a ref these many.
@@ -242,7 +242,7 @@ class Log:
         return bool((same & (self._who[at] == self._ids.get(who, -1))).any())
 
     def is_idle(self, wanted: int) -> bool:
-        """Whether just now so many questions were wanted, and there were none."""
+        """Whether the last event says that so many questions were asked for and there were none."""
         last = self.n - 1
         if last < 0 or self._kinds[last] != ASKED or self._leaves[last, 0] >= 0:
             return False

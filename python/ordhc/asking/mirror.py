@@ -35,8 +35,8 @@ class Mirror:
         self._store.leases(0.0)
         self._refresh()
 
-    # What is in memory is what the log says; the log is what the file says. Whatever interrupts the work on
-    # either leaves it marked as stale, and it is made anew.
+    # The learner follows the log, and the log follows the file. Work on either marks both as stale until it
+    # is done, so that after an interrupt they are made anew.
 
     def _refresh(self, *, applied: int | None = None) -> None:
         """Take in what is new in the file.
@@ -82,7 +82,7 @@ class Mirror:
             try:
                 self._store.begin()
                 self._refresh()
-                # Work may ask the learner; until the file says so too, it is not to be trusted.
+                # The work may change the learner: it counts as stale until the file holds the same.
                 first, self._is_stale = self._log.n + 1, True
                 result = work()
                 self._store.commit()

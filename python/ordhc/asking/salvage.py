@@ -75,7 +75,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
     """
     path, new = os.fspath(path), os.fspath(new)
     if not Path(path).is_file():
-        raise InputError(f"{path}: there is no such file")
+        raise InputError("there is no such file", path=path)
     if Path(new).exists():
         raise InputError(f"{new}: there is a file already")
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +97,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
     if found is None:
         found = _guessed(rows)
         if found is None:
-            raise InputError(f"{path}: nothing of a session is left in it")
+            raise InputError("nothing of a session is left in it", path=path)
         notes.append(
             f"The settings are lost: names are numbers, there are at least {found['n_leaves']} leaves, "
             "and the learner is the default one."
@@ -124,7 +124,7 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
         db = sqlite3.connect(copy, isolation_level=None)
         try:
             with suppress(*_TROUBLE):
-                # What the log of writes has goes into the main file.
+                # The write-ahead log goes into the main file.
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             with suppress(*_TROUBLE):
                 settings = list(_each(db, "SELECT * FROM settings"))
@@ -145,7 +145,7 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
 
 
 def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
-    """Rows until there is trouble."""
+    """Rows up to the first that cannot be read."""
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
     with suppress(*_TROUBLE):
         found = db.execute(query)
@@ -231,7 +231,7 @@ def _checked(
         except BrokenError:
             for k, seq in enumerate(seqs):
                 try:
-                    # What the chunk lost meanwhile counts too.
+                    # Events of this chunk that are lost by then count as lost for those that refer to them.
                     events[k] = _standing_alone((events[k], 0.0), seq, lost)
                     log.extend(pack([events[k]], seq, width))
                 except BrokenError:
@@ -248,7 +248,7 @@ def _standing_alone(found: tuple[Event, float] | None, seq: int, lost: dict[int,
     if found is not None:
         event = found[0]
         if event[0] == ANSWER and event[1] in lost:
-            # An answer to whoever asks that.
+            # Its question is lost: the answer is kept for whenever the learner asks about these leaves.
             return (ANSWER, -1, *event[2:])
         if event[0] != UNDO or event[1] not in lost:
             return event

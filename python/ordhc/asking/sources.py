@@ -26,9 +26,6 @@ def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
     return np.where(tied, -1, together.argmax(axis=1) if len(together) else 0).astype(np.int8)
 
 
-# --- those that know ------------------------------------------------------------------------
-
-
 def from_tree(tree: Any) -> Answering:
     """Answers as a tree has it: the odd one out is the leaf that joins last.
 

@@ -67,7 +67,7 @@ def is_fine(rows: Sequence[Old], n_leaves: int, width: int) -> NDArray[np.bool_]
 
 
 def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Event]:
-    """The events of format 1 as those of today.
+    """The events of format 1 as events of the current format.
 
     Format 1 kept how many questions were asked for, and not which: a learner is asked again. Answers find
     their questions by their leaves, so what was answered twice or in another order is no trouble. Leases
@@ -78,7 +78,7 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
     desk = new_desk(kept["names"], kept["n_leaves"], kept["learner"])
     undone = {row[2] for row in rows if row[1] == "undo"}
     events: list[Event] = []
-    # Events from here on the learner doesn't know; of them those that are taken back later.
+    # How many events the learner knows; and of the others those that are taken back later.
     known = 0
     skipped: set[int] = set()
     is_open: dict[Row, list[int]] = {}
@@ -121,7 +121,7 @@ def _tell(
     *,
     applied: int = -1,
 ) -> None:
-    """Tell a desk the events after those that it knows; what number `applied` wanted was asked."""
+    """Tell a desk the events that it doesn't know; the questions of event `applied` it has asked already."""
     new = events[known:]
     if not new:
         return

@@ -101,7 +101,7 @@ class Plan:
 
     @property
     def measure(self) -> str | None:
-        """What linkages that need no matrix compute from vectors as they go, if there is one that fits."""
+        """The measure of vectors with which this linkage needs no matrix of pairs, or None."""
         if self.similarity is None:
             return None
         if self.similarity.factor is not None:

@@ -152,7 +152,7 @@ def refined(
         order, start = None, tree
         if isinstance(data, Triplets | Quadruplets):
             if data.weights is not None:
-                # Rounding goes by the order of rows.
+                # Sums of weights are rounded by the order of rows, which must not matter.
                 order = canonical_order(data)
                 data = in_order(data, order)
                 start = tree.relabel(np.argsort(order))

@@ -108,13 +108,13 @@ def by_matrix(
         own = scale * squared_norms(rows)
         if _goes_free(plan, rows, initial, memory):
             return by_vectors(plan, rows, scale, own, initial, merging)
-        # What the engine works in, so that there is one matrix only.
+        # The engine works in these pairs, so that there is only one matrix.
         pairs = products(rows, scale, "condensed", "float64", building, what=build.name)
     less_is_closer = build.dissimilarity
     if not len(pairs):
         tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
     else:
-        # A plugin might keep what it gives.
+        # The engine may work in what ordhc has made, but a plugin may hold on to its matrix.
         fresh = own is not None or registry.is_builtin(build)
         tree = merged_by(
             plan.linkage,

@@ -19,6 +19,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import coded, numbered, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.similarities.comparisons import adds
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -224,7 +225,7 @@ _Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
 
 
 class _StoppedError(Exception):
-    """The whole was stopped while this resample was being worked on."""
+    """The call was stopped while this resample was worked on."""
 
 
 @dataclass(frozen=True)
@@ -241,9 +242,6 @@ class _Work:
 
     @property
     def is_additive(self) -> bool:
-        # Not at the top: the built-ins need pluggy, and importing ordhc must not.
-        from ordhc.similarities.comparisons import adds
-
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
@@ -277,7 +275,7 @@ class _Work:
                     if self.progress is not None:
                         self.progress((index + 1) / self.n_resamples)
             except BaseException:
-                # Signals reach the main thread only; the others look at this.
+                # Signals reach the main thread only; the others stop when they see the event set.
                 stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

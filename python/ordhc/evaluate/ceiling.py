@@ -44,7 +44,7 @@ class NoiseCeiling:
 def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.float64] | None = None) -> float:
     """The share of answers that a tree satisfies, each counted once, of several rows by the share of these.
 
-    `shares` are `_units.shares_of`, if they are known.
+    `shares` are `comparison.units.shares_of`, if they are known.
     """
     weights = data.weights
     if shares is not None:

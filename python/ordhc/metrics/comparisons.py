@@ -15,9 +15,6 @@ from ordhc.tree.matching import prepared
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 
 
-# --- by comparisons --------------------------------------------------------------------------
-
-
 def triplet_revenue(tree: Any, triplets: Triplets | ArrayLike, *, normalize: bool = False) -> int | float:
     """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
 

@@ -15,9 +15,6 @@ from ordhc.tree.matching import prepared
 __all__ = ["aari", "ari", "dendrogram_purity"]
 
 
-# --- beside labels ---------------------------------------------------------------------------
-
-
 def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
     """The adjusted Rand index (Hubert & Arabie 1985) of labels with the tree, cut.
 

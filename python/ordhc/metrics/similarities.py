@@ -12,9 +12,6 @@ from ordhc.tree.matching import prepared
 __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 
 
-# --- by similarities -------------------------------------------------------------------------
-
-
 def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) -> int | float:
     """Dasgupta's cost of a tree under similarities (Dasgupta 2016); lower is better.
 

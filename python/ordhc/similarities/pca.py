@@ -19,9 +19,6 @@ __all__ = ["pca", "select_dimension"]
 _SMALL = 2000
 
 
-# --- principal components --------------------------------------------------------------------
-
-
 def pca(
     X: Any,
     n_components: int | str = "wasserstein",

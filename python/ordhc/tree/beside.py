@@ -63,7 +63,7 @@ class Beside:
                     raise InputError(
                         f"node_names[{at}] is {shown(labels[at])}, but merge {at} is part of another node"
                     )
-            # Parts of a node have none of their own.
+            # Merges that are only part of a node have neither support nor a length.
             if sure is not None:
                 sure[marks] = np.nan
             if lengths is not None:

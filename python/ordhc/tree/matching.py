@@ -28,7 +28,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         data = _comparisons(reference, found, kinds, what)
         if data.n_leaves != found.n_leaves:
             raise InputError(f"the tree has {found.n_leaves} leaves, the comparisons have {data.n_leaves}")
-        # Rows of numbers know no names.
+        # Rows of ids have no names to match leaves by.
         named = (
             isinstance(reference, Triplets | Quadruplets)
             or _checks.array("the comparisons", reference).dtype.kind not in "iuf"
@@ -130,5 +130,7 @@ def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int6
                 raise InputError(_checks.unknown_name(data.names[leaf], tree.names))
         rows = np.array([place.get(name, -1) for name in data.names], dtype=np.int64)[rows]
     for row in np.flatnonzero((rows >= tree.n_leaves).any(axis=1))[:1]:
-        raise InputError(f"row {row}: leaf {rows[row].max()} is not in the tree of {tree.n_leaves} leaves")
+        leaf = rows[row].max()
+        reason = f"leaf {leaf} is not in the tree of {tree.n_leaves} leaves"
+        raise InputError(reason, row=row, leaves=[[leaf]])
     return rows

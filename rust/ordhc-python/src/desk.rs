@@ -23,7 +23,7 @@ enum Width {
     Four(Box<learn::Desk<4>>),
 }
 
-/// Runs the same on both.
+/// Runs the same code for questions of three and of four leaves.
 macro_rules! with {
     ($self:expr, $desk:ident => $body:expr) => {
         match &mut *$self.lock() {
@@ -33,7 +33,7 @@ macro_rules! with {
     };
 }
 
-/// Columns of events, see `python/ordhc/events.py`.
+/// Columns of events, see `python/ordhc/asking/events.py`.
 struct Table<'a> {
     first: u64,
     kinds: &'a [i8],
@@ -48,7 +48,7 @@ impl Table<'_> {
         let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
         let m = self.kinds.len();
         if [self.refs.len(), leaves.len(), self.answers.len(), self.skipped.len()] != [m; 4] {
-            return Err(to_py(Error::Shape("columns of events differ in length".to_string())));
+            return Err(to_py(Error::Argument("columns of events differ in length".to_string())));
         }
         for at in 0..m {
             if self.skipped[at] {
@@ -78,7 +78,7 @@ impl Table<'_> {
 
 impl Desk {
     fn lock(&self) -> MutexGuard<'_, Width> {
-        // A poisoned desk would have panicked, and panics are no answers.
+        // A lock is poisoned only by a panic, which the caller has been told of.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,8 @@ pub(crate) fn planted<'py>(
 }
 
 fn draw<'py, const K: usize>(py: Python<'py>, model: &PlantedModel, n_comparisons: usize) -> PyResult<Drawn<'py>> {
-    let planted = callbacks::run(py, n_comparisons > 1 << 18, None, |monitor| model.draw::<K>(n_comparisons, monitor))?;
+    let planted =
+        callbacks::run(py, n_comparisons > 1 << 18, None, |monitor| model.draw::<K>(n_comparisons, Some(monitor)))?;
     let (m, n) = (planted.rows.len(), planted.labels.len());
     let rows = PyArray1::from_vec(py, planted.rows.into_flattened()).reshape([m, K])?;
     let labels: Vec<i64> = planted.labels.into_iter().flatten().map(i64::from).collect();

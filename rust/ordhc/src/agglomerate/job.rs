@@ -73,7 +73,7 @@ impl<'a> Job<'a> {
         Ok(Self { about, rule, engine, initial, monitor, condensed_from: CONDENSED_FROM, chain_below: CHAIN_BELOW })
     }
 
-    /// The one place where a rule becomes code of its own.
+    /// Runs the code that is compiled for the rule; no other place tells rules apart.
     pub(super) fn dispatch(&self, input: Input<'_>) -> Result<Dendrogram> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
@@ -115,8 +115,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Whether memory that was lent is not worked in, as what is in it may be needed again: where there are ties
-    /// that rounding could decide, and where it does not matter.
+    /// Whether memory that was lent is left alone, as the input in it may be needed again: where rounding could
+    /// decide ties, and for few leaves.
     fn kept<U: Update>(&self, input: &Input<'_>) -> bool {
         const SAMPLE: usize = 1000;
         let Input::Lent(values) = input else { return false };
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
         if self.initial.is_some() { with_initial(within, after) } else { after }
     }
 
-    /// The merges in twice the precision, which is as certain as it gets.
+    /// The merges in twice the precision.
     fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<(Vec<RawMerge>, [f64; 2])> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();

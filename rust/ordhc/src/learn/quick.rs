@@ -200,7 +200,7 @@ impl Quick {
             let [a, b, rest, more] = task.trees;
             let joined = match (more, task.stand_in) {
                 (NONE, _) => self.forest.pair(a, b),
-                // The other stand-in alone.
+                // Part 3 is only the stand-in of another division.
                 (leaf, NONE) if self.forest.first(leaf) == NONE => {
                     let root = self.forest.pair(a, b);
                     self.forest.put(Place::Under(root), leaf)

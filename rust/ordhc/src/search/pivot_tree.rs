@@ -14,7 +14,7 @@ struct State {
     /// Representatives of the children in question; [`ABOVE`] or [`UNDER`] for a place.
     first: u32,
     second: u32,
-    /// By [`Outcome`]; [`NONE`] where an outcome contradicts earlier answers.
+    /// By [`Outcome`] the next state; [`NONE`] where an outcome contradicts earlier answers.
     next: [u32; 4],
     /// Places below, those that came later counted two a leaf; and how many there were when it was made.
     size: u32,
