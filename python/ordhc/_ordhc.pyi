@@ -1,4 +1,4 @@
-"""The engine, compiled from Rust. Arrays in, arrays out; names and files are Python's business."""
+"""The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -106,6 +106,7 @@ def parse_table(
     header: bool | None,
     missing: list[str],
     skip_bad: bool,
+    progress: _Progress,
 ) -> dict[str, Any]: ...
 def split_table(
     data: str, delimiter: str | None, comment: str | None
@@ -266,7 +267,7 @@ class Dendrogram:
     ) -> Dendrogram: ...
     @staticmethod
     def from_newick(
-        text: str, preserve_underscores: bool
+        text: str, preserve_underscores: bool, progress: _Progress
     ) -> tuple[
         Dendrogram,
         list[str],
@@ -293,6 +294,7 @@ class Dendrogram:
         *,
         lengths: bool,
         heights: bool,
+        progress: _Progress,
     ) -> str: ...
     def check_joined(self, joined: NDArray[np.bool_]) -> None: ...
     def in_order_of_children(self, joined: NDArray[np.bool_]) -> Dendrogram: ...
@@ -358,9 +360,11 @@ def refine_satisfied(
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
-def revenue(tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None) -> int | float: ...
+def revenue(
+    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None, progress: _Progress = None
+) -> int | float: ...
 def satisfied(
-    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None
+    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
 def best_revenue(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
@@ -477,4 +481,5 @@ def planted(
     quadruplets: bool,
     permute: bool,
     seed: int,
+    progress: _Progress,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...

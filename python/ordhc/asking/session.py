@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc._progress import Progress, part
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.desk import new_desk
 from ordhc.asking.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
@@ -50,6 +51,8 @@ class Session(Mirror):
     method, **settings
         As in `Learner`. Of an existing session they are read from the file; others than these are
         errors.
+    progress
+        Called now and then, while the file is read, with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -79,8 +82,10 @@ class Session(Mirror):
         *,
         n_leaves: int | None = None,
         method: str | None = None,
+        progress: Progress | None = None,
         **settings: Any,
     ) -> None:
+        progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         self._now = time.time
         given = {} if method is None else {"method": method}
@@ -95,7 +100,7 @@ class Session(Mirror):
             self._create(checked, n_leaves, given)
         self._store = Store(self._path)
         try:
-            self._load(checked, n_leaves, given)
+            self._load(checked, n_leaves, given, progress)
         except BaseException:
             self._store.close()
             raise
@@ -123,7 +128,13 @@ class Session(Mirror):
         }
         create(self._path, kept, width_of(given))
 
-    def _load(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
+    def _load(
+        self,
+        names: tuple[str, ...] | None,
+        n_leaves: int | None,
+        given: dict[str, Any],
+        progress: Progress | None,
+    ) -> None:
         kept = self._store.settings
         self._settings: dict[str, Any] = kept["learner"]
         self._names = None if kept["names"] is None else tuple(kept["names"])
@@ -145,7 +156,7 @@ class Session(Mirror):
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
             raise damaged(self._path, error) from None
-        self._begin(desk, self._n_leaves)
+        self._begin(desk, self._n_leaves, progress)
 
     # --- asking and telling ------------------------------------------------------------------
 
@@ -240,7 +251,14 @@ class Session(Mirror):
 
         return self._writing(work)
 
-    def add_answers(self, rows: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
+    def add_answers(
+        self,
+        rows: ArrayLike,
+        answers: ArrayLike,
+        *,
+        who: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         """Import answers that were given elsewhere: they are used where the learner would ask for them.
 
         Parameters
@@ -249,6 +267,8 @@ class Session(Mirror):
             (m, 3) leaves, or (m, 4).
         answers
             (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
+        progress
+            Called now and then with the share that is done, from 0 to 1; from 1/2 on answers are on the disk.
 
         Raises
         ------
@@ -256,9 +276,12 @@ class Session(Mirror):
             Leaves or answers that are none, naming the row: nothing of this call is kept.
         """
         _checked_who(who)
+        progress = _checks.callback("progress", progress)
         table, given = _checks.array("rows", rows), _checks.array("answers", answers)
         width, largest = self._width, self._largest
         if table.size == 0 and given.size == 0:
+            if progress is not None:
+                progress(1.0)
             return
         if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
             raise InputError(
@@ -276,7 +299,7 @@ class Session(Mirror):
         pairs = zip(leaves.tolist(), verdicts.tolist(), strict=True)
         events: list[Event] = [(IMPORT, -1, tuple(row), answer, who) for row, answer in pairs]
         events.append((USE, -1, (), None, None))
-        self._writing(lambda: self._append(events))
+        self._writing(lambda: self._append(events, part(progress, 0, 0.49)), part(progress, 0.5, 1))
 
     # --- what is known -----------------------------------------------------------------------
 

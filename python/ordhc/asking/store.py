@@ -233,6 +233,12 @@ class Store:
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
 
+    def n_events(self) -> int:
+        """How many events the file has."""
+        with self._errors():
+            (last,) = self._db.execute("SELECT max(seq) FROM events").fetchone()
+            return last if isinstance(last, int) else 0
+
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
         """Append events, of which the first gets the seq `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)

@@ -19,7 +19,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     """A tree and a reference of one of some kinds, over the same leaves in the same order.
 
     Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers
-    and a "similarity" as an array that the engine reads.
+    and a "similarity" as an array that the crate reads.
     """
     kinds = tuple(kinds)
     of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]

@@ -91,7 +91,7 @@ fn in_square(pairs: &[f64], n: usize) -> Vec<f64> {
 /// A rule, and whether it keeps values about as large as they are.
 fn rule(bytes: &mut Bytes<'_>) -> Option<(Rule, bool)> {
     if bytes.byte().is_multiple_of(2) {
-        return Some((Rule::from_name(Rule::NAMES[bytes.below(Rule::NAMES.len())]).ok()?, true));
+        return Some((Rule::NAMES[bytes.below(Rule::NAMES.len())].parse().ok()?, true));
     }
     let means = ["0.5", "n_i / (n_i + n_j)"];
     let small = ["-0.25", "0.5"];

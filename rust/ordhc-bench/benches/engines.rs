@@ -3,12 +3,11 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ordhc::Kind;
-use ordhc::Triplets;
 use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use ordhc::linkage::Rule;
 use ordhc::similarity::{adds, condensed_len};
 use ordhc::vectors::{Vectors, mean_dot_linkage};
+use ordhc::{Kind, Triplets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -27,18 +27,25 @@ fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {
 }
 
 #[pyfunction]
+#[pyo3(signature = (tree, rows, weights, progress=None))]
 pub(crate) fn revenue<'py>(
     py: Python<'py>,
     tree: &Tree<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
-    let value = callbacks::run(py, long, None, |_| with!(&answers, answers => metric::revenue(tree, answers)))?;
+    let value = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::revenue_watched(tree, answers, monitor)),
+    )?;
     revenue_to_py(py, value)
 }
 
@@ -56,18 +63,25 @@ pub(crate) fn best_revenue<'py>(
 }
 
 #[pyfunction]
+#[pyo3(signature = (tree, rows, weights, progress=None))]
 pub(crate) fn satisfied(
     py: Python<'_>,
     tree: &Tree<'_>,
     rows: Rows<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
+    progress: Progress<'_>,
 ) -> PyResult<(f64, f64, f64)> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
-    let found = callbacks::run(py, long, None, |_| with!(&answers, answers => metric::satisfied(tree, answers)))?;
+    let found = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::satisfied_watched(tree, answers, monitor)),
+    )?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 

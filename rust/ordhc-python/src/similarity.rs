@@ -2,7 +2,7 @@
 
 use numpy::{Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1};
 use ordhc::agglomerate::Layout;
-use ordhc::similarity::{Cell, Kernel, condensed_len, square_from_condensed};
+use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len, square_from_condensed};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
@@ -111,7 +111,8 @@ pub(crate) fn mulk3<'py>(
 ) -> PyResult<Pairs<'py>> {
     let triplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
     let long = triplets.len() > 1 << 14 || n_leaves > 3000;
-    let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, Some(monitor));
+    let normalization = if normalize { Normalization::ByAnswers } else { Normalization::Raw };
+    let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalization, Some(monitor));
     callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 

@@ -82,8 +82,13 @@ impl Dendrogram {
     }
 
     #[staticmethod]
-    fn from_newick<'py>(py: Python<'py>, text: &str, preserve_underscores: bool) -> PyResult<Read<'py>> {
-        let read = callbacks::run(py, text.len() > LONG_TEXT, None, |monitor| {
+    fn from_newick<'py>(
+        py: Python<'py>,
+        text: &str,
+        preserve_underscores: bool,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Read<'py>> {
+        let read = callbacks::run(py, text.len() > LONG_TEXT, progress.as_ref(), |monitor| {
             let underscores = if preserve_underscores { Underscores::Kept } else { Underscores::Blanks };
             NewickTree::read(text, underscores, Some(monitor))
         })?;
@@ -104,7 +109,7 @@ impl Dendrogram {
         ))
     }
 
-    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights))]
+    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights, progress))]
     #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
@@ -119,6 +124,7 @@ impl Dendrogram {
         leaf_heights: Option<PyReadonlyArray1<'_, f64>>,
         lengths: bool,
         heights: bool,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let values =
             |array: Option<PyReadonlyArray1<'_, f64>>| array.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec()));
@@ -138,7 +144,7 @@ impl Dendrogram {
         newick = if lengths { newick.lengths() } else { newick };
         newick = if heights { newick.heights() } else { newick };
         let long = self.tree.n_leaves() > LONG_TEXT / 16;
-        callbacks::run(py, long, None, |monitor| newick.text(Some(monitor)))
+        callbacks::run(py, long, progress.as_ref(), |monitor| newick.text(Some(monitor)))
     }
 
     fn check_joined(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<()> {

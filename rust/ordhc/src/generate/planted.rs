@@ -69,7 +69,8 @@ impl PlantedModel {
     /// ```
     pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: Option<&Monitor>) -> Result<Planted<K>> {
         watched!(monitor);
-        monitor.start(n_comparisons as u64);
+        // Questions are drawn, then answered.
+        monitor.start(2 * n_comparisons as u64);
         self.check()?;
         let n = self.n_leaves();
         let all = n_questions::<K>(n);
@@ -107,6 +108,7 @@ impl PlantedModel {
                 }
             }
             rows.push(row);
+            monitor.advance(1)?;
         }
         let labels = blocks
             .iter()

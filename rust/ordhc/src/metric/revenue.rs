@@ -4,6 +4,7 @@ use super::count::same_leaves;
 use super::sum::Sum;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
 
@@ -63,15 +64,39 @@ impl Revenue {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
+    revenue_watched(tree, comparisons, &Monitor::new())
+}
+
+/// [`revenue`] with a monitor.
+///
+/// # Errors
+/// As [`revenue`]; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::metric::{Revenue, revenue_watched};
+/// use ordhc::{Dendrogram, Monitor, Triplets};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let monitor = Monitor::new();
+/// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
+/// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
+/// assert_eq!(monitor.fraction(), 1.0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn revenue_watched<const K: usize>(
+    tree: &Dendrogram,
+    comparisons: &Comparisons<'_, K>,
+    monitor: &Monitor,
+) -> Result<Revenue> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
     // For few leaves and many comparisons all answers fit into a table.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
-        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]));
+        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]), monitor);
     }
-    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)))
+    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)), monitor)
 }
 
 /// The best revenue that is conceivable: sum over comparisons of w (n - 2).
@@ -101,7 +126,11 @@ pub fn best_revenue<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<
     }
 }
 
-fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Result<Revenue> {
+fn sum<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    size: impl Fn([usize; 2]) -> i64 + Sync,
+    monitor: &Monitor,
+) -> Result<Revenue> {
     let gain = |row: &[i32; K]| {
         let (near, far) = Comparisons::<K>::pairs(row);
         size(far) - size(near)
@@ -110,19 +139,19 @@ fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2
     match comparisons.weights() {
         None => {
             // Gains are below 2^31 and blocks have 2^14 rows.
-            let sums = parallel::blocks(rows.len(), |block| {
+            let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let mut sum = 0;
                 rows.each(block, |_, row| sum += gain(row));
                 sum
-            });
+            })?;
             Revenue::whole(sums.into_iter().map(i128::from).sum())
         }
         Some(weights) => {
-            let sums = parallel::blocks(rows.len(), |block| {
+            let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let mut terms = Vec::with_capacity(block.len());
                 rows.each(block, |at, row| terms.push(weights[at] * gain(row) as f64));
                 terms.into_iter().collect::<Sum>().value()
-            });
+            })?;
             Revenue::weighted(sums.into_iter().collect::<Sum>().value())
         }
     }

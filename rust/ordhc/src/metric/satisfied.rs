@@ -3,6 +3,7 @@
 use super::count::same_leaves;
 use crate::comparison::Comparisons;
 use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
 
@@ -51,17 +52,41 @@ impl Satisfied {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Satisfied> {
+    satisfied_watched(tree, comparisons, &Monitor::new())
+}
+
+/// [`satisfied`] with a monitor.
+///
+/// # Errors
+/// As [`satisfied`]; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::metric::{satisfied, satisfied_watched};
+/// use ordhc::{Dendrogram, Monitor, Triplets};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0]], None)?;
+/// let monitor = Monitor::new();
+/// assert_eq!(satisfied_watched(&tree, &answers, &monitor)?, satisfied(&tree, &answers)?);
+/// assert_eq!(monitor.fraction(), 1.0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn satisfied_watched<const K: usize>(
+    tree: &Dendrogram,
+    comparisons: &Comparisons<'_, K>,
+    monitor: &Monitor,
+) -> Result<Satisfied> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let rows = comparisons.rows();
-    let sums = parallel::blocks(rows.len(), |block| {
+    let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
         let mut found = Satisfied::default();
         rows.each(block, |at, row| {
             let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
             found.add(judge.verdict(row), weight);
         });
         found
-    });
+    })?;
     Ok(sums.into_iter().fold(Satisfied::default(), |sum, more| Satisfied {
         agreed: sum.agreed + more.agreed,
         disagreed: sum.disagreed + more.disagreed,

@@ -21,25 +21,35 @@ pub struct Kernel {
     pub diagonal: Vec<f64>,
 }
 
+/// What values of [`mulk3`] are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Normalization {
+    /// Nothing: they are sums over pairs.
+    Raw,
+    /// The numbers of pairs that were answered for the two anchors, as means are.
+    ByAnswers,
+}
+
 /// MulK3, Kendall's kernel of triplets: K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j).
 ///
 /// x(i;k,l) is the weight of "i is closer to k than to l" minus that of the opposite, c_i the number
-/// of distinct pairs that were answered for anchor i; c_i = 0 gives 0. Without `normalize` the
-/// denominator is left out (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg
+/// of distinct pairs that were answered for anchor i; c_i = 0 gives 0. [`Normalization::Raw`] leaves the
+/// denominator out (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg
 /// 2019, equation 8).
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Triplets, similarity::mulk3};
+/// use ordhc::{Triplets, similarity::{Normalization, mulk3}};
 ///
 /// let triplets = Triplets::new(vec![[0, 2, 3], [1, 2, 3], [0, 1, 3]], None)?;
-/// let kernel = mulk3(&triplets, false, None)?;
+/// let kernel = mulk3(&triplets, Normalization::Raw, None)?;
 /// assert_eq!((kernel.pairs[0], kernel.diagonal[0]), (1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: Option<&Monitor>) -> Result<Kernel> {
+pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monitor: Option<&Monitor>) -> Result<Kernel> {
     watched!(monitor);
     let n = triplets.n_leaves();
     let found = match dense_kernel::mulk3(triplets, monitor)? {
@@ -57,7 +67,7 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: Option<&Mo
         }
     };
     let Found { mut kernel, answered } = found;
-    if normalize {
+    if normalization == Normalization::ByAnswers {
         let scale = |count: u64| if count == 0 { 0.0 } else { 1.0 / (count as f64).sqrt() };
         let scales: Vec<f64> = answered.iter().map(|&count| scale(count)).collect();
         let mut at = 0;
@@ -160,9 +170,9 @@ mod tests {
             if let Some(weights) = weights {
                 data = data.with_weights(weights).unwrap();
             }
-            let found = mulk3(&data, false, None).unwrap();
+            let found = mulk3(&data, Normalization::Raw, None).unwrap();
             prop_assert!(close(&found.pairs, &raw.pairs) && close(&found.diagonal, &raw.diagonal));
-            let normal = mulk3(&data, true, None).unwrap();
+            let normal = mulk3(&data, Normalization::ByAnswers, None).unwrap();
             for i in 0..6 {
                 for j in i + 1..6 {
                     let at = pair_index(6, i, j);

@@ -1,7 +1,7 @@
 //! Flat clusters to start from.
 
 use super::raw::RawMerge;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
 
 /// A partition of the leaves into clusters, which are numbered by their smallest leaves.
 ///
@@ -25,9 +25,7 @@ impl Partition {
     /// # Errors
     /// No leaves.
     pub fn new(labels: &[i64]) -> Result<Self> {
-        if labels.is_empty() {
-            return Err(Error::out_of_range("n_leaves", 0, "1..: a partition of nothing"));
-        }
+        check_n_leaves(labels.len())?;
         let mut number = std::collections::HashMap::new();
         let mut clusters: Vec<Vec<usize>> = Vec::new();
         let mut cluster_of = Vec::with_capacity(labels.len());
