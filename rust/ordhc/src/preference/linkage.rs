@@ -127,7 +127,7 @@ fn merges<V: Value, const K: usize>(
             let (a, b) = (names[a], names[b]);
             return Err(Error::Leaves {
                 before: "the weights of answers about the clusters of leaves ".into(),
-                leaves: vec![vec![a as usize], vec![b as usize]],
+                leaves: vec![vec![a], vec![b]],
                 after: format!(" add up to more than {:e}: divide all weights by the largest one", f64::MAX),
             });
         }

@@ -194,7 +194,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
             let (size, found) = (cluster.len(), shape.size(top));
             return Err(Error::Leaves {
                 before: "leaves ".into(),
-                leaves: vec![vec![cluster[0] as usize], vec![cluster[size - 1] as usize]],
+                leaves: vec![vec![cluster[0]], vec![cluster[size - 1]]],
                 after: format!(" are to stay in one cluster of {size}, but the tree joins them in one of {found}"),
             });
         }
