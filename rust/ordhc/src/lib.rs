@@ -59,6 +59,8 @@ mod monitor;
 mod parallel;
 mod search;
 mod sorting;
+#[cfg(test)]
+mod testkit;
 mod union_find;
 
 pub mod agglomerate;

@@ -2,69 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ordhc::Dendrogram;
-use ordhc::Kind;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
-use ordhc::learn::{Assume, Learner, Limits, Method, Noise, Question, Schedule, learn_with};
+use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Ties;
-use ordhc::tree::Topology;
+use ordhc::tree::{Ties, Topology};
 use proptest::prelude::*;
 
-fn robust(p: f64, assume: Assume, noise: Noise, parallel: usize, schedule: Schedule) -> Method {
-    Method::Robust { p, delta: 0.05, assume, noise, parallel, schedule }
-}
+#[path = "support/noisy.rs"]
+mod noisy;
+#[path = "support/trees.rs"]
+mod trees;
 
-/// All of them but the paper's, which asks too much for some tests.
-fn methods(p: f64) -> [Method; 8] {
-    use {Assume::*, Noise::*, Schedule::*};
-    [
-        Method::robust(p, 0.05),
-        robust(p, Adversarial, Independent, 4, Questions),
-        robust(p, Adversarial, Independent, 1, Balanced),
-        robust(p, Adversarial, Independent, 1, Rounds),
-        robust(p, Uniform, Independent, 1, Questions),
-        robust(p, Uniform, Independent, 1, Rounds),
-        robust(p, Adversarial, Persistent, 3, Questions),
-        Method::Majority { p, delta: 0.05 },
-    ]
-}
-
-fn is_same(a: &Dendrogram, b: &Dendrogram) -> bool {
-    robinson_foulds(&Topology::of(a, Ties::Joined), &Topology::of(b, Ties::Joined)).unwrap().distance() == 0
-}
-
-fn learned(method: Method, oracle: &mut TreeOracle, seed: u64, batch: usize) -> Box<dyn Learner> {
-    let mut learner = method.learner(oracle.n_leaves(), seed).unwrap();
-    let limits = Limits { batch, budget: None };
-    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None).unwrap();
-    assert!(learner.done() && learner.placed() == oracle.n_leaves() && learner.remaining_estimate() == 0.0);
-    assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
-    learner
-}
-
-/// All binary trees over n leaves, some of them several times.
-fn all_trees(n: u32) -> Vec<Dendrogram> {
-    let mut all = vec![(Vec::new(), (0..n).collect::<Vec<u32>>())];
-    for new in n..2 * n - 1 {
-        let mut next = Vec::new();
-        for (merges, open) in &all {
-            for (i, &a) in open.iter().enumerate() {
-                for &b in &open[..i] {
-                    let merges = [merges.as_slice(), &[[b, a]]].concat();
-                    let left = open.iter().copied().filter(|&c| c != a && c != b);
-                    next.push((merges, left.chain([new]).collect()));
-                }
-            }
-        }
-        all = next;
-    }
-    let tree = |(merges, _): (Vec<[u32; 2]>, _)| {
-        let heights = (1..n).map(f64::from).collect();
-        Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap()
-    };
-    all.into_iter().map(tree).collect()
-}
+use noisy::{is_same, learned, methods, robust};
+use trees::all_trees;
 
 #[test]
 fn every_small_tree_is_found_by_right_answers() {
@@ -81,19 +31,6 @@ fn every_small_tree_is_found_by_right_answers() {
                         assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.newick());
                     }
                 }
-            }
-        }
-    }
-}
-
-#[test]
-fn small_trees_of_any_degree_are_found_by_right_answers() {
-    for shape in [TreeShape::Star, TreeShape::Joined(3), TreeShape::Degree(3), TreeShape::Degree(6)] {
-        for (n, seed) in (1..9).flat_map(|n| (0..8).map(move |seed| (n, seed))) {
-            let tree = random_tree(shape, n, seed).unwrap();
-            for (method, batch) in methods(0.9).into_iter().flat_map(|method| [(method, 1), (method, usize::MAX)]) {
-                let learner = learned(method, &mut TreeOracle::new(&tree), seed, batch);
-                assert!(is_same(&learner.tree().unwrap(), &tree), "{method:?}: {}", tree.newick());
             }
         }
     }
@@ -258,104 +195,6 @@ fn budgets_failures_and_estimates() {
             );
         }
     }
-}
-
-/// At most so many of `runs` go wrong with a probability of `delta` each, but for one case in a thousand.
-fn most(runs: u32, delta: f64) -> u32 {
-    let (mut term, mut sum, mut k) = ((1.0 - delta).powi(runs as i32), 0.0, 0);
-    loop {
-        sum += term;
-        if sum > 0.999 {
-            return k;
-        }
-        term *= f64::from(runs - k) / f64::from(k + 1) * delta / (1.0 - delta);
-        k += 1;
-    }
-}
-
-#[test]
-fn trees_of_any_degree_are_wrong_as_rarely_as_promised() {
-    let (n, runs, delta) = (16, 40, 0.2);
-    let shapes = [TreeShape::Joined(3), TreeShape::Degree(5), TreeShape::Star, TreeShape::Uniform];
-    for (p, wrong) in [
-        (0.8, Wrong::Random),
-        (0.8, Wrong::Adversarial),
-        (0.8, Wrong::Neither),
-        (0.65, Wrong::Neither),
-        (0.65, Wrong::Adversarial),
-        (0.65, Wrong::Any),
-    ] {
-        let schedules =
-            [(1, Schedule::Questions, 1), (6, Schedule::Questions, usize::MAX), (1, Schedule::Rounds, usize::MAX)];
-        let robust = schedules.map(|(parallel, schedule, batch)| {
-            let (assume, noise) = (Assume::Adversarial, Noise::Independent);
-            (Method::Robust { p, delta, assume, noise, parallel, schedule }, batch)
-        });
-        for (method, batch) in robust.into_iter().chain([(Method::Majority { p, delta }, usize::MAX)]) {
-            for shape in shapes {
-                let failures = (0..runs).filter(|&seed| {
-                    let tree = random_tree(shape, n, u64::from(seed)).unwrap();
-                    let mut oracle = TreeOracle::new(&tree).with_noise(p, wrong, 5 + u64::from(seed)).unwrap();
-                    !is_same(&learned(method, &mut oracle, u64::from(seed), batch).tree().unwrap(), &tree)
-                });
-                let failures = failures.count() as u32;
-                let most = most(runs, delta);
-                assert!(failures <= most, "{method:?}, {shape:?}, {wrong:?}: {failures} of {runs}, {most} at most");
-            }
-        }
-    }
-}
-
-#[test]
-fn without_a_promise_few_trees_of_any_degree_are_wrong() {
-    for shape in [TreeShape::Joined(3), TreeShape::Degree(4), TreeShape::Star] {
-        let method = methods(0.8)[4];
-        let failures = (0..30).filter(|&seed| {
-            let tree = random_tree(shape, 15, seed).unwrap();
-            let mut oracle = TreeOracle::new(&tree).with_noise(0.8, Wrong::Any, seed).unwrap();
-            !is_same(&learned(method, &mut oracle, seed, usize::MAX).tree().unwrap(), &tree)
-        });
-        let failures = failures.count();
-        assert!(failures <= 6, "{method:?}, {shape:?}: {failures} of 30");
-    }
-}
-
-#[test]
-fn any_degree_takes_few_questions() {
-    let n = 100;
-    for (shape, most) in [(TreeShape::Joined(3), 28.0), (TreeShape::Degree(5), 32.0), (TreeShape::Star, 400.0)] {
-        let tree = random_tree(shape, n, 4).unwrap();
-        let mut oracle = TreeOracle::new(&tree).with_noise(0.8, Wrong::Random, 5).unwrap();
-        let learner = learned(Method::robust(0.8, 0.05), &mut oracle, 6, 1);
-        let each = learner.n_asked() as f64 / n as f64;
-        assert!(each < most, "{shape:?}: {each}");
-    }
-}
-
-#[test]
-fn the_paper_learns_binary_trees_or_none() {
-    for shape in [TreeShape::Star, TreeShape::Joined(3), TreeShape::Degree(4)] {
-        for seed in 0..6 {
-            let tree = random_tree(shape, 9, seed).unwrap();
-            let mut oracle = TreeOracle::new(&tree).with_noise(0.9, Wrong::Random, seed).unwrap();
-            let mut learner = Method::RobustPaper { p: 0.9, delta: 0.05 }.learner(9, seed).unwrap();
-            let batch = if seed % 2 == 0 { 1 } else { usize::MAX };
-            let limits = Limits { batch, budget: None };
-            let error = learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None);
-            if is_binary(&tree) {
-                assert!(error.is_ok());
-                continue;
-            }
-            let text = error.unwrap_err().to_string();
-            assert!(text.contains("builds binary trees only"), "{shape:?}: {text}");
-            assert_eq!(learner.ask(1).unwrap_err().to_string(), text);
-            assert!(!learner.done() && learner.tree().unwrap().n_leaves() == 9);
-        }
-    }
-}
-
-fn is_binary(tree: &Dendrogram) -> bool {
-    Topology::of(tree, Ties::Joined).n_nodes() == 2 * tree.n_leaves() - 1
 }
 
 fn lcg(mut state: u64) -> impl FnMut(usize) -> usize {

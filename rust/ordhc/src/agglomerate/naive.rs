@@ -49,7 +49,9 @@ pub(crate) fn merges_among(
         let at = largest.iter().position(tied).expect("the largest is one of them");
         let (later, values) = (&members[at + 1..], &mut values[at + 1..members.len()]);
         linkage.similarities(members[at], later, values)?;
-        let first = values.iter().position(tied).expect("the linkage gives the same similarities again");
+        let Some(first) = values.iter().position(tied) else {
+            return Err(Error::Argument("the linkage gives another similarity of the same two clusters".into()));
+        };
         let best = RawMerge { i: members[at], j: later[first], similarity: values[first] };
         linkage.merge(best.i, best.j, active)?;
         merges.push(best);

@@ -13,7 +13,7 @@ impl Matrix<'_> {
     pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         debug_assert_eq!(out.len(), condensed_len(n));
-        let parts = crate::similarity::triangle_ranges(n);
+        let parts = Triangle::new(n).shares();
         let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();
         let slices = parallel::split_at_ends(out, &ends);
         parallel::map(parts.into_iter().zip(slices).collect(), |(rows, mut out)| {

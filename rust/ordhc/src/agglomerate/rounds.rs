@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::matrix::Matrix;
 use super::rows::check_row;
-use super::search::Search;
+use super::search::RowSearch;
 use super::{Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
@@ -80,7 +80,7 @@ pub(super) fn all_nearest<U: Update>(
     let k = triangle.len();
     let parts = Mutex::new(parts(k).into_iter());
     let found = parallel::map(threads(k), |_| {
-        let mut search = Search::new(k, tolerance);
+        let mut search = RowSearch::new(k, tolerance);
         let mut scratch = vec![0.0; k];
         while let Some(rows) = next(&parts) {
             for i in rows {
@@ -90,7 +90,7 @@ pub(super) fn all_nearest<U: Update>(
         }
         Ok(search)
     });
-    Ok(Search::join(found.into_iter().collect::<Result<_>>()?, monitor))
+    Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?, monitor))
 }
 
 /// Disjoint pairs of slots `i < j` that merge.
@@ -166,7 +166,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
         let slices = parallel::split_at_ends(out, &ends);
         let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
         let found = parallel::map(threads(k), |_| {
-            let mut search = Search::new(k, self.tolerance);
+            let mut search = RowSearch::new(k, self.tolerance);
             let mut scratch = Scratch::new(self.from.len());
             while let Some((rows, mut out)) = next(&parts) {
                 for slot in rows {
@@ -183,7 +183,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
             }
             Ok(search)
         });
-        Ok(Search::join(found.into_iter().collect::<Result<_>>()?, monitor))
+        Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?, monitor))
     }
 
     fn merge(&self, i: usize, j: usize) -> U::Merge {

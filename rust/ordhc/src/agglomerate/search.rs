@@ -6,7 +6,7 @@ use crate::linkage::Update;
 use crate::monitor::Monitor;
 
 /// The nearest slot of every slot, so far. Rows must come in order (some may come to another search).
-pub(super) struct Search {
+pub(super) struct RowSearch {
     tolerance: Tolerance,
     /// By slot: what a similarity must exceed to be nearer than the nearest so far, or perhaps as near.
     bar: Vec<f64>,
@@ -15,7 +15,7 @@ pub(super) struct Search {
 
 const LANES: usize = 16;
 
-impl Search {
+impl RowSearch {
     pub(super) fn new(k: usize, tolerance: Tolerance) -> Self {
         Self { tolerance, bar: vec![f64::NEG_INFINITY; k], nearest: vec![NOBODY; k] }
     }

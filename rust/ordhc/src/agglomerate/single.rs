@@ -27,7 +27,7 @@ pub(crate) fn merges_along(
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
     edges.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity));
-    let mut clusters = Clusters::new(n);
+    let mut clusters = Members::new(n);
     let mut merges = Vec::with_capacity(edges.len());
     // Zeros of both signs are equal.
     for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
@@ -36,13 +36,13 @@ pub(crate) fn merges_along(
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }
 
-/// Clusters named by their smallest leaves, with their members.
-struct Clusters {
+/// Members named by their smallest leaves, with their members.
+struct Members {
     leaves: UnionFind,
     members: Vec<Vec<u32>>,
 }
 
-impl Clusters {
+impl Members {
     fn new(n: usize) -> Self {
         Self { leaves: UnionFind::new(n), members: (0..n as u32).map(|leaf| vec![leaf]).collect() }
     }

@@ -134,7 +134,7 @@ fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     while edges.len() + 1 < n {
         matrix.gather(last as usize, &leaves, &mut row);
         let largest = raise(&mut best, &mut with, &row, last);
-        let at = best.iter().position(|&x| x == largest).unwrap_or(0);
+        let at = best.iter().position(|&x| x == largest).expect("the largest is one of them");
         let (a, b) = (with[at] as usize, leaves[at] as usize);
         edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: largest });
         last = leaves[at];
@@ -198,6 +198,7 @@ mod tests {
     use super::*;
     use crate::agglomerate::{Layout, Values};
     use crate::kind::Kind;
+    use crate::testkit::below;
 
     fn sorted(mut edges: Vec<RawMerge>) -> Vec<f64> {
         edges.sort_unstable_by(|a, b| a.similarity.total_cmp(&b.similarity));
@@ -209,11 +210,7 @@ mod tests {
         fn filtered_trees_are_as_similar_as_grown_ones(
             n in 2..60usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool
         ) {
-            let mut state = seed;
-            let mut random = |below: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) % below
-            };
+            let mut random = below(seed);
             let mut pair = |i: usize, j: usize| {
                 let far = if i % clusters == j % clusters { 0 } else { 1000 };
                 (random(kinds) + far) as f64

@@ -143,6 +143,7 @@ pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Res
     Ok((rows, n_leaves))
 }
 
+#[inline(always)]
 pub(super) fn is_valid<I: Copy + PartialEq + Into<i32>, const K: usize>(row: &[I; K], n_leaves: usize) -> bool {
     // Negative ids are larger than any number of leaves.
     let inside = row.iter().all(|&id| (id.into() as usize) < n_leaves);

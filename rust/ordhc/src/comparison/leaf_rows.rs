@@ -63,6 +63,7 @@ impl<const K: usize> LeafRows<'_, K> {
     ///
     /// # Panics
     /// If there are no more than `at` rows.
+    #[inline]
     pub fn row(&self, at: usize) -> [i32; K] {
         match self {
             Self::U8(rows) => rows[at].map(i32::from),
@@ -145,6 +146,7 @@ fn widened<'a, I: Copy + Into<i32>, const K: usize>(rows: &[[I; K]], wide: &'a m
     wide
 }
 
+#[inline]
 fn first_bad<I: Copy + PartialEq + Into<i32>, const K: usize>(rows: &[[I; K]], n_leaves: usize) -> Option<usize> {
     rows.iter().position(|row| !is_valid(row, n_leaves))
 }

@@ -20,10 +20,10 @@ pub(crate) struct Buckets {
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
-    tasks: Vec<Task>,
+    tasks: Vec<Bucket>,
     free: Vec<u32>,
     n_tasks: usize,
-    ready: VecDeque<Search>,
+    ready: VecDeque<Seeker>,
     /// The sum over leaves without a place of [`bits`], less what answers under way are worth.
     left: f64,
     /// Questions a bit, nearly.
@@ -32,7 +32,7 @@ pub(crate) struct Buckets {
 
 /// A bucket of leaves to be placed at and below a state that was a place.
 #[derive(Debug, Clone, Default)]
-struct Task {
+struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
@@ -49,7 +49,7 @@ struct Task {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Search {
+pub(crate) struct Seeker {
     task: u32,
     leaf: u32,
     state: u32,
@@ -88,7 +88,7 @@ impl Buckets {
             return None;
         }
         self.left += (leaves.len() - 1) as f64 * bits(leaves.len());
-        let task = Task { state, is_under, leaves, placed: 1, end: 1, parent, ..Task::default() };
+        let task = Bucket { state, is_under, leaves, placed: 1, end: 1, parent, ..Bucket::default() };
         self.n_tasks += 1;
         Some(match self.free.pop() {
             Some(free) => {
@@ -126,7 +126,7 @@ impl Buckets {
                 self.tree.rebuild(task.state, false);
             }
             let state = task.state;
-            let search = |&leaf: &u32| Search { task: number, leaf, state };
+            let search = |&leaf: &u32| Seeker { task: number, leaf, state };
             self.ready.extend(task.leaves[task.placed..task.end].iter().map(search));
         }
     }
@@ -155,7 +155,7 @@ impl Buckets {
 }
 
 /// How many leaves of the task are searching next.
-fn end(task: &Task, shrink: Option<usize>) -> usize {
+fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {
         // Two children of a node make one question, so there should be two.
@@ -175,15 +175,15 @@ fn bits(k: usize) -> f64 {
 }
 
 impl Strategy for Buckets {
-    type Purpose = Search;
+    type Purpose = Seeker;
 
-    fn next(&mut self) -> Option<([u32; 3], Search)> {
+    fn next(&mut self) -> Option<([u32; 3], Seeker)> {
         let search = self.ready.pop_front()?;
         let [first, second] = self.tree.question(search.state)?;
         Some(([first, second, search.leaf], search))
     }
 
-    fn take(&mut self, mut search: Search, answer: i8) {
+    fn take(&mut self, mut search: Seeker, answer: i8) {
         search.state = self.tree.step(search.state, Outcome::of_answer(answer));
         self.left -= 1.0 / self.price;
         self.tasks[search.task as usize].steps += 1;

@@ -16,13 +16,13 @@ pub(crate) struct Insertion {
     progress: Progress,
     started: usize,
     tree: PivotTree,
-    searches: Vec<Option<Search>>,
+    searches: Vec<Option<Descent>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Search {
+struct Descent {
     leaf: u32,
     state: u32,
     steps: u64,
@@ -52,13 +52,13 @@ impl Insertion {
         {
             let leaf = self.progress.leaf(self.started);
             self.started += 1;
-            self.search(slot, Search { leaf, state: self.tree.start(), steps: 0 });
+            self.search(slot, Descent { leaf, state: self.tree.start(), steps: 0 });
         }
     }
 
     /// The search is in a new state: there is a question, or the leaf has its place.
-    fn search(&mut self, slot: u32, search: Search) {
-        let Search { leaf, state, steps } = search;
+    fn search(&mut self, slot: u32, search: Descent) {
+        let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {
             self.searches[slot as usize] = Some(search);
             self.ready.push_back(slot);
@@ -80,16 +80,16 @@ impl Inserting for Insertion {
 
     fn next(&mut self) -> Option<([u32; 3], u32)> {
         let slot = self.ready.pop_front()?;
-        let Search { leaf, state, .. } = self.searches[slot as usize]?;
+        let Descent { leaf, state, .. } = self.searches[slot as usize]?;
         let [first, second] = self.tree.question(state)?;
         Some(([first, second, leaf], slot))
     }
 
     fn take(&mut self, slot: u32, answer: i8) {
-        if let Some(Search { leaf, state, steps }) = self.searches[slot as usize] {
+        if let Some(Descent { leaf, state, steps }) = self.searches[slot as usize] {
             let state = self.tree.step(state, Outcome::of_answer(answer));
             self.progress.answered();
-            self.search(slot, Search { leaf, state, steps: steps + 1 });
+            self.search(slot, Descent { leaf, state, steps: steps + 1 });
             self.start();
         }
     }

@@ -66,7 +66,7 @@ impl Settings {
 
 /// The search for the place of one leaf.
 #[derive(Debug, Clone)]
-pub(crate) struct Search {
+pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
     /// The pivot to be asked next, and two of its children, if there is no attempt.
@@ -83,7 +83,7 @@ pub(crate) struct Search {
     asked: HashMap<u32, HashSet<[u32; 2]>>,
 }
 
-impl Search {
+impl NoisySearch {
     /// Places under nodes are at first `under` times as likely as those beside nodes.
     pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree, under: f64) -> Self {
         let mut posterior = Posterior::default();

@@ -23,7 +23,7 @@ pub(crate) struct Quick {
     n: usize,
     forest: GrowingTree,
     root: u32,
-    tasks: Vec<Task>,
+    tasks: Vec<Division>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
     /// Leaf `n + k` is the stand-in for `stands_for[k]`, and its node is `stand_ins[k]`.
@@ -35,7 +35,7 @@ pub(crate) struct Quick {
 
 /// Leaves to be made a tree.
 #[derive(Debug, Clone, Default)]
-struct Task {
+struct Division {
     leaves: Vec<u32>,
     /// By leaf: its part.
     sides: Vec<u8>,
@@ -79,7 +79,7 @@ impl Quick {
             placed: 0,
             left: 0.0,
         };
-        let whole = Task { leaves: (0..n as u32).collect(), seed, parent: NONE, ..Task::default() };
+        let whole = Division { leaves: (0..n as u32).collect(), seed, parent: NONE, ..Division::default() };
         if let Some(root) = new.open(whole).1 {
             new.root = root;
         }
@@ -95,7 +95,7 @@ impl Quick {
     }
 
     /// Begins a task; of one or two leaves the tree is known.
-    fn open(&mut self, task: Task) -> (u32, Option<u32>) {
+    fn open(&mut self, task: Division) -> (u32, Option<u32>) {
         if task.leaves.len() <= 2 {
             let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();
             let tree = if let [a, b] = nodes[..] { self.forest.pair(a, b) } else { nodes[0] };
@@ -177,7 +177,7 @@ impl Quick {
             if leaves.is_empty() {
                 continue;
             }
-            let (task, tree) = self.open(Task { leaves, seed, parent: number, part, ..Task::default() });
+            let (task, tree) = self.open(Division { leaves, seed, parent: number, part, ..Division::default() });
             let this = &mut self.tasks[number as usize];
             this.parts[part as usize] = task;
             match tree {
@@ -245,7 +245,7 @@ impl Quick {
 
     /// Hands the tree of a task on; returns the task that it is a part of.
     fn close(&mut self, number: u32) -> Option<u32> {
-        let Task { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
+        let Division { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
         self.free.push(number);
         if parent == NONE {
             self.root = trees[0];

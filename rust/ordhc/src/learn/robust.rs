@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::inserting::{Inserting, Progress};
 use super::noise::Schedule;
-use super::noisy_search::{Attempt, Check, Search, Settings};
+use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
 use crate::search::{GrowingTree, Outcome, Place, SizedTree};
 
@@ -31,7 +31,7 @@ pub(crate) struct Robust {
     /// How many leaves went under a node.
     under: usize,
     tree: SizedTree,
-    searches: Vec<Option<Box<Search>>>,
+    searches: Vec<Option<Box<NoisySearch>>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
     /// What searches that have ended left of delta.
@@ -116,7 +116,7 @@ impl Robust {
             });
             let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
             let purse = all / (self.progress.n_leaves() - 2) as f64;
-            let search = Search::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier());
+            let search = NoisySearch::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier());
             self.searches[slot as usize] = Some(Box::new(search));
             self.started += 1;
             self.decide(slot);
@@ -149,7 +149,7 @@ impl Robust {
     }
 
     /// The place of a search, or none, and it has a pivot or an attempt.
-    fn found(&mut self, search: &mut Search) -> Option<Place> {
+    fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.answered > self.patience * u64::from(tree.widest()) / 2 {
             return Some(search.posterior.heaviest(tree).0);
@@ -192,7 +192,7 @@ impl Robust {
         search.attempt.is_none().then_some(place)
     }
 
-    fn insert(&mut self, slot: u32, search: Search, place: Place) {
+    fn insert(&mut self, slot: u32, search: NoisySearch, place: Place) {
         self.idle.push(slot);
         self.spare += search.purse;
         self.progress.place(search.answered);

@@ -31,7 +31,7 @@ pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result
             expected: a.len(),
         });
     }
-    Ok(of_clusters(&Clusters::new(a)?, &Clusters::new(b)?))
+    Ok(of_clusters(&Labels::new(a)?, &Labels::new(b)?))
 }
 
 /// A score by level.
@@ -75,8 +75,8 @@ where
         }
     }
     mean(levels.len(), monitor, |level| {
-        let truth = Clusters::new(levels[level].as_ref())?;
-        Ok(of_clusters(&truth, &Clusters::of_cut(tree, truth.sizes.len())?))
+        let truth = Labels::new(levels[level].as_ref())?;
+        Ok(of_clusters(&truth, &Labels::of_cut(tree, truth.sizes.len())?))
     })
 }
 
@@ -107,7 +107,7 @@ pub fn aari_of_trees(
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     mean(n_clusters.len(), monitor, |level| {
         let k = n_clusters[level];
-        Ok(of_clusters(&Clusters::of_cut(a, k)?, &Clusters::of_cut(b, k)?))
+        Ok(of_clusters(&Labels::of_cut(a, k)?, &Labels::of_cut(b, k)?))
     })
 }
 
@@ -129,12 +129,12 @@ fn mean(n_levels: usize, monitor: &Monitor, score: impl Fn(usize) -> Result<f64>
 
 /// Labels as numbers from 0, with the number of leaves of each.
 #[derive(Debug)]
-pub(super) struct Clusters {
+pub(super) struct Labels {
     pub(super) of: Vec<u32>,
     pub(super) sizes: Vec<u32>,
 }
 
-impl Clusters {
+impl Labels {
     pub(super) fn new<L: Into<i64> + Copy>(labels: &[L]) -> Result<Self> {
         if labels.len() > i32::MAX as usize {
             return Err(Error::out_of_range("the number of labels", labels.len(), format!("0..={}", i32::MAX)));
@@ -182,7 +182,7 @@ impl Clusters {
     }
 }
 
-fn of_clusters(a: &Clusters, b: &Clusters) -> f64 {
+fn of_clusters(a: &Labels, b: &Labels) -> f64 {
     let (in_a, in_b, all) = (a.pairs(), b.pairs(), two(a.of.len() as u64));
     let both = pairs_in_both(a, b);
     let (only_a, only_b) = (in_a - both, in_b - both);
@@ -195,7 +195,7 @@ fn of_clusters(a: &Clusters, b: &Clusters) -> f64 {
     agreement as f64 / (times(in_a, all - in_b) + times(in_b, all - in_a)) as f64
 }
 
-fn pairs_in_both(a: &Clusters, b: &Clusters) -> u64 {
+fn pairs_in_both(a: &Labels, b: &Labels) -> u64 {
     // Leaves by their cluster in a.
     let mut next = Vec::with_capacity(a.sizes.len());
     let mut end = 0;

@@ -1,6 +1,6 @@
 //! Dendrogram purity.
 
-use super::ari::Clusters;
+use super::ari::Labels;
 use crate::error::{Error, Result};
 use crate::tree::{HeavyPaths, Topology};
 
@@ -28,7 +28,7 @@ pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64>
     if labels.len() != n {
         return Err(Error::Length { what: "labels", found: labels.len(), of: "leaves", expected: n });
     }
-    let classes = Clusters::new(labels)?;
+    let classes = Labels::new(labels)?;
     let n_pairs = classes.pairs();
     if n_pairs == 0 {
         return Err(Error::Argument(format!("none of the {} classes has two leaves", classes.sizes.len())));

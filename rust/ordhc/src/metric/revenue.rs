@@ -150,9 +150,7 @@ fn sum<const K: usize>(
         }
         Some(weights) => {
             let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
-                let mut terms = Vec::with_capacity(block.len());
-                rows.each(block, |at, row| terms.push(weights[at] * gain(row) as f64));
-                terms.into_iter().collect::<Sum>().value()
+                block.map(|at| weights[at] * gain(&rows.row(at)) as f64).collect::<Sum>().value()
             })?;
             Revenue::weighted(sums.into_iter().collect::<Sum>().value())
         }

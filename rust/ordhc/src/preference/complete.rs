@@ -6,7 +6,7 @@ use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
-use crate::similarity::condensed_len;
+use crate::similarity::{Triangle, condensed_len};
 
 /// How many other pairs each pair is closer than, when every two pairs were compared.
 ///
@@ -43,7 +43,7 @@ pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>)
     let words = n_pairs.div_ceil(64);
     memory::check("the ranks of pairs", 16 * n_pairs as u64)?;
     let mut closer = memory::filled("the comparisons of all pairs", 0u64, n_pairs * words)?;
-    let starts: Vec<usize> = (0..n).map(|i| crate::similarity::row_start(n, i)).collect();
+    let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
     each(quadruplets, &starts, monitor, |near, far, _| closer[near * words + far / 64] |= 1 << (far % 64))?;
     let says = |u: usize, v: usize| closer[u * words + v / 64] >> (v % 64) & 1 == 1;
     let mut disputed: HashMap<(usize, usize), f64> = HashMap::new();
@@ -117,7 +117,7 @@ fn each(
 fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
-    let starts: Vec<usize> = (0..n).map(|i| crate::similarity::row_start(n, i)).collect();
+    let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
     let unwatched = Monitor::new();
     let mut times = vec![0usize; n_pairs];
     let count = |near: usize, far: usize, _: f64| {
@@ -126,7 +126,7 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     };
     // An unwatched monitor never interrupts.
     let _ = each(quadruplets, &starts, &unwatched, count);
-    let u = times.iter().position(|&times| times + 1 < n_pairs).unwrap_or(0);
+    let u = times.iter().position(|&times| times + 1 < n_pairs).expect("an answer is missing");
     let mut met = vec![false; n_pairs];
     met[u] = true;
     let _ = each(quadruplets, &starts, &unwatched, |near, far, _| {
@@ -136,15 +136,14 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
             met[near] = true;
         }
     });
-    let v = met.iter().position(|met| !met).unwrap_or(0);
+    let v = met.iter().position(|met| !met).expect("the pair has fewer answers than there are others");
     [ends(n, u.min(v)), ends(n, u.max(v))]
 }
 
 /// The two leaves of a pair.
 fn ends(n: usize, pair: usize) -> [usize; 2] {
-    let before = |i: usize| condensed_len(n) - condensed_len(n - i);
-    let i = (0..n).rev().find(|&i| before(i) <= pair).unwrap_or(0);
-    [i, pair - before(i) + i + 1]
+    let (i, j) = Triangle::new(n).pair(pair);
+    [i, j]
 }
 
 fn missing(pairs: [[usize; 2]; 2], open: u64, needed: u64, at_least: bool) -> Error {

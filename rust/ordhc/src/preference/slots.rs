@@ -1,6 +1,6 @@
 //! Clusters in places of their own, and the columns and pairs of these places.
 
-use crate::similarity::{condensed_len, row_start};
+use crate::similarity::{Triangle, condensed_len};
 
 /// The slots: clusters as of the last packing, in the order of their smallest leaves.
 pub(super) struct Slots {
@@ -20,7 +20,7 @@ impl Slots {
         Self {
             now: (0..k).collect(),
             active: (0..k).collect(),
-            starts: (0..k).map(|slot| row_start(k, slot)).collect(),
+            starts: (0..k).map(|slot| Triangle::new(k).base(slot)).collect(),
             sizes,
         }
     }

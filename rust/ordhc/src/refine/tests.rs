@@ -10,6 +10,7 @@ use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::metric::{dasgupta_cost, satisfied};
 use crate::similarity::{Triangle, condensed_len};
+use crate::testkit::all_trees;
 
 fn tree(n: usize, seed: u64) -> Dendrogram {
     let shapes = [TreeShape::Uniform, TreeShape::Yule, TreeShape::Caterpillar];
@@ -53,44 +54,6 @@ fn as_they_are(n: usize) -> Vec<u32> {
 
 fn cost_of(tree: &Dendrogram, matrix: &Matrix<'_>) -> f64 {
     dasgupta_cost(tree, matrix, None).unwrap().to_f64()
-}
-
-/// All binary trees, as merges.
-fn all_trees(n: usize) -> Vec<Dendrogram> {
-    #[derive(Clone)]
-    enum Node {
-        Leaf(u32),
-        Pair(Box<[Node; 2]>),
-    }
-    fn with(node: &Node, leaf: u32) -> Vec<Node> {
-        let mut all = vec![Node::Pair(Box::new([node.clone(), Node::Leaf(leaf)]))];
-        if let Node::Pair(parts) = node {
-            let [a, b] = &**parts;
-            all.extend(with(a, leaf).into_iter().map(|a| Node::Pair(Box::new([a, b.clone()]))));
-            all.extend(with(b, leaf).into_iter().map(|b| Node::Pair(Box::new([a.clone(), b]))));
-        }
-        all
-    }
-    fn merges(node: &Node, n: u32, found: &mut Vec<[u32; 2]>) -> u32 {
-        match node {
-            Node::Leaf(leaf) => *leaf,
-            Node::Pair(parts) => {
-                let pair = [merges(&parts[0], n, found), merges(&parts[1], n, found)];
-                found.push(pair);
-                n + found.len() as u32 - 1
-            }
-        }
-    }
-    let mut trees = vec![Node::Leaf(0)];
-    for leaf in 1..n as u32 {
-        trees = trees.iter().flat_map(|tree| with(tree, leaf)).collect();
-    }
-    let dendrogram = |node: &Node| {
-        let mut found = Vec::new();
-        merges(node, n as u32, &mut found);
-        Dendrogram::new(found, vec![0.0; n - 1], Kind::Similarity).unwrap()
-    };
-    trees.iter().map(dendrogram).collect()
 }
 
 /// Scores of all places equal what the trees are worth when a move is really made, before and after moves.

@@ -52,7 +52,7 @@ impl Sketch {
         let mut nodes: Vec<Vec<Child>> = Vec::new();
         let mut root = None;
         while let Some((parent, leaf)) = self.nodes.pop() {
-            let children = open.pop().unwrap_or_default();
+            let children = open.pop().expect("there is a list for each node");
             let child = match (leaf, children.as_slice()) {
                 (Some(leaf), _) => Child::Leaf(leaf),
                 (None, []) => continue,

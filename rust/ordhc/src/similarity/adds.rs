@@ -1,6 +1,7 @@
 //! AddS3 and AddS4: each comparison adds to the closer pair and takes from the farther one.
 
-use super::condensed::{condensed_len, row_start};
+use super::condensed::condensed_len;
+use super::triangle::Triangle;
 use crate::comparison::{Comparisons, LeafRows};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -94,7 +95,7 @@ pub fn adds<T: Cell, const K: usize>(
                 .ok_or_else(|| Error::Argument("weighted comparisons need a floating-point similarity".into()))?,
         ),
     };
-    let starts: Vec<usize> = (0..n).map(|i| row_start(n, i)).collect();
+    let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
     monitor.start(comparisons.len() as u64);
     let work = Work { rows: comparisons.rows(), weights: weights.as_deref(), starts: &starts };
     if std::mem::size_of_val(out) > BUCKETED_FROM && comparisons.len() > out.len() / 256 {
@@ -301,7 +302,7 @@ mod tests {
             adds(&triplets, &mut out, Some(&monitor)).unwrap();
             prop_assert_eq!(&out, &expected);
 
-            let starts: Vec<usize> = (0..9).map(|i| row_start(9, i)).collect();
+            let starts: Vec<usize> = (0..9).map(|i| Triangle::new(9).base(i)).collect();
             let work = Work { rows: triplets.rows(), weights: triplets.weights(), starts: &starts };
             let mut out = vec![0f64; 36];
             work.bucketed(&mut out, &monitor).unwrap();

@@ -10,21 +10,6 @@ pub fn condensed_len(n: usize) -> usize {
     Triangle::new(n).n_pairs()
 }
 
-/// See [`Triangle::index`].
-pub(crate) fn pair_index(n: usize, i: usize, j: usize) -> usize {
-    Triangle::new(n).index(i, j)
-}
-
-/// See [`Triangle::base`].
-pub(crate) fn row_start(n: usize, i: usize) -> usize {
-    Triangle::new(n).base(i)
-}
-
-/// See [`Triangle::shares`].
-pub(crate) fn triangle_ranges(n: usize) -> Vec<std::ops::Range<usize>> {
-    Triangle::new(n).shares()
-}
-
 /// Writes the symmetric (n, n) matrix of a condensed vector, with zeros on the diagonal.
 ///
 /// # Errors

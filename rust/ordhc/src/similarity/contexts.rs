@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::condensed::{condensed_len, row_start, triangle_ranges};
+use super::condensed::condensed_len;
 use super::kernel::{Found, Kernel};
 use super::triangle::Triangle;
 use crate::comparison::Comparisons;
@@ -202,11 +202,11 @@ impl Groups {
 /// Adds, for every context, the products of its items' values. Every thread has rows of its own and
 /// sees the contexts in the same order, so sums do not depend on the number of threads.
 fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
-    let parts = triangle_ranges(n);
-    let ends: Vec<usize> = parts.iter().map(|rows| condensed_len(n) - condensed_len(n - rows.end)).collect();
+    let parts = Triangle::new(n).shares();
+    let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();
     let slices = parallel::split_at_ends(pairs, &ends);
     parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
-        let offset = condensed_len(n) - condensed_len(n - rows.start);
+        let offset = Triangle::new(n).before(rows.start);
         for groups in groups {
             let mut start = 0;
             for (at, &end) in groups.ends.iter().enumerate() {
@@ -220,7 +220,7 @@ fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monito
                     if i >= rows.end {
                         break;
                     }
-                    let base = row_start(n, i).wrapping_sub(offset);
+                    let base = Triangle::new(n).base(i).wrapping_sub(offset);
                     for (&j, &y) in items[a + 1..].iter().zip(&values[a + 1..]) {
                         out[base.wrapping_add(j as usize)] += x * y;
                     }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::condensed::{condensed_len, pair_index, triangle_ranges};
+use super::condensed::condensed_len;
 use super::kernel::{Found, Kernel};
+use super::triangle::Triangle;
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;
@@ -76,7 +77,7 @@ fn products(
 ) -> Result<Vec<f64>> {
     let n_pairs = condensed_len(n);
     let mut pairs = memory::filled("the kernel", 0.0, n_pairs)?;
-    let ranges = triangle_ranges(n);
+    let ranges = Triangle::new(n).shares();
     let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
     let slices = parallel::split_at_ends(&mut pairs, &ends);
     let width = (CACHE / (n * item_bytes).max(1)).clamp(64, LONGEST / 64);
@@ -144,7 +145,7 @@ fn fill(
             return;
         }
         let i = i - anchors.start;
-        let pair = pair_index(n, k.min(l), k.max(l));
+        let pair = Triangle::new(n).index(k, l);
         let count = &mut counts[i * n_pairs + pair];
         match count.checked_add(if k < l { 1 } else { -1 }) {
             Some(sum) => *count = sum,

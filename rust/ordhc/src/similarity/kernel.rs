@@ -5,9 +5,10 @@
 //! pair {k, l} and the item is the anchor; in MulK4 it is a pair {k, l} and a leaf r, and the item
 //! is the other leaf of the pair {i, r} that {k, l} was compared with.
 
-use super::condensed::{condensed_len, pair_index};
+use super::condensed::condensed_len;
 use super::contexts::{Said, sum_products};
 use super::dense_kernel;
+use super::triangle::Triangle;
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -58,7 +59,7 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monito
             let say = |row: &[i32; 3]| {
                 let [_, k, l] = row.map(|id| id as usize);
                 [Said {
-                    context: pair_index(n, k.min(l), k.max(l)) as u64,
+                    context: Triangle::new(n).index(k, l) as u64,
                     item: row[0] as u32,
                     sign: if k < l { 1 } else { -1 },
                 }]
@@ -102,7 +103,7 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monito
 pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Result<Kernel> {
     watched!(monitor);
     let n = quadruplets.n_leaves();
-    let pair = |a: usize, b: usize| pair_index(n, a.min(b), a.max(b)) as u64;
+    let pair = |a: usize, b: usize| Triangle::new(n).index(a, b) as u64;
     let say = |row: &[i32; 4]| {
         let [i, j, k, l] = row.map(|id| id as usize);
         let (near, far) = (pair(i, j) * n as u64, pair(k, l) * n as u64);
@@ -175,7 +176,7 @@ mod tests {
             let normal = mulk3(&data, Normalization::ByAnswers, None).unwrap();
             for i in 0..6 {
                 for j in i + 1..6 {
-                    let at = pair_index(6, i, j);
+                    let at = Triangle::new(6).index(i, j);
                     let c = (answered[i] * answered[j]) as f64;
                     let expected = if c == 0.0 { 0.0 } else { raw.pairs[at] / c.sqrt() };
                     prop_assert!((normal.pairs[at] - expected).abs() < 1e-9);

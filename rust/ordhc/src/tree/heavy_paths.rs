@@ -22,7 +22,12 @@ impl<'a> HeavyPaths<'a> {
         let sizes = tree.sizes();
         let largest = |node: usize| {
             let children = tree.children(node);
-            children.iter().copied().rev().max_by_key(|&child| sizes[child as usize]).unwrap_or_default()
+            children
+                .iter()
+                .copied()
+                .rev()
+                .max_by_key(|&child| sizes[child as usize])
+                .expect("an inner node has children")
         };
         let heavy: Vec<u32> = (n..tree.n_nodes()).map(largest).collect();
         let mut starts = vec![0; tree.n_nodes()];

@@ -4,7 +4,7 @@
 //! all rounding by Cauchy-Schwarz. Coordinates stand in falling order of their mean squares; the first
 //! few, the head, with the norm of the rest for one more coordinate, are a bound that is often enough.
 
-use super::clusters::Clusters;
+use super::clusters::MeanClusters;
 use crate::error::Result;
 use crate::memory;
 
@@ -25,7 +25,7 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    pub(super) fn new(clusters: &Clusters) -> Result<Self> {
+    pub(super) fn new(clusters: &MeanClusters) -> Result<Self> {
         let (k, p) = (clusters.len(), clusters.n_coordinates());
         let len = k.div_ceil(LANES) * LANES * (p + EXTRA);
         memory::check("the rounded means of clusters", 4 * len as u64)?;
@@ -58,7 +58,7 @@ impl Tiles {
     }
 
     /// Takes over the mean of a cluster.
-    pub(super) fn set(&mut self, clusters: &Clusters, at: usize) {
+    pub(super) fn set(&mut self, clusters: &MeanClusters, at: usize) {
         let (first, weight, row) = (self.lane(at), clusters.weight(at), clusters.row(at));
         let (mut squares, mut tail) = (0.0, 0.0);
         for (k, &from) in self.order.iter().enumerate() {
@@ -144,7 +144,7 @@ fn reach(sums: &[[f32; LANES]; QUERIES], least: &[f32; QUERIES]) -> bool {
     any.iter().fold(false, |all, &any| all | any)
 }
 
-fn mean_squares(clusters: &Clusters) -> Vec<f64> {
+fn mean_squares(clusters: &MeanClusters) -> Vec<f64> {
     let mut sums = vec![0.0; clusters.n_coordinates()];
     for at in 0..clusters.len() {
         let weight = clusters.weight(at);

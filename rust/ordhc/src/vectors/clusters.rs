@@ -1,11 +1,11 @@
-//! Clusters of vectors: their means, or where these are exact their sums.
+//! MeanClusters of vectors: their means, or where these are exact their sums.
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// Clusters in the order of their smallest leaves.
-pub(super) struct Clusters {
+/// MeanClusters in the order of their smallest leaves.
+pub(super) struct MeanClusters {
     /// By cluster: the smallest leaf and the number of leaves.
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
@@ -15,7 +15,7 @@ pub(super) struct Clusters {
     rows: Buffer,
 }
 
-impl Clusters {
+impl MeanClusters {
     /// Room for `k` clusters of vectors of `p` numbers, all zero.
     pub(super) fn new(k: usize, p: usize, sums: bool) -> Result<Self> {
         let rows = Buffer::zeros("the means of clusters", k * p)?;

@@ -1,6 +1,6 @@
 //! Average linkage of dot products: the mean dot product of two clusters is that of their means.
 
-use super::clusters::Clusters;
+use super::clusters::MeanClusters;
 use super::dense_rows::Vectors;
 use super::rounds;
 use crate::agglomerate::Tolerance;
@@ -51,7 +51,7 @@ pub fn mean_dot_linkage(
     let unit = Unit::below_one(vectors.largest());
     let (p, sums) = (vectors.n_coordinates(), vectors.sums_are_exact());
     let load = |leaves: &mut dyn ExactSizeIterator<Item = usize>| {
-        let mut clusters = Clusters::new(leaves.len(), p, sums)?;
+        let mut clusters = MeanClusters::new(leaves.len(), p, sums)?;
         for (at, leaf) in leaves.enumerate() {
             clusters.set(at, leaf as u32, 1.0, vectors.row(leaf).map(|x| unit.shrink(x)));
         }
@@ -69,7 +69,7 @@ pub fn mean_dot_linkage(
             monitor.start(
                 initial.clusters().iter().map(|leaves| rounds::work(leaves.len())).sum::<u64>() + rounds::work(k),
             );
-            let mut start = Clusters::new(k, p, sums)?;
+            let mut start = MeanClusters::new(k, p, sums)?;
             let mut within = Vec::with_capacity(n - k);
             for (at, leaves) in initial.clusters().iter().enumerate() {
                 let (merges, whole) = rounds::merge_all(load(&mut leaves.iter().copied())?, monitor)?;

@@ -4,7 +4,7 @@
 //! a cluster's nearest stays its nearest until it is merged, and reciprocal pairs merge in any order.
 
 use super::bounds::Tiles;
-use super::clusters::Clusters;
+use super::clusters::MeanClusters;
 use super::search::{self, Near, Query};
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -17,14 +17,14 @@ pub(super) fn work(k: usize) -> u64 {
 }
 
 /// Merges until one cluster is left; returns the merges, parts before wholes, and that cluster.
-pub(super) fn merge_all(clusters: Clusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, Clusters)> {
+pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     if clusters.len() < 2 {
         return Ok((Vec::new(), clusters));
     }
     let patience = PATIENCE * clusters.len();
     let mut rounds = Rounds::new(clusters, patience, monitor)?;
     rounds.run()?;
-    let last = rounds.alive.iter().position(|&alive| alive).unwrap_or(0);
+    let last = rounds.alive.iter().position(|&alive| alive).expect("one cluster is left");
     rounds.clusters.keep(&[last]);
     Ok((rounds.merges, rounds.clusters))
 }
@@ -37,7 +37,7 @@ const SHARE: usize = 8;
 const SMALL: usize = 64;
 
 struct Rounds<'m> {
-    clusters: Clusters,
+    clusters: MeanClusters,
     tiles: Tiles,
     alive: Vec<bool>,
     n_alive: usize,
@@ -61,7 +61,7 @@ enum Nearest {
 }
 
 impl<'m> Rounds<'m> {
-    fn new(clusters: Clusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
+    fn new(clusters: MeanClusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
         // By Cauchy-Schwarz. Equal vectors reach it, so that their search ends early.
         let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
@@ -217,20 +217,17 @@ impl<'m> Rounds<'m> {
 mod tests {
     use super::*;
     use crate::agglomerate::Tolerance;
+    use crate::testkit::fractions;
 
-    fn clusters(rows: &[Vec<f64>]) -> Clusters {
-        let mut clusters = Clusters::new(rows.len(), rows[0].len(), false).unwrap();
+    fn clusters(rows: &[Vec<f64>]) -> MeanClusters {
+        let mut clusters = MeanClusters::new(rows.len(), rows[0].len(), false).unwrap();
         rows.iter().enumerate().for_each(|(at, row)| clusters.set(at, at as u32, 1.0, row.iter().copied()));
         clusters
     }
 
     fn random_rows(k: usize, p: usize, shift: f64) -> Vec<Vec<f64>> {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - shift
-        };
-        (0..k).map(|_| (0..p).map(|_| random()).collect()).collect()
+        let mut random = fractions(1);
+        (0..k).map(|_| (0..p).map(|_| random() - shift).collect()).collect()
     }
 
     #[test]

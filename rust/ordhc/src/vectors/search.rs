@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::bounds::{LANES, QUERIES, Tiles};
-use super::clusters::Clusters;
+use super::clusters::MeanClusters;
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -47,19 +47,19 @@ pub(super) struct Query {
 ///
 /// Pairs count as steps on the monitor if `count` says so.
 pub(super) fn nearest(
-    clusters: &Clusters,
+    clusters: &MeanClusters,
     tiles: &Tiles,
     queries: &[Query],
     count: bool,
     monitor: &Monitor,
 ) -> Result<Vec<Near>> {
-    let job = Job::new(clusters, tiles, queries, count, monitor);
+    let lookup = Lookup::new(clusters, tiles, queries, count, monitor);
     let grain = GRAIN / (tiles.tile_len() * queries.len()).max(1) + 1;
-    job.run_parts(parallel::ranges(tiles.len(), grain))
+    lookup.run_parts(parallel::ranges(tiles.len(), grain))
 }
 
-struct Job<'a> {
-    clusters: &'a Clusters,
+struct Lookup<'a> {
+    clusters: &'a MeanClusters,
     tiles: &'a Tiles,
     queries: &'a [Query],
     packed: Vec<f32>,
@@ -67,8 +67,14 @@ struct Job<'a> {
     monitor: &'a Monitor,
 }
 
-impl<'a> Job<'a> {
-    fn new(clusters: &'a Clusters, tiles: &'a Tiles, queries: &'a [Query], count: bool, monitor: &'a Monitor) -> Self {
+impl<'a> Lookup<'a> {
+    fn new(
+        clusters: &'a MeanClusters,
+        tiles: &'a Tiles,
+        queries: &'a [Query],
+        count: bool,
+        monitor: &'a Monitor,
+    ) -> Self {
         let len = tiles.height() * QUERIES;
         let mut packed = vec![0.0; queries.len().div_ceil(QUERIES) * len];
         for (at, query) in queries.iter().enumerate() {
@@ -161,11 +167,12 @@ fn rounded_down(x: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testkit::fractions;
 
     /// Every other cluster is gone.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
         let (k, p) = (rows.len(), rows[0].len());
-        let mut clusters = Clusters::new(k, p, false).unwrap();
+        let mut clusters = MeanClusters::new(k, p, false).unwrap();
         rows.iter().enumerate().for_each(|(at, row)| clusters.set(at, at as u32, 1.0, row.iter().copied()));
         let mut tiles = Tiles::new(&clusters).unwrap();
         (0..k).step_by(2).for_each(|at| tiles.remove(at));
@@ -182,20 +189,16 @@ mod tests {
             }
         }
         let monitor = Monitor::new();
-        let job = Job::new(&clusters, &tiles, &queries, false, &monitor);
+        let lookup = Lookup::new(&clusters, &tiles, &queries, false, &monitor);
         for parts in 1..5 {
             let ranges = (0..parts).map(|part| tiles.len() * part / parts..tiles.len() * (part + 1) / parts).collect();
-            assert_eq!(job.run_parts(ranges).unwrap(), expected);
+            assert_eq!(lookup.run_parts(ranges).unwrap(), expected);
         }
     }
 
     #[test]
     fn any_division_finds_the_first_of_the_nearest() {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut random = fractions(1);
         for (k, p) in [(2, 1), (4, 0), (90, 3), (91, 34), (75, 300)] {
             let rows: Vec<Vec<f64>> = (0..k).map(|_| (0..p).map(|_| random() - 0.5).collect()).collect();
             check(&rows, |_| f64::INFINITY);

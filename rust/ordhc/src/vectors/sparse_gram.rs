@@ -145,7 +145,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
                 *sum = 0.0;
             }
             if poison != 0.0 {
-                let bad = row.iter().position(|x| !x.to_f64().is_finite()).unwrap_or(0);
+                let bad = row.iter().position(|x| !x.to_f64().is_finite()).expect("what isn't finite made it NaN");
                 return Err(overflow(i, i + 1 + bad, row[bad].to_f64()));
             }
             monitor.advance(costs[i])?;

@@ -14,7 +14,7 @@ use crate::tree::{Dendrogram, RawMerge};
 
 /// Ward's linkage of Euclidean distances without a matrix of pairs.
 ///
-/// Clusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, which
+/// MeanClusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, which
 /// is that of [`Rule::Ward`](crate::linkage::Rule::Ward) and of SciPy. Time is O(n^2 p), by a
 /// nearest-neighbour chain, memory O(n p): a double-precision copy of the vectors. Ties, up to rounding, take the
 /// pair with the lexicographically smallest (smallest leaf, smallest leaf).
@@ -56,7 +56,7 @@ pub fn ward_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<
 /// A thread should have this many coordinates to look at.
 const GRAIN: usize = 1 << 18;
 
-/// Clusters in the order of their smallest leaves.
+/// MeanClusters in the order of their smallest leaves.
 struct Centroids {
     tiles: Tiles,
     /// By place: the smallest leaf, and the size; nothing where a cluster is gone, and behind the last.

@@ -7,6 +7,7 @@ use crate::agglomerate::{Agglomeration, Layout, Values};
 use crate::kind::Kind;
 use crate::linkage::LanceWilliams;
 use crate::similarity::{Triangle, condensed_len};
+use crate::testkit::fractions;
 
 fn rules() -> Vec<Rule> {
     let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
@@ -167,11 +168,7 @@ proptest! {
 
 #[test]
 fn packing_and_handing_over_keep_the_tree() {
-    let mut state = 7u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut random = fractions(7);
     let values: Vec<f64> = (0..condensed_len(230)).map(|_| random()).collect();
     assert_engines_agree(&values, true, true);
     let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();

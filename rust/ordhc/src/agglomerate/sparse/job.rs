@@ -38,7 +38,7 @@ pub(crate) fn agglomerate_sparse(
     initial: Option<&Partition>,
     monitor: &Monitor,
 ) -> Result<(Dendrogram, usize)> {
-    Job::checked(pairs, rule, missing, initial, monitor)?.run(initial)
+    SparseJob::checked(pairs, rule, missing, initial, monitor)?.run(initial)
 }
 
 /// Up to this many leaves, ties that rounding might decide are left to the full matrix.
@@ -46,14 +46,14 @@ const FULL: usize = 5000;
 /// Every link is above this.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
-pub(super) struct Job<'a> {
+pub(super) struct SparseJob<'a> {
     pairs: &'a SparsePairs,
     rule: &'a Rule,
     missing: Missing,
     rules: Rules<'a>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> SparseJob<'a> {
     pub(super) fn checked(
         pairs: &'a SparsePairs,
         rule: &'a Rule,
@@ -129,12 +129,12 @@ impl<'a> Job<'a> {
 
     fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
         let n = self.pairs.n_leaves();
-        // Clusters, their merges, the order of these and the tree.
+        // Merged, their merges, the order of these and the tree.
         memory::check("the clusters", 256 * n as u64)?;
         self.rules.monitor.start(n as u64);
         let sort = |merges| RawMerge::sort(n, merges, self.rules.tolerance, self.rules.monitor);
         let initial = initial.filter(|initial| initial.n_clusters() < n);
-        let mut clusters = Clusters::leaves(n);
+        let mut clusters = Merged::leaves(n);
         let mut within = Vec::new();
         if let Some(initial) = initial {
             let of = initial.cluster_of();
@@ -181,7 +181,7 @@ impl<'a> Job<'a> {
     /// Merges clusters as their links say, within the initial clusters `within` or all of them.
     fn merge(
         &self,
-        clusters: &mut Clusters,
+        clusters: &mut Merged,
         links: impl Iterator<Item = Link> + Clone,
         within: Option<&Partition>,
     ) -> Result<()> {
@@ -228,7 +228,7 @@ impl<'a> Job<'a> {
     /// Merges clusters without links, and in the end those that are linked each to each.
     fn merge_rest<K: Summary>(
         &self,
-        clusters: &mut Clusters,
+        clusters: &mut Merged,
         below: Vec<Link>,
         within: Option<&Partition>,
     ) -> Result<()> {
@@ -240,14 +240,14 @@ impl<'a> Job<'a> {
 }
 
 /// The clusters that there are, by their smallest leaves.
-struct Clusters {
+struct Merged {
     forest: Forest,
     /// Zero for what is no cluster's smallest leaf.
     sizes: Vec<f64>,
     merges: Vec<RawMerge>,
 }
 
-impl Clusters {
+impl Merged {
     fn leaves(n: usize) -> Self {
         Self { forest: Forest::new(n), sizes: vec![1.0; n], merges: Vec::with_capacity(n - 1) }
     }

@@ -35,7 +35,7 @@ pub(super) struct Complete {
     merging: Option<[u32; 2]>,
     /// By third cluster: whether the representative of the second one is the less similar.
     is_second: Vec<bool>,
-    ready: VecDeque<Task>,
+    ready: VecDeque<Contest>,
     waiting: usize,
     sorting: Option<Sorting>,
 }
@@ -49,7 +49,7 @@ struct Join {
 
 /// What a question is for.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Task {
+pub(super) enum Contest {
     /// A match of the tournament at the end of the chain.
     Match(u32),
     /// A third cluster.
@@ -121,7 +121,7 @@ impl Complete {
         }
         let Self { brackets, active, n, .. } = self;
         let bracket = brackets[last as usize].get_or_insert_with(|| Bracket::new(*n, Self::others(active, &[last])));
-        self.ready.extend(bracket.matches().into_iter().map(Task::Match));
+        self.ready.extend(bracket.matches().into_iter().map(Contest::Match));
         self.waiting = self.ready.len();
         let Some(nearest) = bracket.winner() else { return };
         // Anything but the last but one contradicts earlier answers; merging ends the circle.
@@ -129,7 +129,7 @@ impl Complete {
             self.chain.truncate(at);
             let merging = [last.min(nearest), last.max(nearest)];
             self.merging = Some(merging);
-            self.ready.extend(Self::others(&self.active, &merging).map(Task::Third));
+            self.ready.extend(Self::others(&self.active, &merging).map(Contest::Third));
             self.waiting = self.ready.len();
         } else {
             self.chain.push(nearest);
@@ -202,18 +202,18 @@ impl Complete {
 }
 
 impl Strategy<4> for Complete {
-    type Purpose = Compared<Task>;
+    type Purpose = Compared<Contest>;
 
-    fn next(&mut self) -> Option<([u32; 4], Compared<Task>)> {
+    fn next(&mut self) -> Option<([u32; 4], Compared<Contest>)> {
         if let Some(sorting) = &mut self.sorting {
             let (at, items) = sorting.next()?;
             let pairs = items.map(|item| self.joins[item as usize].representative);
-            return Some(Compared::question(pairs, Task::Sort(at)));
+            return Some(Compared::question(pairs, Contest::Sort(at)));
         }
         let task = self.ready.pop_front()?;
         let ([a, b], other) = match task {
-            Task::Third(third) => (self.merging?, third),
-            Task::Match(at) | Task::Sort(at) => {
+            Contest::Third(third) => (self.merging?, third),
+            Contest::Match(at) | Contest::Sort(at) => {
                 let last = *self.chain.last()?;
                 (self.brackets[last as usize].as_ref()?.players(at), last)
             }
@@ -221,17 +221,17 @@ impl Strategy<4> for Complete {
         Some(Compared::question([self.representative(a, other), self.representative(b, other)], task))
     }
 
-    fn take(&mut self, compared: Compared<Task>, answer: i8) {
+    fn take(&mut self, compared: Compared<Contest>, answer: i8) {
         let (task, verdict) = compared.answered(answer);
         match task {
-            Task::Sort(at) => {
+            Contest::Sort(at) => {
                 if let Some(sorting) = &mut self.sorting {
                     sorting.take(at, verdict.is_first);
                 }
                 return;
             }
-            Task::Third(third) => self.is_second[third as usize] = verdict.is_first,
-            Task::Match(at) => {
+            Contest::Third(third) => self.is_second[third as usize] = verdict.is_first,
+            Contest::Match(at) => {
                 let bracket = self.chain.last().and_then(|&last| self.brackets[last as usize].as_mut());
                 if let Some(bracket) = bracket {
                     bracket.decide(at, verdict.is_first);

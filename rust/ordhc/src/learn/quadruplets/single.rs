@@ -34,7 +34,7 @@ pub(super) struct Single {
     changed: Vec<Vec<u32>>,
     is_changed: Vec<bool>,
     depth: usize,
-    ready: VecDeque<Task>,
+    ready: VecDeque<Duel>,
     waiting: usize,
     n_challenges: f64,
     n_matches: f64,
@@ -43,7 +43,7 @@ pub(super) struct Single {
 
 /// What a question is for.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Task {
+pub(super) enum Duel {
     /// The newest leaf inside against the best pair of a leaf.
     Challenge(u32),
     /// A match of the tournament.
@@ -134,7 +134,7 @@ impl Single {
             // The winner's side is better still.
             self.winners[at as usize] = self.winners[self.side(at, winner) as usize];
         } else {
-            self.ready.push_back(Task::Match(at));
+            self.ready.push_back(Duel::Match(at));
             self.waiting += 1;
             return;
         }
@@ -170,7 +170,7 @@ impl Single {
         self.change(self.n as u32 + leaf);
         self.depth = self.changed.len();
         let outside = (0..self.n as u32).filter(|&leaf| self.places[leaf as usize] == NONE);
-        self.ready.extend(outside.map(Task::Challenge));
+        self.ready.extend(outside.map(Duel::Challenge));
         self.waiting = self.ready.len();
     }
 
@@ -186,40 +186,40 @@ impl Single {
 }
 
 impl Strategy<4> for Single {
-    type Purpose = Compared<Task>;
+    type Purpose = Compared<Duel>;
 
-    fn next(&mut self) -> Option<([u32; 4], Compared<Task>)> {
+    fn next(&mut self) -> Option<([u32; 4], Compared<Duel>)> {
         if let Some(sorting) = &mut self.sorting {
             let (at, items) = sorting.next()?;
-            return Some(Compared::question(items.map(|item| self.pairs[item as usize]), Task::Sort(at)));
+            return Some(Compared::question(items.map(|item| self.pairs[item as usize]), Duel::Sort(at)));
         }
         let task = self.ready.pop_front()?;
         let pairs = match task {
-            Task::Challenge(leaf) => [pair(leaf, self.newest), self.best_pair(leaf)],
-            Task::Match(at) | Task::Sort(at) => {
+            Duel::Challenge(leaf) => [pair(leaf, self.newest), self.best_pair(leaf)],
+            Duel::Match(at) | Duel::Sort(at) => {
                 [2 * at, 2 * at + 1].map(|child| self.best_pair(self.winners[child as usize]))
             }
         };
         Some(Compared::question(pairs, task))
     }
 
-    fn take(&mut self, compared: Compared<Task>, answer: i8) {
+    fn take(&mut self, compared: Compared<Duel>, answer: i8) {
         let (task, verdict) = compared.answered(answer);
         match task {
-            Task::Sort(at) => {
+            Duel::Sort(at) => {
                 if let Some(sorting) = &mut self.sorting {
                     sorting.take(at, verdict.is_first);
                 }
                 return;
             }
-            Task::Challenge(leaf) => {
+            Duel::Challenge(leaf) => {
                 self.n_challenges += 1.0;
                 if verdict.is_first {
                     self.best[leaf as usize] = self.newest;
                     self.change(self.n as u32 + leaf);
                 }
             }
-            Task::Match(at) => {
+            Duel::Match(at) => {
                 self.n_matches += f64::from(u8::from(self.n_challenges > 0.0));
                 let side = 2 * at + u32::from(!verdict.is_first);
                 let winner = self.winners[side as usize];
@@ -231,7 +231,7 @@ impl Strategy<4> for Single {
         }
         self.waiting -= 1;
         if self.waiting == 0 {
-            if matches!(task, Task::Match(_)) {
+            if matches!(task, Duel::Match(_)) {
                 self.settle();
             }
             self.proceed();

@@ -111,7 +111,7 @@ impl<'a> Scanner<'a> {
                         break;
                     }
                     (Some(b')'), Some(_)) => {
-                        let siblings = open.pop().unwrap_or_default();
+                        let siblings = open.pop().expect("a node is open");
                         self.at += 1;
                         let mut node = self.node(siblings + 1);
                         self.comments_of(&mut node)?;

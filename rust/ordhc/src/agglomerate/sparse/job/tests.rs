@@ -8,6 +8,7 @@ use super::super::pairs::Pair;
 use super::*;
 use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use crate::kind::Kind;
+use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
 /// Shares, patience and filled tables: rounds to the end; a chain at once, and with hubs of three links; all in
@@ -131,7 +132,7 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
             for (missing, dissimilarity) in [(Missing::Zero, false), (Missing::Ignore, false), (Missing::Ignore, true)]
             {
                 let pairs = sparse(n, values, dissimilarity);
-                let job = || Job::checked(&pairs, rule, missing, initial, &monitor).unwrap();
+                let job = || SparseJob::checked(&pairs, rule, missing, initial, &monitor).unwrap();
                 let (expected, n_trees) = match missing {
                     Missing::Zero => (full(&pairs, rule, initial), 1),
                     Missing::Ignore => known(&pairs, rule, job().rules.tolerance, initial),
@@ -193,11 +194,7 @@ proptest! {
 /// Larger graphs, where rounds, hubs and chains all have something to do.
 #[test]
 fn larger_graphs() {
-    let mut state = 3u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = below(3);
     let n = 120;
     for (kinds, hubs) in [(3, 0), (1_000_000, 0), (5, 3), (1_000_000, 3)] {
         let mut values = Vec::new();
