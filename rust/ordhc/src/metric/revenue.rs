@@ -80,7 +80,7 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let monitor = Monitor::new();
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
-/// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
+/// assert_eq!(revenue_watched(&tree, &triplets, Some(&monitor))?, Revenue::Whole(1));
 /// assert_eq!(monitor.fraction(), 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```

@@ -68,7 +68,7 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0]], None)?;
 /// let monitor = Monitor::new();
-/// assert_eq!(satisfied_watched(&tree, &answers, &monitor)?, satisfied(&tree, &answers)?);
+/// assert_eq!(satisfied_watched(&tree, &answers, Some(&monitor))?, satisfied(&tree, &answers)?);
 /// assert_eq!(monitor.fraction(), 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```

@@ -86,7 +86,7 @@ pub struct Refined {
 /// use ordhc::refine::{Heights, Search, refine};
 /// use ordhc::{Dendrogram, Kind};
 ///
-/// let start = Dendrogram::new(vec![[0, 2], [1, 3], [4, 5]], vec![0.0; 3], false)?;
+/// let start = Dendrogram::new(vec![[0, 2], [1, 3], [4, 5]], vec![0.0; 3], Kind::Similarity)?;
 /// let similarities = Matrix::new(Values::I32(&[5, 1, 0, 1, 0, 4]), Layout::Condensed, Kind::Similarity)?;
 /// let better = refine(&start, &similarities, Heights::Average, &Search::default(), None)?;
 /// assert_eq!(better.tree.newick().to_string(), "((0,1),(2,3));");
@@ -124,9 +124,9 @@ pub fn refine(
 ///
 /// ```
 /// use ordhc::refine::{Search, refine_satisfied};
-/// use ordhc::{Dendrogram, Triplets};
+/// use ordhc::{Dendrogram, Kind, Triplets};
 ///
-/// let start = Dendrogram::new(vec![[0, 2], [3, 1]], vec![0.0; 2], false)?;
+/// let start = Dendrogram::new(vec![[0, 2], [3, 1]], vec![0.0; 2], Kind::Similarity)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], None)?;
 /// let better = refine_satisfied(&start, &answers, &Search::default(), None)?;
 /// assert_eq!((better.tree.newick().to_string().as_str(), better.gain), ("(2,(0,1));", 1.0));
