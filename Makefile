@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint fmt fuzz interrupts bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint api fmt fuzz interrupts bench reproduce clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -48,12 +48,18 @@ lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; 
 	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	cargo check --quiet --package ordhc --no-default-features --locked
+	$(BIN)/python .ci/public_api.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/house.py
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ordhc._ordhc
+
+api: $(STAMPS)/lint ## Write the listing of the crate's public API anew
+	cargo doc --package ordhc --no-deps --locked
+	$(BIN)/python .ci/public_api.py --write
 
 fmt: $(STAMPS)/lint ## Format the code
 	cargo fmt --all

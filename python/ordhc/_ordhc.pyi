@@ -1,6 +1,7 @@
 """The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -69,7 +70,22 @@ _Progress = Callable[[float], None] | None
 # (m, 3) or (m, 4) leaf ids of one of three types.
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
-class InputError(ValueError): ...
+class InputError(ValueError):
+    reason: str
+    row: int | None
+    line: int | None
+    leaves: tuple[tuple[int, ...], ...] | None
+    path: str | None
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        leaves: Iterable[Iterable[int]] | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> None: ...
+
 class OrdhcWarning(UserWarning): ...
 class InternalError(RuntimeError): ...
 
@@ -142,12 +158,14 @@ def pairs_beaten(
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: _Progress,
+    names: tuple[str, ...] | None,
 ) -> NDArray[np.float64]: ...
 def build(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: _Progress,
+    names: tuple[str, ...] | None,
 ) -> Dendrogram: ...
 
 # --- embeddings ------------------------------------------------------------------------------

@@ -44,7 +44,8 @@ def _check_unsigned(values: NDArray[Any]) -> None:
     places = np.argwhere(above)
     if len(places):
         place = tuple(places[0].tolist())
-        raise InputError(f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1")
+        reason = f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1"
+        raise InputError(reason, leaves=[place] if len(place) == 2 else None)
 
 
 def handed_over(S: ArrayLike) -> NDArray[np.float64]:

@@ -109,7 +109,7 @@ class Session(Mirror):
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
         if names is None and n_leaves is None:
-            raise InputError(f"{brief(self._path, 200)}: a new session needs names or n_leaves")
+            raise InputError("a new session needs names or n_leaves", path=brief(self._path, 200))
         if names is not None and n_leaves is not None and len(names) != n_leaves:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names or ()) if n_leaves is None else n_leaves
@@ -118,7 +118,7 @@ class Session(Mirror):
         if not Path(folder).is_dir():
             shown = brief(str(folder), 200)
             raise InputError(
-                f"{brief(self._path, 200)}: unable to open database file: there is no folder {shown}"
+                f"unable to open database file: there is no folder {shown}", path=brief(self._path, 200)
             )
         kept = {
             "format": FORMAT,
@@ -141,15 +141,17 @@ class Session(Mirror):
         self._n_leaves: int = kept["n_leaves"]
         self._width = self._store.width
         if names is not None and names != self._names:
-            raise InputError(f"{brief(self._path, 200)}: the session has other names than those given")
+            raise InputError("the session has other names than those given", path=brief(self._path, 200))
         if n_leaves is not None and n_leaves != self._n_leaves:
             raise InputError(
-                f"{brief(self._path, 200)}: the session has {self._n_leaves} leaves, not {n_leaves}"
+                f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
         for key, value in given.items():
             own = self._settings.get(key, "insertion" if key == "method" else None)
             if own != value:
-                raise InputError(f"{brief(self._path, 200)}: {key} is {own!r}, not {_checks.quoted(value)}")
+                raise InputError(
+                    f"{key} is {own!r}, not {_checks.quoted(value)}", path=brief(self._path, 200)
+                )
         try:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
@@ -289,9 +291,11 @@ class Session(Mirror):
         verdicts = _checks.whole_numbers("answers", given)
         for at in np.flatnonzero(~are_questions(leaves, self._n_leaves))[:1].tolist():
             what = "three different leaves" if width == 3 else "two different pairs of leaves"
-            raise InputError(f"row {at}: {leaves[at].tolist()} are not {what} of 0..={self._n_leaves - 1}")
+            row = leaves[at].tolist()
+            reason = f"{row} are not {what} of 0..={self._n_leaves - 1}"
+            raise InputError(reason, row=at, leaves=[row])
         for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
-            raise InputError(f"row {at}: the answer is {verdicts[at]}, outside -1..{largest}")
+            raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
         pairs = zip(leaves.tolist(), verdicts.tolist(), strict=True)
         events: list[Event] = [(IMPORT, -1, tuple(row), answer, who) for row, answer in pairs]
         events.append((USE, -1, (), None, None))

@@ -70,9 +70,8 @@ def score(
             if metrics:
                 raise
             hint = "without --metric FILE is read as comparisons; labels take --metric aari, trees"
-            raise InputError(
-                f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)"
-            ) from None
+            error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
+            raise
         metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
         specs = specs or [registry.get("metric", metrics[0])]
     else:

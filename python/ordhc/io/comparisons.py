@@ -235,7 +235,7 @@ def _read(
     suffix = suffix_of(path, SUFFIXES)
     data = read_bytes(path)
     if not data.strip():
-        raise InputError(f"{source}: the file is empty")
+        raise InputError("the file is empty", path=source)
     options["missing"] = _missing(options.get("missing", MISSING), given)
     with reading(source, "comparisons", data):
         responses = None
@@ -244,7 +244,8 @@ def _read(
             for option in ("answer", "group", "weights"):
                 if options.get(option) is not None:
                     raise InputError(
-                        f"{source}: {suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz"
+                        f"{suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz",
+                        path=source,
                     )
             parsed, responses = from_arrays(data, source, suffix, width, tuple(known[0]) if known else ())
         elif suffix == ".parquet":
@@ -255,8 +256,8 @@ def _read(
             parsed = _from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
         if by_name and parsed.names is None:
             raise InputError(
-                f"{source}: has ids, but the tree's leaves have names; "
-                "give --names FILE to say which is which"
+                "has ids, but the tree's leaves have names; give --names FILE to say which is which",
+                path=source,
             )
         if given is None and parsed.names is None:
             given = parsed.own_names
@@ -348,7 +349,7 @@ def _from_text(
         if given is not None and values is None:
             first = data.removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()[0].decode(errors="replace")
             there = _ordhc.split_table(first, delimiter, None)[0][0]
-            raise unknown_column(f"{source}:1", given, there)
+            raise unknown_column(source, given, there, 1)
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:

@@ -34,7 +34,7 @@ def tree_format(path: Source, default: str | None = None) -> str:
     if suffix:
         return FORMATS[suffix]
     if default is None:
-        raise InputError(f"{name_of(path)}: the ending is none of {', '.join(FORMATS)}")
+        raise InputError(f"the ending is none of {', '.join(FORMATS)}", path=name_of(path))
     return default
 
 
@@ -61,7 +61,7 @@ def read_tree(
     preserve_underscores = _checks.flag("preserve_underscores", preserve_underscores)
     data = read_bytes(path)
     if not data.strip():
-        raise InputError(f"{name}: the file is empty")
+        raise InputError("the file is empty", path=name)
     guess = "json" if data.lstrip().startswith(b"{") else "newick"
     kind = wanted or tree_format(path, guess)
     with reading(name, "a tree", data):
@@ -143,14 +143,14 @@ def tree_bytes(tree: Dendrogram, kind: str, progress: Progress | None = None) ->
 
 def _from_json(text: str, name: str, told: Progress) -> Dendrogram:
     def no_number(word: str) -> None:
-        raise InputError(f"{name}: {word} is no height or number of a tree")
+        raise InputError(f"{word} is no height or number of a tree", path=name)
 
     try:
         data = json.loads(text, parse_constant=no_number)
     except json.JSONDecodeError as error:
-        raise InputError(f"{name}:{error.lineno}: no JSON: {error.msg}") from None
+        raise InputError(f"no JSON: {error.msg}", path=name, line=error.lineno) from None
     except RecursionError:
-        raise InputError(f"{name}: the JSON is nested too deeply") from None
+        raise InputError("the JSON is nested too deeply", path=name) from None
     told(0.6)
     # What `ordhc cluster --json` prints has the tree inside.
     return Dendrogram.from_dict(data.get("tree", data) if isinstance(data, dict) else data)
@@ -165,10 +165,10 @@ def _from_csv(data: bytes, name: str) -> Dendrogram:
         try:
             row = [float(cell) for cell in cells]
         except ValueError:
-            raise InputError(f"{name}:{line}: {listed(cells)} is no row of numbers") from None
+            raise InputError(f"{listed(cells)} is no row of numbers", path=name, line=line) from None
         if len(row) != 4:
             hint = "; of comparisons `ordhc cluster` makes a tree" if len(row) == 3 else ""
-            raise InputError(f"{name}:{line}: {len(row)} columns instead of 4 ({_HEADER}){hint}")
+            raise InputError(f"{len(row)} columns instead of 4 ({_HEADER}){hint}", path=name, line=line)
         rows.append(row)
     return Dendrogram.from_scipy(np.array(rows, dtype=np.float64).reshape(-1, 4))
 
@@ -183,7 +183,7 @@ def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
         "scipy": ("a tree (SciPy's Z)",),
     }
     if found is not None and found[0] not in fine.get(kind, ()):
-        raise InputError(f"{name}: looks like {found[0]}, not a tree ({kind}): {found[1]}")
+        raise InputError(f"looks like {found[0]}, not a tree ({kind}): {found[1]}", path=name)
     if found is not None or kind not in ("newick", "scipy"):
         return
     first = data.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].strip().lower()
@@ -192,6 +192,7 @@ def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
     ids = kind == "newick" and len(cells) in (3, 4) and all(cell.isdigit() for cell in cells)
     if len(words.intersection(cells)) > 1 or ids:
         raise InputError(
-            f"{name}: looks like comparisons ({brief(first.decode(errors='replace'), 60)}), not a tree; "
-            "`ordhc cluster` makes one of them"
+            f"looks like comparisons ({brief(first.decode(errors='replace'), 60)}), not a tree; "
+            "`ordhc cluster` makes one of them",
+            path=name,
         )

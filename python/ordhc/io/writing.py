@@ -52,7 +52,7 @@ def write_comparisons(
             progress(1.0)
         return
     if packed or suffix not in (".npz", ".npy", ".parquet"):
-        raise InputError(f"{name_of(path)}: the ending is none of {ENDINGS}")
+        raise InputError(f"the ending is none of {ENDINGS}", path=name_of(path))
     if suffix == ".npz":
         arrays: dict[str, Any] = {"rows": data.rows, "n_leaves": data.n_leaves}
         for name in ("weights", "answers", "groups"):
@@ -66,7 +66,7 @@ def write_comparisons(
         lost = [name for name in ("weights", "names", "answers", "groups") if getattr(data, name) is not None]
         if lost:
             raise InputError(
-                f"{name_of(path)}: npy holds neither weights nor names nor {lost[-1]}; write .npz"
+                f"npy holds neither weights nor names nor {lost[-1]}; write .npz", path=name_of(path)
             )
         np.save(buffer, data.rows)
     else:

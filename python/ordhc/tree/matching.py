@@ -130,5 +130,7 @@ def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int6
                 raise InputError(_checks.unknown_name(data.names[leaf], tree.names))
         rows = np.array([place.get(name, -1) for name in data.names], dtype=np.int64)[rows]
     for row in np.flatnonzero((rows >= tree.n_leaves).any(axis=1))[:1]:
-        raise InputError(f"row {row}: leaf {rows[row].max()} is not in the tree of {tree.n_leaves} leaves")
+        leaf = rows[row].max()
+        reason = f"leaf {leaf} is not in the tree of {tree.n_leaves} leaves"
+        raise InputError(reason, row=row, leaves=[[leaf]])
     return rows

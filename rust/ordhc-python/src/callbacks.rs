@@ -144,7 +144,7 @@ pub(crate) fn update_row(
         let row = row.as_slice()?;
         if row.len() != out.len() {
             let (found, expected) = (row.len(), out.len());
-            return Err(to_py(Error::Shape(format!("the row update gave {found} values for {expected} clusters"))));
+            return Err(to_py(Error::Length { what: "values of the row update", found, of: "clusters", expected }));
         }
         out.copy_from_slice(row);
         Ok(())

@@ -40,7 +40,7 @@ fn draw<'py, const K: usize>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Drawn<'py>> {
     let long = n_comparisons > 1 << 18;
-    let planted = callbacks::run(py, long, progress, |monitor| model.draw::<K>(n_comparisons, monitor))?;
+    let planted = callbacks::run(py, long, progress, |monitor| model.draw::<K>(n_comparisons, Some(monitor)))?;
     let (m, n) = (planted.rows.len(), planted.labels.len());
     let rows = PyArray1::from_vec(py, planted.rows.into_flattened()).reshape([m, K])?;
     let labels: Vec<i64> = planted.labels.into_iter().flatten().map(i64::from).collect();

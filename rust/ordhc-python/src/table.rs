@@ -73,7 +73,7 @@ pub(crate) fn parse_table<'py>(
     let options =
         TableOptions { columns, known, weight_columns, labels, delimiter, comment, header, missing, skip_bad };
     let table = callbacks::run(py, data.len() > 1 << 22, progress.as_ref(), |monitor| {
-        ordhc::comparison::parse_table(data, &options, monitor)
+        ordhc::comparison::parse_table(data, &options, Some(monitor))
     })?;
     let found = PyDict::new(py);
     let rows: Bound<'py, PyArray2<i64>> =

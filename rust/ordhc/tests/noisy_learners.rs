@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ordhc::Dendrogram;
+use ordhc::Kind;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Learner, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
+use ordhc::tree::Ties;
 use ordhc::tree::Topology;
-use ordhc::{Dendrogram, Monitor};
 use proptest::prelude::*;
 
 fn robust(p: f64, assume: Assume, noise: Noise, parallel: usize, schedule: Schedule) -> Method {
@@ -29,13 +31,13 @@ fn methods(p: f64) -> [Method; 8] {
 }
 
 fn is_same(a: &Dendrogram, b: &Dendrogram) -> bool {
-    robinson_foulds(&Topology::of(a, true), &Topology::of(b, true)).unwrap().distance() == 0
+    robinson_foulds(&Topology::of(a, Ties::Joined), &Topology::of(b, Ties::Joined)).unwrap().distance() == 0
 }
 
 fn learned(method: Method, oracle: &mut TreeOracle, seed: u64, batch: usize) -> Box<dyn Learner> {
     let mut learner = method.learner(oracle.n_leaves(), seed).unwrap();
     let limits = Limits { batch, budget: None };
-    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
+    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None).unwrap();
     assert!(learner.done() && learner.placed() == oracle.n_leaves() && learner.remaining_estimate() == 0.0);
     assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner
@@ -59,7 +61,7 @@ fn all_trees(n: u32) -> Vec<Dendrogram> {
     }
     let tree = |(merges, _): (Vec<[u32; 2]>, _)| {
         let heights = (1..n).map(f64::from).collect();
-        Dendrogram::new(merges, heights, true).unwrap()
+        Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap()
     };
     all.into_iter().map(tree).collect()
 }
@@ -76,7 +78,7 @@ fn every_small_tree_is_found_by_right_answers() {
                 for method in all {
                     for batch in [1, usize::MAX] {
                         let learner = learned(method, &mut TreeOracle::new(tree), at as u64, batch);
-                        assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.to_newick_topology());
+                        assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.newick().to_string());
                     }
                 }
             }
@@ -91,7 +93,7 @@ fn small_trees_of_any_degree_are_found_by_right_answers() {
             let tree = random_tree(shape, n, seed).unwrap();
             for (method, batch) in methods(0.9).into_iter().flat_map(|method| [(method, 1), (method, usize::MAX)]) {
                 let learner = learned(method, &mut TreeOracle::new(&tree), seed, batch);
-                assert!(is_same(&learner.tree().unwrap(), &tree), "{method:?}: {}", tree.to_newick_topology());
+                assert!(is_same(&learner.tree().unwrap(), &tree), "{method:?}: {}", tree.newick().to_string());
             }
         }
     }
@@ -193,10 +195,10 @@ fn persistent_answers_are_never_asked_again() {
             }
             oracle.answers(questions)
         };
-        learn_with(&mut *learner, ask, Limits::default(), &Monitor::new()).unwrap();
+        learn_with(&mut *learner, ask, Limits::default(), None).unwrap();
         assert!(learner.n_asked() < 20 * n as u64);
-        let found = Topology::of(&learner.tree().unwrap(), true);
-        distance += robinson_foulds(&Topology::of(&tree, true), &found).unwrap().distance();
+        let found = Topology::of(&learner.tree().unwrap(), Ties::Joined);
+        distance += robinson_foulds(&Topology::of(&tree, Ties::Joined), &found).unwrap().distance();
     }
     // Where three leaves alone can tell, one answer in ten is wrong.
     assert!(distance < runs * 2 * n as u64 / 5, "{distance}");
@@ -243,7 +245,7 @@ fn budgets_failures_and_estimates() {
             let limits = Limits { batch: 7, budget: Some(40) };
             let before = learner.n_answered();
             estimates.push((before as f64, learner.remaining_estimate()));
-            if learn_with(&mut *learner, &mut unreliable, limits, &Monitor::new()).is_ok() && !learner.done() {
+            if learn_with(&mut *learner, &mut unreliable, limits, None).is_ok() && !learner.done() {
                 assert_eq!(learner.n_answered(), before + 40);
             }
         }
@@ -339,7 +341,7 @@ fn the_paper_learns_binary_trees_or_none() {
             let mut learner = Method::RobustPaper { p: 0.9, delta: 0.05 }.learner(9, seed).unwrap();
             let batch = if seed % 2 == 0 { 1 } else { usize::MAX };
             let limits = Limits { batch, budget: None };
-            let error = learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new());
+            let error = learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None);
             if is_binary(&tree) {
                 assert!(error.is_ok());
                 continue;
@@ -353,7 +355,7 @@ fn the_paper_learns_binary_trees_or_none() {
 }
 
 fn is_binary(tree: &Dendrogram) -> bool {
-    Topology::of(tree, true).n_nodes() == 2 * tree.n_leaves() - 1
+    Topology::of(tree, Ties::Joined).n_nodes() == 2 * tree.n_leaves() - 1
 }
 
 fn lcg(mut state: u64) -> impl FnMut(usize) -> usize {

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::parallel;
 use crate::similarity::Triangle;
 
 /// The numbers of a matrix.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Values<'a> {
     /// Double precision.
     F64(&'a [f64]),
@@ -22,12 +24,18 @@ pub enum Values<'a> {
 
 /// How the pairs are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
     /// (n, n), row by row; the diagonal is ignored.
     Square,
     /// The upper triangle without the diagonal, row by row, as SciPy orders it.
     Condensed,
 }
+
+named!(Layout, "layout", {
+    "square": Self::Square => Self::Square,
+    "condensed": Self::Condensed => Self::Condensed,
+});
 
 /// A symmetric matrix of similarities or dissimilarities, checked.
 #[derive(Debug, Clone, Copy)]
@@ -116,24 +124,23 @@ impl<'a> Matrix<'a> {
     /// What is wrong, with the place and the value.
     ///
     /// ```
+    /// use ordhc::Kind;
     /// use ordhc::agglomerate::{Layout, Matrix, Values};
     ///
     /// let bad = [0.0, 1.0, 2.0, 0.0];
-    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, false).unwrap_err();
+    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, Kind::Similarity).unwrap_err();
     /// assert!(error.to_string().starts_with("the matrix is not symmetric: [0, 1] is 1 but [1, 0] is 2"));
     /// ```
-    pub fn new(values: Values<'a>, layout: Layout, dissimilarity: bool) -> Result<Self> {
+    pub fn new(values: Values<'a>, layout: Layout, kind: Kind) -> Result<Self> {
         let len = with_values!(values, slice => slice.len());
         let n = match layout {
             Layout::Square => (len as f64).sqrt().round() as usize,
             Layout::Condensed => Triangle::of_pairs(len)?.n_leaves(),
         };
         if layout == Layout::Square && n * n != len {
-            return Err(Error::Shape(format!("{len} values are no square matrix")));
+            return Err(Error::Argument(format!("{len} values are no square matrix")));
         }
-        if n == 0 {
-            return Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into()));
-        }
+        check_n_leaves(n)?;
         let facts = with_values!(values, slice => scan(slice, layout, n))?;
         if facts.largest > f64::MAX / (n as f64 * n as f64) {
             return Err(Error::Argument(format!(
@@ -147,7 +154,7 @@ impl<'a> Matrix<'a> {
                 facts.largest
             )));
         }
-        Ok(Self { values, layout, n, dissimilarity, facts, unit: 1.0 })
+        Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
     }
 
     /// The number of leaves.
@@ -155,8 +162,12 @@ impl<'a> Matrix<'a> {
         self.n
     }
 
-    /// Whether smaller values are closer.
-    pub fn is_dissimilarity(&self) -> bool {
+    /// Whether larger or smaller values are closer.
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.dissimilarity)
+    }
+
+    pub(crate) fn is_dissimilarity(&self) -> bool {
         self.dissimilarity
     }
 
@@ -263,7 +274,7 @@ fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
             if !seen.finite() {
                 let at = values.iter().position(|x| !x.float().is_finite()).unwrap_or(0);
                 let (i, j) = Triangle::new(n).pair(at);
-                return Err(not_finite(format!("condensed position {at} (pair [{i}, {j}])"), values[at].float()));
+                return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
             }
             Ok(seen.facts(true))
         }
@@ -280,20 +291,18 @@ fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
             }
             if !all.finite() {
                 let at = (0..n * n).find(|&at| at / n != at % n && !values[at].float().is_finite()).unwrap_or(0);
-                return Err(not_finite(format!("[{}, {}]", at / n, at % n), values[at].float()));
+                return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
             }
             if let Some((i, j)) = bad {
                 let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
-                return Err(Error::Shape(format!(
-                    "the matrix is not symmetric: [{i}, {j}] is {a} but [{j}, {i}] is {b} (relative difference at most {ASYMMETRY:e})"
-                )));
+                return Err(Error::Asymmetric { i, j, value: a, other: b, tolerance: ASYMMETRY });
             }
             Ok(all.facts(symmetric))
         }
     }
 }
 
-fn not_finite(place: String, value: f64) -> Error {
+fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
@@ -407,7 +416,7 @@ mod tests {
     use crate::similarity::condensed_len;
 
     fn message(values: &[f64], layout: Layout) -> String {
-        Matrix::new(Values::F64(values), layout, false).unwrap_err().to_string()
+        Matrix::new(Values::F64(values), layout, Kind::Similarity).unwrap_err().to_string()
     }
 
     #[test]
@@ -418,13 +427,15 @@ mod tests {
         assert!(message(&[1.0, 2.0, 3.0, 4.0, nan, 6.0], Layout::Condensed).contains("position 4 (pair [1, 3])"));
         assert!(message(&[0.0; 3], Layout::Square).contains("no square matrix"));
         assert!(message(&[0.0; 5], Layout::Condensed).contains("n(n-1)/2"));
-        assert!(message(&[], Layout::Square).contains("0 leaves"));
+        assert!(message(&[], Layout::Square).contains("n_leaves = 0"));
         assert!(message(&[1e308; 9], Layout::Square).contains("overflow"));
     }
 
     #[test]
     fn the_diagonal_may_be_anything() {
-        assert!(Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, false).is_ok());
+        assert!(
+            Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, Kind::Similarity).is_ok()
+        );
     }
 
     #[test]
@@ -445,7 +456,7 @@ mod tests {
                     (Values::I64(&wide), Layout::Square),
                     (Values::F32(&single), Layout::Square),
                 ] {
-                    let matrix = Matrix::new(values, layout, dissimilarity).unwrap();
+                    let matrix = Matrix::new(values, layout, Kind::of(dissimilarity)).unwrap();
                     assert!(matrix.facts().whole);
                     let mut out = vec![0.0; condensed_len(n)];
                     matrix.write_condensed(true, &mut out, &Monitor::new()).unwrap();
@@ -480,7 +491,7 @@ mod tests {
             facts,
             unit: 1.0,
         };
-        let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, false).unwrap();
+        let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, Kind::Similarity).unwrap();
         for (i, before, after) in [(0, vec![], vec![1.0, 2.0]), (1, vec![3.0], vec![5.0]), (2, vec![6.0, 7.0], vec![])]
         {
             assert_eq!(parts(&square, i), [before, after.clone()]);
@@ -491,7 +502,7 @@ mod tests {
     #[test]
     fn slight_asymmetry_takes_the_mean() {
         let values = [0.0, 1.0, 1.0 + 1e-12, 0.0];
-        let matrix = Matrix::new(Values::F64(&values), Layout::Square, false).unwrap();
+        let matrix = Matrix::new(Values::F64(&values), Layout::Square, Kind::Similarity).unwrap();
         let mut out = [0.0];
         matrix.write_condensed(false, &mut out, &Monitor::new()).unwrap();
         assert_eq!(out[0], 0.5 * (1.0 + 1e-12) + 0.5);

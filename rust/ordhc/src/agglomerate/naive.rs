@@ -9,7 +9,8 @@ use crate::tree::{Dendrogram, RawMerge};
 ///
 /// # Errors
 /// What the linkage reports; [`crate::Error::Interrupted`].
-pub fn naive(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = linkage.n_leaves();
     Dendrogram::in_order(n, merges(linkage, monitor)?)
 }

@@ -12,7 +12,8 @@ use crate::tree::{Dendrogram, RawMerge};
 ///
 /// # Errors
 /// What the linkage reports; [`crate::Error::Interrupted`].
-pub fn nearest_pair(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = linkage.n_leaves();
     Dendrogram::in_order(n, merges(linkage, monitor)?)
 }

@@ -10,6 +10,7 @@ use crate::monitor::Monitor;
 ///
 /// Made from vectors and slices of rows. Methods read all types as `i32`, so that they exist once.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum LeafRows<'a, const K: usize> {
     /// At most 256 leaves.
     U8(Cow<'a, [[u8; K]]>),

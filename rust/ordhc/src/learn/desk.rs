@@ -7,6 +7,7 @@ use crate::error::Result;
 
 /// What happens at a [`Desk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event<const K: usize = 3> {
     /// So many questions are wanted: the learner is asked for what is missing.
     Wanted(u64),
@@ -359,7 +360,7 @@ mod tests {
     type State = (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool);
 
     fn state(desk: &Desk) -> State {
-        let tree = desk.learner().tree().unwrap().to_newick_topology();
+        let tree = desk.learner().tree().unwrap().newick().to_string();
         (desk.open(99, &[]), desk.waiting(99), tree, desk.done())
     }
 
@@ -432,7 +433,7 @@ mod tests {
             }
             let want = told(0, 1, &[]);
             prop_assert_eq!(want.learner().n_leaves(), 8);
-            let tree = one.learner().tree().unwrap().to_newick_topology();
+            let tree = one.learner().tree().unwrap().newick().to_string();
             for pair in ["(0,1)", "(2,3)", "(4,5)", "(6,7)"] {
                 prop_assert!(tree.contains(pair), "{}", tree);
             }

@@ -183,7 +183,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn error(&self, message: &str) -> Error {
-        Error::Argument(format!("formula `{}`: {message}", self.text))
+        Error::Formula { formula: self.text.to_string(), reason: message.to_string() }
     }
 
     fn peek(&mut self) -> Option<char> {

@@ -56,9 +56,9 @@ impl Revenue {
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue};
-/// use ordhc::{Dendrogram, Triplets};
+/// use ordhc::{Dendrogram, Kind, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// assert_eq!(revenue(&tree, &triplets)?, Revenue::Whole(1));
 /// # Ok::<(), ordhc::Error>(())
@@ -74,9 +74,9 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue_watched};
-/// use ordhc::{Dendrogram, Monitor, Triplets};
+/// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let monitor = Monitor::new();
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
@@ -110,9 +110,9 @@ pub fn revenue_watched<const K: usize>(
 ///
 /// ```
 /// use ordhc::metric::{best_revenue, revenue};
-/// use ordhc::{Dendrogram, Triplets};
+/// use ordhc::{Dendrogram, Kind, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// let normalized = revenue(&tree, &triplets)?.to_f64() / best_revenue(&triplets)?.to_f64();
 /// assert_eq!(normalized, 1.0 / 3.0);
@@ -161,10 +161,11 @@ fn sum<const K: usize>(
 mod tests {
     use super::*;
     use crate::comparison::{Quadruplets, Triplets};
+    use crate::kind::Kind;
 
     #[test]
     fn tables_and_questions_agree() {
-        let tree = Dendrogram::new(vec![[0, 3], [1, 2], [5, 6], [4, 7]], vec![0.0; 4], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 3], [1, 2], [5, 6], [4, 7]], vec![0.0; 4], Kind::Dissimilarity).unwrap();
         let all: Vec<[i32; 3]> = (0..5)
             .flat_map(|i| (0..5).flat_map(move |j| (0..5).map(move |k| [i, j, k])))
             .filter(|[i, j, k]| i != j && i != k && j < k)
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn no_revenue_is_above_the_best() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let rows = vec![[0, 1, 2], [1, 0, 2], [1, 0, 2]];
         let triplets = Triplets::new(rows.clone(), None).unwrap();
         assert_eq!(best_revenue(&triplets), Ok(Revenue::Whole(3)));
@@ -202,12 +203,15 @@ mod tests {
         assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
         let none = Triplets::new(Vec::<[i32; 3]>::new(), Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
-        assert_eq!(revenue(&Dendrogram::new(vec![], vec![], true).unwrap(), &none), Ok(Revenue::Whole(0)));
+        assert_eq!(
+            revenue(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), &none),
+            Ok(Revenue::Whole(0))
+        );
     }
 
     #[test]
     fn ids_of_any_width() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let scores = |found: [Result<Revenue>; 2]| assert_eq!(found, [Ok(Revenue::Whole(0)), Ok(Revenue::Whole(2))]);
         let narrow = Triplets::new(vec![[0u8, 1, 2], [0, 2, 1]], None).unwrap();
         scores([revenue(&tree, &narrow), best_revenue(&narrow)]);
@@ -217,7 +221,7 @@ mod tests {
 
     #[test]
     fn weights_of_any_size() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let weighted = |rows, weights: Vec<f64>| {
             let triplets = Triplets::new(rows, None).unwrap().with_weights(weights).unwrap();
             (revenue(&tree, &triplets), best_revenue(&triplets))

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::condensed::{condensed_len, row_start, triangle_ranges};
 use super::kernel::{Found, Kernel};
+use super::triangle::Triangle;
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -106,12 +107,11 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     let limit = "weights are too large: divide all by the largest one";
     let what = "the kernel";
     if let Some(i) = diagonal.iter().position(|x| !x.is_finite()) {
-        return Err(Error::BadValue { what, place: format!("[{i}, {i}]"), value: diagonal[i], limit });
+        return Err(Error::BadValue { what, place: Position::Pair(i, i), value: diagonal[i], limit });
     }
     let Some(at) = pairs.iter().position(|x| !x.is_finite()) else { return Ok(()) };
-    let first = |i: usize| condensed_len(n) - condensed_len(n - i);
-    let i = (0..n).rev().find(|&i| first(i) <= at).unwrap_or(0);
-    Err(Error::BadValue { what, place: format!("[{i}, {}]", at - first(i) + i + 1), value: pairs[at], limit })
+    let (i, j) = Triangle::new(n).pair(at);
+    Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
 /// The answers whose context is in `range`, gathered by context.

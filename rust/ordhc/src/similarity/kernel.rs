@@ -32,14 +32,15 @@ pub struct Kernel {
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, similarity::mulk3};
+/// use ordhc::{Triplets, similarity::mulk3};
 ///
 /// let triplets = Triplets::new(vec![[0, 2, 3], [1, 2, 3], [0, 1, 3]], None)?;
-/// let kernel = mulk3(&triplets, false, &Monitor::new())?;
+/// let kernel = mulk3(&triplets, false, None)?;
 /// assert_eq!((kernel.pairs[0], kernel.diagonal[0]), (1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: Option<&Monitor>) -> Result<Kernel> {
+    watched!(monitor);
     let n = triplets.n_leaves();
     let found = match dense_kernel::mulk3(triplets, monitor)? {
         Some(found) => found,
@@ -81,14 +82,15 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) 
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Monitor, Quadruplets, similarity::mulk4};
+/// use ordhc::{Quadruplets, similarity::mulk4};
 ///
 /// // {0, 4} and {1, 4} are both closer than {2, 3}: leaves 0 and 1 agree once.
 /// let quadruplets = Quadruplets::new(vec![[0, 4, 2, 3], [1, 4, 3, 2]], None)?;
-/// assert_eq!(mulk4(&quadruplets, &Monitor::new())?.pairs[0], 1.0);
+/// assert_eq!(mulk4(&quadruplets, None)?.pairs[0], 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Result<Kernel> {
+    watched!(monitor);
     let n = quadruplets.n_leaves();
     let pair = |a: usize, b: usize| pair_index(n, a.min(b), a.max(b)) as u64;
     let say = |row: &[i32; 4]| {
@@ -158,9 +160,9 @@ mod tests {
             if let Some(weights) = weights {
                 data = data.with_weights(weights).unwrap();
             }
-            let found = mulk3(&data, false, &Monitor::new()).unwrap();
+            let found = mulk3(&data, false, None).unwrap();
             prop_assert!(close(&found.pairs, &raw.pairs) && close(&found.diagonal, &raw.diagonal));
-            let normal = mulk3(&data, true, &Monitor::new()).unwrap();
+            let normal = mulk3(&data, true, None).unwrap();
             for i in 0..6 {
                 for j in i + 1..6 {
                     let at = pair_index(6, i, j);

@@ -26,7 +26,7 @@ impl Partition {
     /// No leaves.
     pub fn new(labels: &[i64]) -> Result<Self> {
         if labels.is_empty() {
-            return Err(Error::Shape("a partition of 0 leaves".into()));
+            return Err(Error::out_of_range("n_leaves", 0, "1..: a partition of nothing"));
         }
         let mut number = std::collections::HashMap::new();
         let mut clusters: Vec<Vec<usize>> = Vec::new();
@@ -70,7 +70,12 @@ impl Partition {
     /// Fails unless the partition is one of `n_leaves` leaves.
     pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
         if self.n_leaves() != n_leaves {
-            return Err(Error::Shape(format!("initial clusters of {} leaves for {n_leaves} leaves", self.n_leaves())));
+            return Err(Error::Length {
+                what: "labels of initial clusters",
+                found: self.n_leaves(),
+                of: "leaves",
+                expected: n_leaves,
+            });
         }
         Ok(())
     }
