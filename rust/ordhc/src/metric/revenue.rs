@@ -74,9 +74,9 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue_watched};
-/// use ordhc::{Dendrogram, Monitor, Triplets};
+/// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let monitor = Monitor::new();
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
