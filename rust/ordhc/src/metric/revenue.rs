@@ -64,7 +64,7 @@ impl Revenue {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
-    revenue_watched(tree, comparisons, &Monitor::new())
+    revenue_watched(tree, comparisons, None)
 }
 
 /// [`revenue`] with a monitor.
@@ -73,6 +73,7 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// As [`revenue`]; [`Error::Interrupted`].
 ///
 /// ```
+/// use ordhc::Kind;
 /// use ordhc::metric::{Revenue, revenue_watched};
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
@@ -86,8 +87,9 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 pub fn revenue_watched<const K: usize>(
     tree: &Dendrogram,
     comparisons: &Comparisons<'_, K>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Revenue> {
+    watched!(monitor);
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();

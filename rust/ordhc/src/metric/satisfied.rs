@@ -52,7 +52,7 @@ impl Satisfied {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Satisfied> {
-    satisfied_watched(tree, comparisons, &Monitor::new())
+    satisfied_watched(tree, comparisons, None)
 }
 
 /// [`satisfied`] with a monitor.
@@ -61,6 +61,7 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 /// As [`satisfied`]; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
+/// use ordhc::Kind;
 /// use ordhc::metric::{satisfied, satisfied_watched};
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
@@ -74,8 +75,9 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 pub fn satisfied_watched<const K: usize>(
     tree: &Dendrogram,
     comparisons: &Comparisons<'_, K>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Satisfied> {
+    watched!(monitor);
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let rows = comparisons.rows();
