@@ -146,7 +146,9 @@ def test_leaves_without_answers_in_a_resample_are_last():
 def test_progress_and_its_errors():
     told = []
     ordhc.bootstrap(PLANTED, method="mulk3-al", n_resamples=5, progress=told.append)
-    assert told == [0.2, 0.4, 0.6, 0.8, 1.0]
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert len({share for share in told if share < 1}) >= 6
     told.clear()
     ordhc.bootstrap(PLANTED, n_resamples=5, progress=told.append)
     assert told[-1] == 1.0

@@ -75,7 +75,7 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// ```
 /// use ordhc::Kind;
 /// use ordhc::metric::{Revenue, revenue_watched};
-/// use ordhc::{Dendrogram, Monitor, Triplets};
+/// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let monitor = Monitor::new();

@@ -63,7 +63,7 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 /// ```
 /// use ordhc::Kind;
 /// use ordhc::metric::{satisfied, satisfied_watched};
-/// use ordhc::{Dendrogram, Monitor, Triplets};
+/// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0]], None)?;
