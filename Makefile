@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint fmt fuzz interrupts bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint api fmt fuzz interrupts bench reproduce clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -48,12 +48,18 @@ lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; 
 	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	cargo check --quiet --package ordhc --no-default-features --locked
+	$(BIN)/python .ci/public_api.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/house.py
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ordhc._ordhc
+
+api: $(STAMPS)/lint ## Write the listing of the crate's public API anew
+	cargo doc --package ordhc --no-deps --locked
+	$(BIN)/python .ci/public_api.py --write
 
 fmt: $(STAMPS)/lint ## Format the code
 	cargo fmt --all
@@ -97,6 +103,8 @@ clean: ## Remove what was built
 	find python plugins -name '__pycache__' -prune -exec rm -rf {} + -o -name '*.so' -exec rm -f {} +
 
 PIP := $(BIN)/python -m pip install --quiet
+# With the build tools that are there already.
+BUILD := PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation
 
 $(STAMPS)/venv:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.11 ...")'
@@ -110,13 +118,13 @@ $(STAMPS)/venv:
 # Python files are used as they are, so only what is compiled is ever out of date.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES)
 	$(call say,Downloading what the package needs and compiling the engine: about a minute)
-	$(PIP) --no-build-isolation --editable '.[plot]'
+	$(BUILD) --editable '.[plot]'
 	touch $@
 
 $(STAMPS)/tests: $(STAMPS)/package $(wildcard $(PLUGINS:%=%/pyproject.toml))
 	$(call say,Downloading what the tests need: half a minute)
 	$(PIP) --group test
-	for plugin in $(PLUGINS); do $(PIP) --no-build-isolation --editable ./$$plugin || exit 1; done
+	for plugin in $(PLUGINS); do $(BUILD) --editable ./$$plugin || exit 1; done
 	touch $@
 
 $(STAMPS)/lint: $(STAMPS)/tests

@@ -110,7 +110,7 @@ def quality(multiples, n_seeds):
         "tSTE-AL, paper's descent": {"method": "tste-al", "solver": "paper"},
         "tSTE-AL, d = 3": {"method": "tste-al", "n_components": 3},
         "FORTE-AL": {"method": "forte-al"},
-        "complete-AL": {"method": "complete-al"},
+        "completion-AL": {"method": "completion-al"},
     }
     rows = []
     for multiple in multiples:

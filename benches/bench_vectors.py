@@ -2,7 +2,7 @@
 
 Groups are dense, sparse, free, growth and others; by default all. scikit-learn does what the paper on dot
 products does: AgglomerativeClustering on the largest dot product less the others, in float64. --large adds
-scikit-learn at n = 20,000 (12 GB) and matrix-free runs of 100,000 and 200,000. Sparse vectors are 20
+scikit-learn at n = 20,000 (12 GB) and runs without a matrix of 100,000 and 200,000. Sparse vectors are 20
 Newsgroups where ORDHC_DATA names a folder with newsgroups_train_counts.npz, else random with as many
 values.
 """
@@ -127,13 +127,13 @@ def free():
     rows = []
     for n in (5000, 20_000):
         X = scores(n)
-        works = {"ordhc, matrix-free": lambda X=X: ordhc.cluster(X, method="dot-al", memory="vectors")}
+        works = {"ordhc, vectors": lambda X=X: ordhc.cluster(X, method="dot-al", memory="vectors")}
         if n <= 10_000 or LARGE:
             works["scikit-learn"] = lambda X=X: sklearn_average(X)
         medians = alternating(works, 3)
         memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al', memory='vectors')")
         for name, seconds in medians.items():
-            ratio = f"{seconds / medians['ordhc, matrix-free']:.1f}"
+            ratio = f"{seconds / medians['ordhc, vectors']:.1f}"
             used = memory if name.startswith("ordhc") else ("-", "-")
             rows.append((f"{n:,}", name, f"{seconds:.2f}", ratio, *used))
     print("Average linkage of dot products of r = 34 scores without a matrix, medians of 3\n")
@@ -150,7 +150,7 @@ def growth():
         order = "-" if before is None else f"{np.log2(seconds / before):.2f}"
         rows.append((f"{n:,}", f"{seconds:.1f}", order, *memory))
         before = seconds
-    print("Growth of the matrix-free engine, r = 34, once each; the exponent is that of a doubling of n\n")
+    print("Growth without a matrix, r = 34, once each; the exponent is that of a doubling of n\n")
     table(("n", "s", "exponent", "peak MB", "before"), rows)
 
 
@@ -172,7 +172,7 @@ def others():
             return ordhc.cluster(X, similarity="euclidean", linkage=linkage, memory=memory)
 
         works = {
-            "ordhc, matrix-free": lambda by=ordhc_by: by("vectors"),
+            "ordhc, vectors": lambda by=ordhc_by: by("vectors"),
             "ordhc, matrix": lambda by=ordhc_by: by("matrix"),
             "ordhc, auto": lambda by=ordhc_by: by("auto"),
             "fastcluster.linkage_vector": lambda X=X, linkage=linkage: fastcluster.linkage_vector(X, linkage),

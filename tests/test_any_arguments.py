@@ -156,6 +156,7 @@ CALLS = {
     "Dendrogram.with_leaf_heights": (TREE.with_leaf_heights, {"leaf_heights": None}),
     "Dendrogram.with_names": (TREE.with_names, {"names": None}),
     "Dendrogram.with_node_names": (TREE.with_node_names, {"node_names": None}),
+    "Dendrogram.with_settings": (TREE.with_settings, {"settings": {"linkage": "by hand"}}),
     "Dendrogram.with_support": (TREE.with_support, {"support": None}),
     "Dendrogram.from_dict values": (
         lambda **given: ordhc.Dendrogram.from_dict({**TREE.to_dict(), **given}),

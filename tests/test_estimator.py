@@ -223,8 +223,8 @@ BAD = [
     (lambda m: m.set_params(method="adds3").fit(GOOD), "unknown method 'adds3' (did you mean adds3-al"),
     (lambda m: m.fit([(0, 1, 2, 3)]), "similarity 'adds3' with linkage 'average' takes triplets, not"),
     (lambda m: m.fit(GOOD).score([(0, 1, 3)]), "row 0: leaf 3 is not in the tree of 3 leaves"),
-    (lambda m: m.fit(GOOD).score(Triplets([], 3)), "no comparisons to score"),
-    (lambda m: m.fit(GOOD).score(GOOD, sample_weight=[0, 0]), "no comparisons to score"),
+    (lambda m: m.fit(GOOD).score(Triplets([], 3)), "no comparisons (of positive weight)"),
+    (lambda m: m.fit(GOOD).score(GOOD, sample_weight=[0, 0]), "no comparisons (of positive weight)"),
 ]
 
 

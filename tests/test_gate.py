@@ -49,8 +49,6 @@ def between(value, **more):
 
 
 MASKED = np.ma.MaskedArray([1, 2], mask=[0, 1])
-# How NumPy writes 1e400 differs.
-LONG = "x[1] is "
 PARAMETERS = {"a": 1, "b": 2}
 
 TAKEN = {
@@ -70,11 +68,13 @@ TAKEN = {
     "number": (between(0.5), 0.5),
     "low end": (between(0), 0.0),
     "high end": (between(1), 1.0),
+    "between open ends": (between(0.5, open_ends=True), 0.5),
     "number in an array": (between(np.array(0.5)), 0.5),
     "number without limits": (_checks.number("x", -1e300), -1e300),
     "fraction": (between(fractions.Fraction(1, 4)), 0.25),
     "flag": (_checks.flag("f", False), False),
     "flag of NumPy": (_checks.flag("f", np.True_), True),
+    "flag 0": (_checks.flag("f", 0), False),
     "flag 1": (_checks.flag("f", 1), True),
     "choice": (_checks.choice("c", np.str_("a"), ["a", "b"]), "a"),
     "callback": (_checks.callback("c", len), len),
@@ -95,6 +95,7 @@ TAKEN = {
     "large unsigned": (_checks.whole_numbers("k", np.array([2**63 - 1], dtype="u8")), [2**63 - 1]),
     "objects": (_checks.whole_numbers("k", np.array([[1, 2.0]], dtype=object)), [[1, 2]]),
     "the least object": (_checks.whole_numbers("k", np.array([-(2**63)], dtype=object)), [-(2**63)]),
+    "the largest object": (_checks.whole_numbers("k", np.array([2**63 - 1], "O")), [2**63 - 1]),
     "none of them": (_checks.whole_numbers("k", np.zeros((0, 3), dtype="U1")), []),
     "at least": (_checks.whole_numbers("k", [2, 3], at_least=2), [2, 3]),
     "one number": (_checks.whole_numbers("k", 7), 7),
@@ -144,6 +145,9 @@ REFUSED = {
     "f = None is neither True nor False": lambda: _checks.flag("f", None),
     "c is 'x', not one of a, b": lambda: _checks.choice("c", "x", ["a", "b"]),
     "c is 3, not one of a, b": lambda: _checks.choice("c", 3, ["a", "b"]),
+    "c is array(['a'], dtype='<U1'), not one of a, b": lambda: _checks.choice(
+        "c", np.array(["a"]), ["a", "b"]
+    ),
     "c = 3 cannot be called": lambda: _checks.callback("c", 3),
     "path = b'a' is no path of a file": lambda: _checks.path(b"a"),
     "path = '' is no path of a file": lambda: _checks.path(""),
@@ -183,7 +187,6 @@ REFUSED = {
     "x[1] is None; x must be numbers": lambda: _checks.numbers_of("x", [1, None]),
     "x[1, 0] is '2'; x must be numbers": lambda: _checks.numbers_of("x", np.array([[1], ["2"]], "O")),
     "x must be numbers: ": lambda: _checks.numbers_of("x", np.array([RealFails(1)], "O")),
-    LONG: lambda: _checks.numbers_of("x", np.array(["1", "1e400"]).astype("g")),
     "k has shape (2,); (3,) is needed": lambda: _checks.whole_numbers("k", [1, 2], (3,)),
     "k of type <U1 are no whole numbers": lambda: _checks.whole_numbers("k", ["a"]),
     "k of type bool are no whole numbers": lambda: _checks.whole_numbers("k", [True]),
@@ -201,6 +204,12 @@ REFUSED = {
 }
 
 
+if np.finfo("g").nmant > 52:
+    # Not on every machine is there more than double precision.
+    REFUSED["x[1] is "] = lambda: _checks.numbers_of("x", np.array(["1", "1e400"]).astype("g"))
+    REFUSED["k[0] = np.longdouble('4503599627370496.25') is no"] = lambda: _checks.whole_numbers(
+        "k", np.array([2**52], "g") + np.longdouble(0.25)
+    )
 if hasattr(np.dtypes, "StringDType"):
     STRINGS = np.array(["b"], dtype=np.dtypes.StringDType())
     REFUSED["x must be numbers, not text such as 'b'"] = lambda: _checks.numbers_of("x", STRINGS)

@@ -237,7 +237,7 @@ def test_tie_seed_gives_another_order_of_ties_reproducibly():
         ([[0, 1, 2], [1, 0, 3]], "shape (2, 3)"),
         ([1, 2, 3, 4], "n(n-1)/2"),
         (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
-        (np.zeros((0, 0)), "0 leaves"),
+        (np.zeros((0, 0)), "n_leaves = 0"),
         ([["a", "b"], ["c", "d"]], "no similarities"),
         (np.full((3, 3), 1e308), "overflow"),
         (np.array([2**60, 1, 1]), "2^53"),

@@ -133,7 +133,7 @@ def test_joined_merges_are_checked():
     for options, part in [
         ({"joined": [True, False]}, "merge 0 is joined with merge 1, but stands at 1, not at 2"),
         ({"joined": [0, 1]}, "joined has type int64"),
-        ({"joined": [False]}, "1 marks of joined merges for 3 leaves"),
+        ({"joined": [False]}, "1 marks of joined merges for 2 merges"),
         ({"node_names": ["x"]}, "node_names are 1; one per merge, 2, is needed"),
         ({"node_names": ["x", 3]}, "node_names[1] is 3 of type int"),
         ({"branch_lengths": [1.0]}, "branch_lengths has shape (1,); (5,) is needed"),

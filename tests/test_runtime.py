@@ -1,4 +1,4 @@
-"""Panics, threads and memory that cannot be had, forks: what happens at the border of the engine."""
+"""Panics, threads and memory that cannot be had, forks: what happens at the border of the crate."""
 
 import pickle
 import subprocess

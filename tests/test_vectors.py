@@ -187,8 +187,8 @@ def test_duplicates_and_zeros():
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        ([[1.0, np.nan]], "row 0, column 1: nan is not finite"),
-        (sp.csr_matrix([[0, 1.0], [0, np.inf]]), "row 1, column 1: inf is not finite"),
+        ([[1.0, np.nan]], "row 0: column 1: nan is not finite"),
+        (sp.csr_matrix([[0, 1.0], [0, np.inf]]), "row 1: column 1: inf is not finite"),
         (np.zeros((0, 3)), r"shape \(0, 3\)"),
         ([1.0, 2.0], r"shape \(2,\)"),
         ([["a"]], "must be numbers, not text"),

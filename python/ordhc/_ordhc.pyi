@@ -1,6 +1,7 @@
-"""The engine, compiled from Rust. Arrays in, arrays out; names and files are Python's business."""
+"""The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -69,7 +70,22 @@ _Progress = Callable[[float], None] | None
 # (m, 3) or (m, 4) leaf ids of one of three types.
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
-class InputError(ValueError): ...
+class InputError(ValueError):
+    reason: str
+    row: int | None
+    line: int | None
+    leaves: tuple[tuple[int, ...], ...] | None
+    path: str | None
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        leaves: Iterable[Iterable[int]] | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> None: ...
+
 class OrdhcWarning(UserWarning): ...
 class InternalError(RuntimeError): ...
 
@@ -90,6 +106,7 @@ def parse_table(
     header: bool | None,
     missing: list[str],
     skip_bad: bool,
+    progress: _Progress,
 ) -> dict[str, Any]: ...
 def split_table(
     data: str, delimiter: str | None, comment: str | None
@@ -141,12 +158,14 @@ def pairs_beaten(
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: _Progress,
+    names: tuple[str, ...] | None,
 ) -> NDArray[np.float64]: ...
 def build(
     rows: _Rows,
     weights: NDArray[np.float64] | None,
     n_leaves: int,
     progress: _Progress,
+    names: tuple[str, ...] | None,
 ) -> Dendrogram: ...
 
 # --- embeddings ------------------------------------------------------------------------------
@@ -248,7 +267,7 @@ class Dendrogram:
     ) -> Dendrogram: ...
     @staticmethod
     def from_newick(
-        text: str, preserve_underscores: bool
+        text: str, preserve_underscores: bool, progress: _Progress
     ) -> tuple[
         Dendrogram,
         list[str],
@@ -275,6 +294,7 @@ class Dendrogram:
         *,
         lengths: bool,
         heights: bool,
+        progress: _Progress,
     ) -> str: ...
     def check_joined(self, joined: NDArray[np.bool_]) -> None: ...
     def in_order_of_children(self, joined: NDArray[np.bool_]) -> Dendrogram: ...
@@ -340,9 +360,11 @@ def refine_satisfied(
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
-def revenue(tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None) -> int | float: ...
+def revenue(
+    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None, progress: _Progress = None
+) -> int | float: ...
 def satisfied(
-    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None
+    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
 def best_revenue(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
@@ -459,4 +481,5 @@ def planted(
     quadruplets: bool,
     permute: bool,
     seed: int,
+    progress: _Progress,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...

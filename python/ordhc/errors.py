@@ -1,5 +1,8 @@
 """The exceptions and the warning that ordhc raises."""
 
+import os
+from collections.abc import Iterable
+
 from ordhc._ordhc import InputError, InternalError, OrdhcWarning
 from ordhc._version import __version__
 
@@ -11,6 +14,32 @@ __all__ = [
     "PluginError",
     "SkippedRowsWarning",
 ]
+
+
+def _with_place(
+    self: InputError,
+    reason: str = "",
+    *,
+    row: int | None = None,
+    line: int | None = None,
+    leaves: Iterable[Iterable[int]] | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> None:
+    place = "" if path is None else f"{path}: "
+    if line is not None:
+        place = f"line {line}: " if path is None else f"{path}:{line}: "
+    elif row is not None:
+        place += f"row {row}: "
+    ValueError.__init__(self, f"{place}{reason}")
+    self.reason = reason
+    self.row = None if row is None else int(row)
+    self.line = None if line is None else int(line)
+    self.leaves = None if leaves is None else tuple(tuple(int(leaf) for leaf in group) for group in leaves)
+    self.path = None if path is None else os.fspath(path)
+
+
+# The fields that an InputError is raised with, from Rust and Python; the place goes in front of the reason.
+InputError.__init__ = _with_place  # type: ignore[method-assign]
 
 
 def _with_report(self: InternalError) -> str:

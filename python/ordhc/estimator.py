@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.errors import InputError, MissingExtraError
+from ordhc.metrics.comparisons import satisfied
 from ordhc.tree.matching import leaves_of
 
 try:
@@ -116,7 +118,14 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.initial_clusters = initial_clusters
         self.tie_seed = tie_seed
 
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
         """Make the tree.
 
         Parameters
@@ -125,6 +134,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             Comparisons, see the notes of the class.
         sample_weight
             (m,) weights of the rows, besides those that they have.
+        progress
+            Called now and then with the share that is done, from 0 to 1.
 
         Returns
         -------
@@ -150,6 +161,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             linkage_parameters=self.linkage_parameters,
             initial_clusters=self.initial_clusters,
             tie_seed=self.tie_seed,
+            progress=progress,
         )
         self.dendrogram_ = tree
         self.n_leaves_ = tree.n_leaves
@@ -163,9 +175,14 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         return self
 
     def fit_predict(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
     ) -> NDArray[np.int64]:
-        """Make the tree and cut it into `n_clusters`.
+        """Make the tree, as `fit` does, and cut it into `n_clusters`.
 
         Returns
         -------
@@ -179,14 +196,13 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         """
         if self.n_clusters is None:
             raise InputError("n_clusters is None; labels need a number: OrdinalClustering(n_clusters=...)")
-        return self.fit(X, y, sample_weight).labels_
+        return self.fit(X, y, sample_weight, progress=progress).labels_
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Share of the comparisons that the tree satisfies, from 0 to 1.
+        """The share of the comparisons that the tree agrees with, from 0 to 1: `ordhc.metrics.satisfied`.
 
-        A triplet (i, j, k) is satisfied if the smallest cluster with i and j has fewer leaves than the
-        smallest with i and k; a quadruplet (i, j, k, l) if that with i and j has fewer than that with k
-        and l. Equal sizes satisfy nothing, so that 1 - score is not the score of the opposite answers.
+        What the tree leaves open it does not agree with, so that 1 - score is not the score of the opposite
+        answers.
 
         Parameters
         ----------
@@ -207,13 +223,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         data = comparisons_of_any(X, y, sample_weight, None)
-        rows = leaves_of(self.dendrogram_, data)
-        weights = np.ones(len(rows)) if data.weights is None else data.weights
-        if not weights.sum() > 0:
-            raise InputError("there are no comparisons to score")
-        near = self.dendrogram_.lca_size(rows[:, 0], rows[:, 1])
-        far = self.dendrogram_.lca_size(rows[:, -2 if rows.shape[1] == 4 else 0], rows[:, -1])
-        return float(np.average(near < far, weights=weights))
+        tree = self.dendrogram_
+        data = data._changed(rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)
+        return satisfied(tree, data).agreed
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,6 @@
 """Linkages straight from their formulas in fractions, with the rule for ties, for few leaves.
 
-Nothing is rounded but where ties are looked at, and nothing is shared with the engine.
+Nothing is rounded but where ties are looked at, and nothing is shared with the crate.
 """
 
 import re

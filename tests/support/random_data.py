@@ -7,7 +7,7 @@ from ordhc import _ordhc
 
 
 def random_tree(n, seed=0, shape="uniform"):
-    """One of the engine's random trees."""
+    """One of the crate's random trees."""
     return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
 
 

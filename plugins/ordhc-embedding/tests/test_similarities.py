@@ -13,7 +13,7 @@ from ordhc_embedding.models import MODELS
 import ordhc
 from ordhc.testing import check_similarity
 
-NAMES = [*MODELS, "complete"]
+NAMES = [*MODELS, "completion"]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_measures_are_of_the_points_as_they_are(planted):
 
 def test_methods_are_their_parts(planted):
     triplets, labels = planted
-    for method, similarity in (("tste-al", "tste"), ("forte-al", "forte"), ("complete-al", "complete")):
+    for method, similarity in (("tste-al", "tste"), ("forte-al", "forte"), ("completion-al", "completion")):
         tree = ordhc.cluster(triplets, method=method, seed=3)
         S = ordhc.similarity(triplets, similarity, seed=3)
         assert tree.merges.tolist() == ordhc.linkage(S, "average").merges.tolist()
@@ -100,9 +100,9 @@ def test_completion_finds_what_few_answers_hide():
     triplets, labels = ordhc.simulate_planted(1600, levels=2, leaves_per_cluster=10, delta=0.15, seed=0)
     aari = {
         name: ordhc.score(ordhc.cluster(triplets, similarity=name), labels, metric="aari")
-        for name in ("adds3", "complete")
+        for name in ("adds3", "completion")
     }
-    assert aari["complete"] > aari["adds3"] + 0.1
+    assert aari["completion"] > aari["adds3"] + 0.1
 
 
 def test_the_dimension_is_chosen_by_held_out_answers():
@@ -120,13 +120,13 @@ def test_auto_is_the_dimension_that_is_chosen(planted):
     triplets = planted[0][:1500]
     told = []
     settings = {"seed": 1, "max_iterations": 30, "alpha": 1.0}
-    found = ordhc.similarity(triplets, "complete", n_components="auto", progress=told.append, **settings)
+    found = ordhc.similarity(triplets, "completion", n_components="auto", progress=told.append, **settings)
     d = choose_n_components(triplets, **settings)
-    np.testing.assert_array_equal(found, ordhc.similarity(triplets, "complete", n_components=d, **settings))
+    np.testing.assert_array_equal(found, ordhc.similarity(triplets, "completion", n_components=d, **settings))
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
     with pytest.raises(ordhc.InputError, match="n_components is 'many', not a whole number or 'auto'"):
-        ordhc.similarity(triplets, "complete", n_components="many")
+        ordhc.similarity(triplets, "completion", n_components="many")
     assert choose_n_components(ordhc.Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2)])) == 1
 
 
@@ -163,7 +163,7 @@ def test_is_discovered():
     assert [row.name for row in rows if row.kind == "method"] == [
         "tste-al",
         "forte-al",
-        "complete-al",
-        "complete",
+        "completion-al",
+        "completion",
     ]
     assert {(row.status, row.entry_point) for row in rows} == {("ok", "embedding")}

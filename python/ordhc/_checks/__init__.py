@@ -1,6 +1,6 @@
 """The gate for arguments: numbers, words, names, labels, settings, arrays.
 
-Public functions check what they are given here, once. What passes is of the engine's types: native, aligned,
+Public functions check what they are given here, once. What passes is of the crate's types: native, aligned,
 C-contiguous, nothing masked, nothing rounded. All else is an `InputError` that names the argument, the place
 and the value.
 """

@@ -1,4 +1,4 @@
-"""Matrices as the engine reads them."""
+"""Matrices as the crate reads them."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["handed_over", "leaves_of_condensed", "matrix", "square"]
 
 
 def matrix(S: ArrayLike) -> NDArray[Any]:
-    """A C-contiguous array of a type that the engine reads, with a shape that it can be."""
+    """A C-contiguous array of a type that the crate reads, with a shape that it can be."""
     values = array("the matrix", S)
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
         raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
@@ -44,7 +44,8 @@ def _check_unsigned(values: NDArray[Any]) -> None:
     places = np.argwhere(above)
     if len(places):
         place = tuple(places[0].tolist())
-        raise InputError(f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1")
+        reason = f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1"
+        raise InputError(reason, leaves=[place] if len(place) == 2 else None)
 
 
 def handed_over(S: ArrayLike) -> NDArray[np.float64]:

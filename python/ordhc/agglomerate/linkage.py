@@ -14,6 +14,7 @@ from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.settings import made_by
 
 __all__ = ["linkage", "merged_by"]
 
@@ -132,6 +133,7 @@ def linkage(
     engine = _checks.choice("engine", engine, ENGINES)
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    made = made_by(linkage=spec.name, linkage_parameters=settings)
     if names is None:
         names = square_names(S)
     if callable(S):
@@ -144,7 +146,7 @@ def linkage(
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         tree = spanning.single_linkage(S, turn, dissimilarity=bool(dissimilarity), progress=progress)
-        return tree.relabel(turn).with_names(names)
+        return tree.relabel(turn)._with(names=names, settings=made)
     if n_leaves is not None:
         raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
     if sparse.is_sparse(S):
@@ -160,7 +162,7 @@ def linkage(
         tree = sparse.merged(
             pairs, name, spec.native, initial, progress, dissimilarity=bool(dissimilarity), missing=missing
         )
-        return (tree if order is None else tree.relabel(order)).with_names(names)
+        return (tree if order is None else tree.relabel(order))._with(names=names, settings=made)
     if missing != "zero":
         raise InputError(
             f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
@@ -179,7 +181,7 @@ def linkage(
             engine=engine,
             overwrite=overwrite,
         )
-        return tree.with_names(names)
+        return tree._with(names=names, settings=made)
     order = np.random.default_rng(tie_seed).permutation(n)
     values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
     initial = None if initial is None else initial[order]
@@ -187,7 +189,7 @@ def linkage(
     tree = merged_by(
         spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine, overwrite=own
     )
-    return tree.relabel(order).with_names(names)
+    return tree.relabel(order)._with(names=names, settings=made)
 
 
 def merged_by(

@@ -77,6 +77,7 @@ def _checked(values: Any, leaf: int, others: NDArray[np.int64]) -> NDArray[np.fl
         )
     for at in np.flatnonzero(~np.isfinite(found))[:1]:
         raise InputError(
-            f"the function gave {found[at]} for leaves {leaf} and {others[at]}: it must be finite"
+            f"the function gave {found[at]} for leaves {leaf} and {others[at]}: it must be finite",
+            leaves=[[leaf, others[at]]],
         )
     return found

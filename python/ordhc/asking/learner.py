@@ -15,7 +15,7 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["Learner", "Questions"]
 
 
-#: The learners by `method` and `schedule`, as the engine calls them.
+#: The learners by `method` and `schedule`, as the crate calls them.
 _SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")

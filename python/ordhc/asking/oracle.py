@@ -74,7 +74,8 @@ def checked_questions(
         outside = np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))
         if outside.size:
             row = table[outside[0]].tolist()
-            raise InputError(f"row {outside[0]}: a leaf of {row} is outside 0..={n_leaves - 1}")
+            reason = f"a leaf of {row} is outside 0..={n_leaves - 1}"
+            raise InputError(reason, row=outside[0], leaves=[row])
     return np.ascontiguousarray(table, dtype=np.int32)
 
 
@@ -93,6 +94,7 @@ def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
     if not fine.all():
         row = int(np.flatnonzero(~fine)[0])
         raise InputError(
-            f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}"
+            f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}",
+            leaves=[questions[row]],
         )
     return answers.astype(np.int8)

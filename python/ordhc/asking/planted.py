@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 
@@ -22,6 +23,7 @@ def simulate_planted(
     quadruplets: bool = False,
     permute: bool = True,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> tuple[Triplets | Quadruplets, NDArray[np.int64]]:
     """Comparisons from the planted hierarchical model, and the truth.
 
@@ -33,10 +35,21 @@ def simulate_planted(
     ----------
     n_comparisons
         Distinct comparisons drawn uniformly from all; by default the square of the number of leaves.
+    levels, leaves_per_cluster
+        The planted tree: 2^levels pure clusters.
+    mu, delta, sigma
+        The mean similarity within a pure cluster, how much it falls a level, and the deviation. The
+        signal-to-noise ratio is delta / sigma.
     flip
         The probability that an answer is flipped.
+    quadruplets
+        Compare pairs, not two leaves with an anchor.
     permute
         Number the leaves in random order, not cluster by cluster.
+    seed
+        The same seed gives the same comparisons.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -50,6 +63,7 @@ def simulate_planted(
     >>> t, labels.shape
     (<Triplets: 500 of 20 leaves>, (20, 2))
     """
+    progress = _checks.callback("progress", progress)
     levels = _checks.whole("levels", levels, at_least=0)
     leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
     n = leaves_per_cluster * 2 ** min(levels, 40)
@@ -63,7 +77,7 @@ def simulate_planted(
     if levels > 20 or n > 100_000:
         raise InputError(f"levels = {levels} and leaves_per_cluster = {leaves_per_cluster}: {n} leaves")
     rows, labels = _ordhc.planted(
-        levels, leaves_per_cluster, mu, delta, sigma, m, flip, quadruplets, permute, seed
+        levels, leaves_per_cluster, mu, delta, sigma, m, flip, quadruplets, permute, seed, progress
     )
     kind = Quadruplets if quadruplets else Triplets
     return kind(rows, n_leaves=n), labels

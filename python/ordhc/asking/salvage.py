@@ -75,7 +75,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
     """
     path, new = os.fspath(path), os.fspath(new)
     if not Path(path).is_file():
-        raise InputError(f"{path}: there is no such file")
+        raise InputError("there is no such file", path=path)
     if Path(new).exists():
         raise InputError(f"{new}: there is a file already")
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +97,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
     if found is None:
         found = _guessed(rows)
         if found is None:
-            raise InputError(f"{path}: nothing of a session is left in it")
+            raise InputError("nothing of a session is left in it", path=path)
         notes.append(
             f"The settings are lost: names are numbers, there are at least {found['n_leaves']} leaves, "
             "and the learner is the default one."

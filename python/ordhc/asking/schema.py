@@ -51,8 +51,9 @@ def schema(width: int) -> dict[str, str]:
 def damaged(path: str, why: object) -> InputError:
     """The error of a session that isn't what was written."""
     return InputError(
-        f"{brief(path, 200)}: the session is damaged ({why}); "
-        f"`ordhc session salvage {brief(path, 100)} -o NEW` keeps what it can"
+        f"the session is damaged ({why}); "
+        f"`ordhc session salvage {brief(path, 100)} -o NEW` keeps what it can",
+        path=brief(path, 200),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc._progress import Progress, part
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.desk import new_desk
 from ordhc.asking.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
@@ -50,6 +51,8 @@ class Session(Mirror):
     method, **settings
         As in `Learner`. Of an existing session they are read from the file; others than these are
         errors.
+    progress
+        Called now and then, while the file is read, with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -79,8 +82,10 @@ class Session(Mirror):
         *,
         n_leaves: int | None = None,
         method: str | None = None,
+        progress: Progress | None = None,
         **settings: Any,
     ) -> None:
+        progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         self._now = time.time
         given = {} if method is None else {"method": method}
@@ -95,7 +100,7 @@ class Session(Mirror):
             self._create(checked, n_leaves, given)
         self._store = Store(self._path)
         try:
-            self._load(checked, n_leaves, given)
+            self._load(checked, n_leaves, given, progress)
         except BaseException:
             self._store.close()
             raise
@@ -104,7 +109,7 @@ class Session(Mirror):
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
         if names is None and n_leaves is None:
-            raise InputError(f"{brief(self._path, 200)}: a new session needs names or n_leaves")
+            raise InputError("a new session needs names or n_leaves", path=brief(self._path, 200))
         if names is not None and n_leaves is not None and len(names) != n_leaves:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names or ()) if n_leaves is None else n_leaves
@@ -113,7 +118,7 @@ class Session(Mirror):
         if not Path(folder).is_dir():
             shown = brief(str(folder), 200)
             raise InputError(
-                f"{brief(self._path, 200)}: unable to open database file: there is no folder {shown}"
+                f"unable to open database file: there is no folder {shown}", path=brief(self._path, 200)
             )
         kept = {
             "format": FORMAT,
@@ -123,27 +128,35 @@ class Session(Mirror):
         }
         create(self._path, kept, width_of(given))
 
-    def _load(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
+    def _load(
+        self,
+        names: tuple[str, ...] | None,
+        n_leaves: int | None,
+        given: dict[str, Any],
+        progress: Progress | None,
+    ) -> None:
         kept = self._store.settings
         self._settings: dict[str, Any] = kept["learner"]
         self._names = None if kept["names"] is None else tuple(kept["names"])
         self._n_leaves: int = kept["n_leaves"]
         self._width = self._store.width
         if names is not None and names != self._names:
-            raise InputError(f"{brief(self._path, 200)}: the session has other names than those given")
+            raise InputError("the session has other names than those given", path=brief(self._path, 200))
         if n_leaves is not None and n_leaves != self._n_leaves:
             raise InputError(
-                f"{brief(self._path, 200)}: the session has {self._n_leaves} leaves, not {n_leaves}"
+                f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
         for key, value in given.items():
             own = self._settings.get(key, "insertion" if key == "method" else None)
             if own != value:
-                raise InputError(f"{brief(self._path, 200)}: {key} is {own!r}, not {_checks.quoted(value)}")
+                raise InputError(
+                    f"{key} is {own!r}, not {_checks.quoted(value)}", path=brief(self._path, 200)
+                )
         try:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
             raise damaged(self._path, error) from None
-        self._begin(desk, self._n_leaves)
+        self._begin(desk, self._n_leaves, progress)
 
     # --- asking and telling ------------------------------------------------------------------
 
@@ -238,7 +251,14 @@ class Session(Mirror):
 
         return self._writing(work)
 
-    def add_answers(self, rows: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
+    def add_answers(
+        self,
+        rows: ArrayLike,
+        answers: ArrayLike,
+        *,
+        who: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         """Import answers that were given elsewhere: they are used where the learner would ask for them.
 
         Parameters
@@ -247,6 +267,8 @@ class Session(Mirror):
             (m, 3) leaves, or (m, 4).
         answers
             (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
+        progress
+            Called now and then with the share that is done, from 0 to 1; from 1/2 on answers are on the disk.
 
         Raises
         ------
@@ -254,9 +276,12 @@ class Session(Mirror):
             Leaves or answers that are none, naming the row: nothing of this call is kept.
         """
         _checked_who(who)
+        progress = _checks.callback("progress", progress)
         table, given = _checks.array("rows", rows), _checks.array("answers", answers)
         width, largest = self._width, self._largest
         if table.size == 0 and given.size == 0:
+            if progress is not None:
+                progress(1.0)
             return
         if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
             raise InputError(
@@ -266,13 +291,15 @@ class Session(Mirror):
         verdicts = _checks.whole_numbers("answers", given)
         for at in np.flatnonzero(~are_questions(leaves, self._n_leaves))[:1].tolist():
             what = "three different leaves" if width == 3 else "two different pairs of leaves"
-            raise InputError(f"row {at}: {leaves[at].tolist()} are not {what} of 0..={self._n_leaves - 1}")
+            row = leaves[at].tolist()
+            reason = f"{row} are not {what} of 0..={self._n_leaves - 1}"
+            raise InputError(reason, row=at, leaves=[row])
         for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
-            raise InputError(f"row {at}: the answer is {verdicts[at]}, outside -1..{largest}")
+            raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
         pairs = zip(leaves.tolist(), verdicts.tolist(), strict=True)
         events: list[Event] = [(IMPORT, -1, tuple(row), answer, who) for row, answer in pairs]
         events.append((USE, -1, (), None, None))
-        self._writing(lambda: self._append(events))
+        self._writing(lambda: self._append(events, part(progress, 0, 0.49)), part(progress, 0.5, 1))
 
     # --- what is known -----------------------------------------------------------------------
 

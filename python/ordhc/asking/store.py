@@ -121,12 +121,12 @@ class Store:
         except sqlite3.Error as error:
             text = str(error)
             if "closed database" in text:
-                raise InputError(f"{brief(self.path, 200)}: the session is closed") from None
+                raise InputError("the session is closed", path=brief(self.path, 200)) from None
             if "unable to open" in text and not Path(self.path).is_file():
-                raise InputError(f"{brief(self.path, 200)}: {error}") from None
+                raise InputError(f"{error}", path=brief(self.path, 200)) from None
             if "not a database" in text:
                 raise InputError(
-                    f"{brief(self.path, 200)}: is no session ({error}); {self._hint()}"
+                    f"is no session ({error}); {self._hint()}", path=brief(self.path, 200)
                 ) from None
             is_writable = all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).parent))
             if "readonly" in text and is_writable:
@@ -148,7 +148,7 @@ class Store:
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            raise InputError(f"{brief(self.path, 200)}: is an SQLite file, but no session; {self._hint()}")
+            raise InputError(f"is an SQLite file, but no session; {self._hint()}", path=brief(self.path, 200))
         if self._format() == 1:
             upgrade(self._db)
         self._db.execute("PRAGMA journal_mode=WAL")
@@ -178,7 +178,7 @@ class Store:
             if found[2:] != (sum_of("format", found[1]),):
                 raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
             text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
-            raise InputError(f"{brief(self.path, 200)}: {text}; take a newer version of ordhc")
+            raise InputError(f"{text}; take a newer version of ordhc", path=brief(self.path, 200))
         return number
 
     def _read_settings(self) -> None:
@@ -232,6 +232,12 @@ class Store:
                 yield rows
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
+
+    def n_events(self) -> int:
+        """How many events the file has."""
+        with self._errors():
+            (last,) = self._db.execute("SELECT max(seq) FROM events").fetchone()
+            return last if isinstance(last, int) else 0
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
         """Append events, of which the first gets the seq `after` + 1."""

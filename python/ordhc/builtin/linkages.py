@@ -25,7 +25,7 @@ _SOURCE = "Ghoshdastidar, Perrot & von Luxburg 2019"
 
 @hookimpl
 def ordhc_linkages() -> list[LinkageSpec]:
-    """Register the Lance-Williams linkages of the engine, and those of comparisons."""
+    """Register the Lance-Williams linkages of the crate, and those of comparisons."""
     source = "Lance & Williams 1967"
     lance_williams = [
         LinkageSpec(name=name, summary=summary, native=name, source=source)

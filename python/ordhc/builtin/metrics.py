@@ -17,7 +17,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="how much deeper near stands than far, in leaves, summed over triplets",
             score=metrics.triplet_revenue,
             reference=("triplets",),
-            parameters={"normalize": False},
+            parameters={"normalize": False, "progress": None},
             source=_REVENUE,
         ),
         MetricSpec(
@@ -25,7 +25,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="how much deeper (i, j) stands than (k, l), in leaves, summed over quadruplets",
             score=metrics.quadruplet_revenue,
             reference=("quadruplets",),
-            parameters={"normalize": False},
+            parameters={"normalize": False, "progress": None},
             source=_REVENUE,
         ),
         MetricSpec(
@@ -33,6 +33,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="the share of comparisons that the tree agrees with",
             score=metrics.satisfied,
             reference=("triplets", "quadruplets"),
+            parameters={"progress": None},
         ),
         MetricSpec(
             name="dasgupta_cost",

@@ -104,7 +104,8 @@ def cluster(
         raise click.UsageError("--unit and --consensus need --bootstrap")
     if bootstrap is not None and bootstrap < 1:
         raise click.UsageError(f"--bootstrap {bootstrap} is below 1")
-    data = read_comparisons(file, **reading)
+    with progress_bar("reading", quiet=quiet) as progress:
+        data = read_comparisons(file, progress=progress, **reading)
     asked: dict[str, Any] = {
         "method": method,
         "similarity": similarity,
@@ -137,7 +138,7 @@ def cluster(
         tree = resampled.tree
     flat = None if n_clusters is None else tree.cut(n_clusters)
     extra = [consensus] if consensus else []
-    summary = summarise(data, tree, plan, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
+    summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
     if resampled is not None:
         summary["bootstrap"] = summarise_bootstrap(resampled)
     write_outputs(tree, outputs, plots, labels, flat)

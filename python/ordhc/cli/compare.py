@@ -48,7 +48,8 @@ def compare(
     """
     from ordhc.evaluate.select import select
 
-    data = read_comparisons(file, **reading)
+    with progress_bar("reading", quiet=quiet) as progress:
+        data = read_comparisons(file, progress=progress, **reading)
     with progress_bar("comparing", quiet=quiet) as progress:
         found = select(
             data, list(methods) or None, folds=folds, seed=seed, by=by, unit=unit, progress=progress

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from ordhc.cli.output import progress_bar
 from ordhc.cli.reading import read_comparisons, reading_options
 
 _ONLY_TREES = (".nwk", ".newick", ".tree", ".tre", ".json")
@@ -46,11 +47,17 @@ def convert(
     if tree:
         tree_format(target, "newick" if target == "-" else None)
         check_writable(target)
-        write_tree(read_tree(source), target)
+        with progress_bar("reading", quiet=False) as progress:
+            found = read_tree(source, progress=progress)
+        with progress_bar("writing", quiet=False) as progress:
+            write_tree(found, target, progress=progress)
         return
     if target != "-" and not target.lower().endswith(_COMPARISONS):
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)
     if expand == "ranking":
         reading["n_ranked"] = n_ranked
-    write_comparisons(read_comparisons(source, expand=expand, **reading), target)
+    with progress_bar("reading", quiet=False) as progress:
+        data = read_comparisons(source, expand=expand, progress=progress, **reading)
+    with progress_bar("writing", quiet=False) as progress:
+        write_comparisons(data, target, progress=progress)

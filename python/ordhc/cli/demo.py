@@ -47,5 +47,5 @@ def demo(output_dir: str, n_clusters: int) -> None:
         tree, unanswered = fit(plan, data, progress=progress)
     flat = tree.cut(n_clusters)
     write_outputs(tree, outputs, plots, None, flat)
-    summary = summarise(data, tree, plan, score(tree, data), flat, [*outputs, *plots], unanswered)
+    summary = summarise(data, tree, score(tree, data), flat, [*outputs, *plots], unanswered)
     print_summary(summary, tree, flat)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ordhc.cli.reading import Comparisons
-    from ordhc.clustering.plan import Plan
     from ordhc.evaluate.bootstrap import Bootstrap
     from ordhc.tree.dendrogram import Dendrogram
 
@@ -148,22 +147,21 @@ def write_outputs(
 def summarise(
     data: "Comparisons",
     tree: "Dendrogram",
-    plan: "Plan",
     revenue: float,
     flat: "NDArray[np.int64] | None",
     files: list[str],
     unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
     """What there is to say about a run."""
+    from ordhc.tree.settings import as_json
+
     return {
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
         "kind": type(data).__name__.lower(),
         "weighted": data.weights is not None,
         "unanswered": unanswered.tolist(),
-        "similarity": None if plan.similarity is None else plan.similarity.name,
-        "linkage": plan.linkage.name,
-        "refine": plan.refine,
+        **as_json(tree.settings),
         "revenue": revenue,
         "labels": None if flat is None else flat.tolist(),
         "files": [path for path in files if path != "-"],
@@ -212,14 +210,14 @@ def print_bootstrap(found: dict[str, Any]) -> None:
 
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
     """The summary for people."""
+    from ordhc.tree.settings import in_words
+
     click.echo(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
     if summary["unanswered"]:
         from ordhc.clustering.unanswered import unanswered_text
 
         click.echo(unanswered_text(tree, summary["unanswered"]))
-    similarity = f"{summary['similarity']} similarity, " if summary["similarity"] else ""
-    refined = f", refined by {summary['refine']}" if summary["refine"] else ""
-    click.echo(f"method   {similarity}{summary['linkage']} linkage{refined}")
+    click.echo(f"method   {in_words(summary)}")
     click.echo(f"revenue  {summary['revenue']:,} (higher is better)")
     if "bootstrap" in summary:
         print_bootstrap(summary["bootstrap"])

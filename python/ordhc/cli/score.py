@@ -47,6 +47,7 @@ def score(
       ordhc score tree.nwk taxonomy.csv --metric aari --labels family,genus
       ordhc score tree.nwk similarities.npy --metric dasgupta_cost
     """
+    from ordhc._progress import part
     from ordhc.errors import InputError
     from ordhc.io import read_reference, read_tree
     from ordhc.metrics.score import score as verb
@@ -58,7 +59,8 @@ def score(
     of_comparisons = [bool(set(spec.reference) & _COMPARISONS) for spec in specs]
     if any(of_comparisons) and not all(of_comparisons):
         raise click.UsageError("metrics of comparisons and others don't take the same FILE")
-    found = read_tree(tree)
+    with progress_bar("reading the tree", quiet=quiet) as progress:
+        found = read_tree(tree, progress=progress)
     if all(of_comparisons):
         if labels is not None:
             raise click.UsageError("--labels is for metrics of labels and trees, with --metric")
@@ -68,9 +70,8 @@ def score(
             if metrics:
                 raise
             hint = "without --metric FILE is read as comparisons; labels take --metric aari, trees"
-            raise InputError(
-                f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)"
-            ) from None
+            error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
+            raise
         metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
         specs = specs or [registry.get("metric", metrics[0])]
     else:
@@ -79,10 +80,9 @@ def score(
     settings = [_settings(spec, params, specs) for spec in specs]
     scores = {}
     with progress_bar("scoring", quiet=quiet) as progress:
-        for name, spec, parameters in zip(metrics, specs, settings, strict=True):
-            if "progress" in spec.parameters:
-                parameters["progress"] = progress
-            scores[name] = verb(found, data, name, **parameters)
+        for at, (name, parameters) in enumerate(zip(metrics, settings, strict=True)):
+            share = part(progress, at / len(metrics), (at + 1) / len(metrics))
+            scores[name] = verb(found, data, name, progress=share, **parameters)
     if as_json:
         plain = {name: _plain(value) for name, value in scores.items()}
         document: dict[str, Any] = {"tree": tree, "reference": reference, "scores": plain}

@@ -2,7 +2,7 @@
 
 import click
 
-from ordhc.cli.output import emit_json
+from ordhc.cli.output import emit_json, progress_bar
 
 
 @click.group()
@@ -58,7 +58,9 @@ def info(file: str, as_json: bool) -> None:
 
     if not Path(file).exists():
         raise InputError(f"{file}: there is no such session")
-    with Session(file) as kept:
+    with progress_bar("reading", quiet=False) as progress:
+        opened = Session(file, progress=progress)
+    with opened as kept:
         people: dict[str | None, int] = {}
         for who in kept.answers()[2]:
             people[who] = people.get(who, 0) + 1

@@ -2,7 +2,7 @@
 
 import click
 
-from ordhc.cli.output import emit_json
+from ordhc.cli.output import emit_json, progress_bar
 
 
 @click.command(no_args_is_help=True)
@@ -19,7 +19,9 @@ from ordhc.cli.output import emit_json
 @click.option("--mu", type=float, default=0.8, show_default=True, help="Mean similarity in a cluster.")
 @click.option("--delta", type=float, default=0.1, show_default=True, help="Step of the mean a level.")
 @click.option("--sigma", type=float, default=0.1, show_default=True, help="Deviation of similarities.")
-@click.option("--flip", type=float, default=0.0, show_default=True, help="Share of wrong answers.")
+@click.option(
+    "--flip", type=float, default=0.0, show_default=True, help="Probability that an answer is flipped."
+)
 @click.option("--quadruplets", is_flag=True, help="Quadruplets instead of triplets.")
 @click.option("--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed, the same data.")
@@ -57,19 +59,22 @@ def simulate(
     for path in (file, labels):
         if path is not None:
             check_writable(path)
-    data, truth = simulate_planted(
-        n_comparisons,
-        levels=levels,
-        leaves_per_cluster=leaves_per_cluster,
-        mu=mu,
-        delta=delta,
-        sigma=sigma,
-        flip=flip,
-        quadruplets=quadruplets,
-        permute=permute,
-        seed=seed,
-    )
-    write_comparisons(data, file)
+    with progress_bar("simulating", quiet=False) as progress:
+        data, truth = simulate_planted(
+            n_comparisons,
+            levels=levels,
+            leaves_per_cluster=leaves_per_cluster,
+            mu=mu,
+            delta=delta,
+            sigma=sigma,
+            flip=flip,
+            quadruplets=quadruplets,
+            permute=permute,
+            seed=seed,
+            progress=progress,
+        )
+    with progress_bar("writing", quiet=False) as progress:
+        write_comparisons(data, file, progress=progress)
     if labels is not None:
         header = ",".join(["leaf", *(f"level_{level}" for level in range(1, levels + 1))])
         rows = [",".join(map(str, [leaf, *row])) for leaf, row in enumerate(truth.tolist())]

@@ -11,7 +11,7 @@ from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering import routes
 from ordhc.clustering.plan import Plan
-from ordhc.clustering.unanswered import completed, unanswered_text
+from ordhc.clustering.unanswered import unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, OrdhcWarning
@@ -166,7 +166,7 @@ def fit(
         tree = routes.of_vectors(plan, data, initial, memory, progress)
     if renumbered:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
-    return tree.with_names(names), unanswered
+    return tree._with(names=names, settings=plan.settings), unanswered
 
 
 def _check_memory(plan: Plan, memory: str, initial: NDArray[np.int64] | None) -> None:
@@ -189,7 +189,7 @@ def _check_memory(plan: Plan, memory: str, initial: NDArray[np.int64] | None) ->
 def _of_answered(
     plan: Plan, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """The tree over the leaves that have answers, completed, and those that have none."""
+    """The tree over the leaves that have answers, with those that have none, and these."""
     n = data.n_leaves
     counts = slice(None) if data.weights is None else data.weights > 0
     answered = np.zeros(n, dtype=bool)
@@ -202,9 +202,9 @@ def _of_answered(
         return routes.of_comparisons(plan, data, initial, progress), unanswered
     leaves = np.flatnonzero(kept)
     if not len(leaves):
-        return completed(None, leaves, labels), unanswered
+        return with_unanswered(None, leaves, labels), unanswered
     names = None if data.names is None else [data.names[leaf] for leaf in leaves]
     few = data[counts]
     few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
     tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
-    return completed(tree, leaves, labels), unanswered
+    return with_unanswered(tree, leaves, labels), unanswered

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
+from ordhc.clustering.refine import REFINING
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
+from ordhc.tree.settings import made_by
 
 __all__ = ["Plan"]
 
@@ -91,6 +93,18 @@ class Plan:
     def accepts(self) -> tuple[str, ...]:
         """What data it takes."""
         return self.linkage.data if self.similarity is None else self.similarity.data
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parts and their parameters, as `Dendrogram.settings` has them."""
+        return made_by(
+            similarity=None if self.similarity is None else self.similarity.name,
+            similarity_parameters=self.similarity_settings,
+            linkage=self.linkage.name,
+            linkage_parameters=self.linkage_settings,
+            refine=self.refine,
+            refine_parameters=None if self.refine is None else REFINING,
+        )
 
     @property
     def title(self) -> str:

@@ -1,8 +1,6 @@
 """Linkages of comparisons alone."""
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +36,7 @@ def by_rank(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """A linkage that needs the order of similarities only; the number of pairs beaten gives it."""
-    with _names_in_errors(data.names):
-        beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress)
+    beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress, data.names)
     rule = _ordhc.Linkage.native(name)
     if data.n_leaves == 1:
         return Dendrogram([], [], kind="similarity", names=data.names)
@@ -59,16 +56,16 @@ def build(
     tree = _build(in_order(data, order), part(progress, 0, 0.5))
     if tree is not None:
         return tree.relabel(order).with_names(data.names)
-    with _names_in_errors(data.names):
-        # The answers that contradict each other, as they are numbered.
-        found = _ordhc.build(data.rows, data.weights, data.n_leaves, part(progress, 0.5, 1))
+    # The answers that contradict each other, as they are numbered.
+    second = part(progress, 0.5, 1)
+    found = _ordhc.build(data.rows, data.weights, data.n_leaves, second, data.names)
     return Dendrogram._of(found, data.names)
 
 
 def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
     """The tree of BUILD, if there is one."""
     with suppress(InputError):
-        return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress), None)
+        return Dendrogram._of(_ordhc.build(data.rows, data.weights, data.n_leaves, progress, None), None)
     return None
 
 
@@ -87,18 +84,3 @@ def consistency(
     tree, _ = fit(start, fitting, initial_clusters=initial, progress=part(progress, 0.1, 0.4))
     tree = refined(tree, fitting, "satisfied", initial=initial, progress=part(progress, 0.4, 1))
     return tree.relabel(order).with_names(data.names)
-
-
-@contextmanager
-def _names_in_errors(names: tuple[str, ...] | None) -> Iterator[None]:
-    """Writes (2, 5) in an error of the engine as (cat, dog)."""
-    try:
-        yield
-    except InputError as error:
-        if names is None:
-            raise
-
-        def named(found: re.Match[str]) -> str:
-            return f"({', '.join(names[int(leaf)] for leaf in found[1].split(', '))})"
-
-        raise InputError(re.sub(r"\((\d+(?:, \d+)+)\)", named, str(error))) from None

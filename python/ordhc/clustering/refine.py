@@ -13,8 +13,12 @@ from ordhc.errors import InputError
 from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.settings import made_by
 
-__all__ = ["refine"]
+__all__ = ["REFINING", "refine", "refined"]
+
+#: How subtrees are moved unless something else is said.
+REFINING = {"heights": "sizes", "max_moves": None, "restarts": 3, "seed": 0}
 
 
 def refine(
@@ -110,7 +114,7 @@ def refine(
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
     if dissimilarity is None:
         dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
-    return refined(
+    better = refined(
         found,
         reference,
         objective,
@@ -122,6 +126,9 @@ def refine(
         seed=seed,
         progress=progress,
     )
+    given = {"heights": heights, "max_moves": max_moves, "restarts": restarts, "seed": seed}
+    before = {} if found.settings is None else found.settings
+    return better.with_settings({**made_by(), **before, "refine": objective, "refine_parameters": given})
 
 
 def refined(

@@ -104,12 +104,13 @@ def by_matrix(
     if build.factor is None:
         pairs = built(build, data, "condensed", "float64", building, settings)
     else:
-        rows, scale = factored(build, data, building, settings)
+        rows, scale = factored(build, data, part(building, 0, 0.5), settings)
         own = scale * squared_norms(rows)
         if _goes_free(plan, rows, initial, memory):
             return by_vectors(plan, rows, scale, own, initial, merging)
         # The engine works in these pairs, so that there is only one matrix.
-        pairs = products(rows, scale, "condensed", "float64", building, what=build.name)
+        multiplying = part(building, 0.5, 1)
+        pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)
     less_is_closer = build.dissimilarity
     if not len(pairs):
         tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")

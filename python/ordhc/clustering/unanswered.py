@@ -5,10 +5,12 @@ from numpy.typing import NDArray
 
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["completed", "unanswered_text"]
+__all__ = ["unanswered_text", "with_unanswered"]
 
 
-def completed(tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]) -> Dendrogram:
+def with_unanswered(
+    tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]
+) -> Dendrogram:
     """The tree over all leaves from one over `leaves`; the clusters of the others are merged last."""
     n = len(labels)
     rest: dict[int, list[int]] = {}

@@ -171,12 +171,14 @@ class Triplets(Rows):
             n = int(table.max()) + 1
         for row in np.flatnonzero((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1))[:1]:
             ids, times = np.unique(table[row], return_counts=True)
-            raise InputError(f"row {row}: leaf {ids[times > 1][0]} occurs twice in {table[row].tolist()}")
+            leaves = table[row].tolist()
+            raise InputError(f"leaf {ids[times > 1][0]} occurs twice in {leaves}", row=row, leaves=[leaves])
         outside = np.flatnonzero(((table < 0) | (table >= (n or 0))).any(axis=1))
         if outside.size:
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
-            raise InputError(f"row {row}: leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})")
+            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})"
+            raise InputError(reason, row=row, leaves=[[bad]])
         if n_leaves is None and found is None and n is not None:
             check_reach(table, n)
         size = len(patterns)
@@ -237,7 +239,7 @@ class Triplets(Rows):
                 wrong = np.flatnonzero((values != 1) & (values != -1))
                 if wrong.size:
                     raise InputError(
-                        f"row {wrong[0]}: y is {answers[wrong[0]]}; responses are 1 or -1, or bool"
+                        f"y is {answers[wrong[0]]}; responses are 1 or -1, or bool", row=wrong[0]
                     )
                 answers = values == 1
             table = table.copy()

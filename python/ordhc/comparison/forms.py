@@ -152,12 +152,13 @@ def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
         return np.where(answers, 1.0, -1.0)
     counts = _checks.numbers_of("y", answers)
     for row in np.flatnonzero(~np.isfinite(counts))[:1]:
-        raise InputError(f"row {row}: y is {answers[row]}; counts are finite")
+        raise InputError(f"y is {answers[row]}; counts are finite", row=row)
     zeros = np.flatnonzero(counts == 0)
     if len(zeros) and np.isin(counts, (0, 1)).all():
         raise InputError(
-            f"row {zeros[0]}: y is 0, and y holds only 0 and 1: give bools if 0 is the opposite answer, "
-            "or leave the row out if it is no answer"
+            "y is 0, and y holds only 0 and 1: give bools if 0 is the opposite answer, "
+            "or leave the row out if it is no answer",
+            row=zeros[0],
         )
     return counts
 

@@ -38,9 +38,8 @@ def as_ids(
     if kind in "iu":
         large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1)) if kind == "u" else np.zeros(0)
         if large.size:
-            raise InputError(
-                f"row {large[0]}: leaf {table[large[0]].max()} is far beyond any number of leaves"
-            )
+            leaf = table[large[0]].max()
+            raise InputError(f"leaf {leaf} is far beyond any number of leaves", row=large[0], leaves=[[leaf]])
         return np.ascontiguousarray(table, dtype=np.int64), names
     if kind == "f":
         table = table.astype(np.float64) if table.dtype.itemsize < 8 else table
@@ -48,7 +47,7 @@ def as_ids(
         if len(wrong):
             row, column = wrong[0]
             raise InputError(
-                f"row {row}: {columns[column]} is {table[row, column]}; leaf ids are whole numbers"
+                f"{columns[column]} is {table[row, column]}; leaf ids are whole numbers", row=row
             )
         return np.ascontiguousarray(table, dtype=np.int64), names
     if kind in "UTO" and all(isinstance(cell, str) for cell in table.ravel().tolist()):
@@ -57,19 +56,19 @@ def as_ids(
         cells = table.ravel().tolist()
         for at, cell in enumerate(cells):
             row, column = divmod(at, width)
-            found = f"row {row}: {columns[column]} is {_checks.quoted(cell)}"
+            found = f"{columns[column]} is {_checks.quoted(cell)}"
             text = isinstance(cell, str)
             if not text and (isinstance(cell, bool | np.bool_) or not isinstance(cell, numbers.Real)):
-                raise InputError(f"{found}, neither id nor name")
+                raise InputError(f"{found}, neither id nor name", row=row)
             if text != isinstance(cells[0], str):
                 first = _checks.quoted(cells[0])
-                raise InputError(f"{found}, the first cell is {first}: give ids or names, not both")
+                raise InputError(f"{found}, the first cell is {first}: give ids or names, not both", row=row)
         small = [_checks.as_int(cell) for cell in cells]
         for at, cell in enumerate(small):
             if cell is None or abs(cell) > np.iinfo(np.int64).max:
                 row, column = divmod(at, width)
                 reason = "leaf ids are whole numbers" if cell is None else "far beyond any number of leaves"
-                raise InputError(f"row {row}: {columns[column]} is {_checks.quoted(cells[at])}; {reason}")
+                raise InputError(f"{columns[column]} is {_checks.quoted(cells[at])}; {reason}", row=row)
         return np.array(small, dtype=np.int64).reshape(table.shape), names
     raise InputError(f"rows of type {table.dtype} are neither ids nor names")
 
@@ -99,8 +98,10 @@ def check_reach(table: NDArray[Any], n_leaves: int) -> None:
     if n_leaves > 100 * distinct:
         row = int(np.flatnonzero((table == n_leaves - 1).any(axis=1))[0])
         raise InputError(
-            f"row {row}: leaf {n_leaves - 1} is far above the {distinct} different ids that there are: "
-            f"pass n_leaves={n_leaves} if it is meant"
+            f"leaf {n_leaves - 1} is far above the {distinct} different ids that there are: "
+            f"pass n_leaves={n_leaves} if it is meant",
+            row=row,
+            leaves=[[n_leaves - 1]],
         )
 
 
@@ -114,7 +115,7 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
         code = codes.get(cell)
         if code is None:
             row = at // table.shape[1]
-            raise InputError(f"row {row}: {_checks.unknown_name(cell, names)}")
+            raise InputError(_checks.unknown_name(cell, names), row=row)
         ids[at] = code
     return ids.reshape(table.shape), names
 
@@ -123,7 +124,7 @@ def _ragged(rows: Any, width: int) -> InputError:
     for row, cells in enumerate(rows):
         length = _length(cells)
         if length != width:
-            return InputError(f"row {row}: {length} columns instead of {width}")
+            return InputError(f"{length} columns instead of {width}", row=row)
     return InputError(f"rows are no table of {width} columns")
 
 

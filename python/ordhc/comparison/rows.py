@@ -328,7 +328,7 @@ def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> 
     wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
     if wrong.size:
         raise InputError(
-            f"row {wrong[0]}: weight is {given[wrong[0]]}; weights must be finite and not negative"
+            f"weight is {given[wrong[0]]}; weights must be finite and not negative", row=wrong[0]
         )
     return _kept(given, weights, copy)  # type: ignore[no-any-return]
 

@@ -5,13 +5,14 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
@@ -190,7 +191,11 @@ def bootstrap(
     plan = Plan.of(data, method=method, similarity=similarity, linkage=linkage, **parameters)
     ceiling = noise_ceiling(data)
     data = fitting(data, plan.accepts, plan.title)
-    found_tree, unanswered = fit(plan, data, initial_clusters=initial_clusters)
+    # The tree of all answers takes as long as a resample, or longer; support and consensus are the rest.
+    first, last = 1 / (n_resamples + 1), 0.98
+    found_tree, unanswered = fit(
+        plan, data, initial_clusters=initial_clusters, progress=part(progress, 0, first * last)
+    )
     if tree is None:
         tree = found_tree
     elif not isinstance(tree, Dendrogram):
@@ -198,7 +203,8 @@ def bootstrap(
     elif tree.n_leaves != data.n_leaves:
         raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {data.n_leaves}")
     shares = shares_of(data)
-    work = _Work(plan, data, tree, units, shares, seed, n_resamples, initial_clusters, progress)
+    told = part(progress, first * last, last)
+    work = _Work(plan, data, tree, units, shares, seed, n_resamples, initial_clusters, told)
     trees, scores = work.additive() if work.is_additive else work.one_by_one()
     consensus, common = _ordhc.majority_rule(trees)
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
@@ -207,10 +213,10 @@ def bootstrap(
         "satisfied": satisfied_share(tree, data, shares),
         "held_out": _mean(found["held_out"]),
     }
-    return Bootstrap(
+    result = Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
         consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
-        trees=tuple(Dendrogram._of(other, data.names) for other in trees),
+        trees=tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees),
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
         confidence=float(confidence),
@@ -219,6 +225,9 @@ def bootstrap(
         chance=chance_of(tree, data),
         ceiling=ceiling,
     )
+    if progress is not None:
+        progress(1.0)
+    return result
 
 
 _Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
@@ -226,6 +235,33 @@ _Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
 
 class _StoppedError(Exception):
     """The call was stopped while this resample was worked on."""
+
+
+class _Watch:
+    """How far resamples are, which work on several threads; only the caller's tells it."""
+
+    def __init__(self, n_resamples: int, progress: Progress | None) -> None:
+        self.shares = np.zeros(n_resamples)
+        self.progress = progress
+        self.caller = threading.get_ident()
+        self.stopped = threading.Event()
+
+    def tell(self, index: int, done: float) -> None:
+        """A resample is so far; an error if the whole was stopped."""
+        if self.stopped.is_set():
+            raise _StoppedError
+        self.shares[index] = done
+        if self.progress is not None and threading.get_ident() == self.caller:
+            self.progress(float(self.shares.mean()))
+
+    def wait(self, future: "Future[_Resample]") -> _Resample:
+        """The result, once it is there; progress is told meanwhile."""
+        from concurrent.futures import wait
+
+        while not wait([future], timeout=0.1).done:
+            if self.progress is not None:
+                self.progress(float(self.shares.mean()))
+        return future.result()
 
 
 @dataclass(frozen=True)
@@ -266,45 +302,41 @@ class _Work:
 
         trees: list[_ordhc.Dendrogram] = []
         scores = np.empty((self.n_resamples, 3))
-        stopped = threading.Event()
+        watch = _Watch(self.n_resamples, self.progress)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             try:
-                for index, (tree, found) in enumerate(self._results(pool, stopped)):
+                for index, (tree, found) in enumerate(self._results(pool, watch)):
                     trees.append(tree)
                     scores[index] = found
-                    if self.progress is not None:
-                        self.progress((index + 1) / self.n_resamples)
+                    watch.tell(index, 1.0)
             except BaseException:
                 # Signals reach the main thread only; the others stop when they see the event set.
-                stopped.set()
+                watch.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return trees, scores
 
-    def _results(self, pool: "Executor", stopped: threading.Event) -> Iterator[_Resample]:
+    def _results(self, pool: "Executor", watch: "_Watch") -> Iterator[_Resample]:
         """The trees and scores in order, from as many threads as there are."""
         pending: deque[Future[_Resample]] = deque()
         for index in range(self.n_resamples):
             try:
-                pending.append(pool.submit(self.resample, index, stopped))
+                pending.append(pool.submit(self.resample, index, watch))
             except RuntimeError:
                 # No thread can be started. Those that run finish what they have begun.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):
-                    yield self.resample(done, stopped) if future.cancelled() else future.result()
+                    yield self.resample(done, watch) if future.cancelled() else watch.wait(future)
                 for left in range(len(pending), self.n_resamples):
-                    yield self.resample(left, stopped)
+                    yield self.resample(left, watch)
                 return
         while pending:
-            yield pending.popleft().result()
+            yield watch.wait(pending.popleft())
 
-    def resample(self, index: int, stopped: threading.Event) -> _Resample:
-        def go_on(_: float) -> None:
-            if stopped.is_set():
-                raise _StoppedError
-
-        go_on(0)
+    def resample(self, index: int, watch: "_Watch") -> _Resample:
+        go_on = partial(watch.tell, index)
+        go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
         at, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
         drawn = self.data[at]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -23,7 +23,7 @@ from ordhc.similarities.similarity import fitting
 __all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions", "select"]
 
 
-_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "complete")
+_TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
 #: What is compared if nothing is named, by the score; those of plugins if they are installed.
 DEFAULT_METHODS = {
@@ -33,6 +33,8 @@ DEFAULT_METHODS = {
     (Quadruplets, "satisfied"): _QUADRUPLETS,
 }
 SCORES = ("revenue", "satisfied")
+#: The share of progress that is told while trees are made; the noise ceiling follows.
+_FITS = 0.99
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def select(
         `Triplets` or `Quadruplets`.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
-        "tste-al" and "complete" if the plugin that brings them is installed.
+        "tste-al" and "completion" if the plugin that brings them is installed.
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.
@@ -207,12 +209,14 @@ def select(
         methods = [name for name in DEFAULT_METHODS[type(data), by] if name in known]
     methods = _checks.words("methods", methods)
     plans = [Plan.of(data, method=name) for name in methods]
-    part, kept = parts_of(data, folds, seed, group, unit)
+    parts, kept = parts_of(data, folds, seed, group, unit)
     scores = np.empty((len(plans), folds, 4))
-    for fold, seen, unseen in _splits(data, part, folds):
+    done, fits = 0, folds * len(plans) / _FITS
+    for fold, seen, unseen in _splits(data, parts, folds):
         for at, plan in enumerate(plans):
+            share = part(progress, done / fits, (done + 1) / fits)
             start = time.perf_counter()
-            tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title))
+            tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=share)
             seconds = time.perf_counter() - start
             best = _ordhc.best_revenue(unseen.rows, unseen.weights, unseen.n_leaves)
             if not best:
@@ -220,8 +224,7 @@ def select(
             revenue = _ordhc.revenue(tree._tree, unseen.rows, unseen.weights) / best
             satisfied = satisfied_share(tree, unseen, shares_of(unseen))
             scores[at, fold] = revenue, satisfied, seconds, chance_of(tree, unseen)
-            if progress is not None:
-                progress((fold * len(plans) + at + 1) / (folds * len(plans)))
+            done += 1
     means = scores.mean(axis=1)
     errors = scores.std(axis=1, ddof=1) / np.sqrt(folds)
     candidates = [
@@ -229,14 +232,17 @@ def select(
         for name, m, e in zip(methods, means, errors, strict=True)
     ]
     ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
-    return Selection(tuple(ranked), by, folds, kept, noise_ceiling(data))
+    ceiling = noise_ceiling(data)
+    if progress is not None:
+        progress(1.0)
+    return Selection(tuple(ranked), by, folds, kept, ceiling)
 
 
 def _splits(
-    data: Triplets | Quadruplets, part: NDArray[np.int64], folds: int
+    data: Triplets | Quadruplets, parts: NDArray[np.int64], folds: int
 ) -> Iterator[tuple[int, Any, Any]]:
     for fold in range(folds):
-        unseen = part == fold
+        unseen = parts == fold
         yield fold, data[~unseen], data[unseen]
 
 
@@ -262,8 +268,8 @@ def parts_of(
             ("different questions", "") if kept == "answer" else ("groups", "; or say unit='answer'")
         )
         raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
-    part = np.random.default_rng(seed).permutation(count) % folds
-    return part[units], kept
+    parts = np.random.default_rng(seed).permutation(count) % folds
+    return parts[units], kept
 
 
 def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked
 from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed, persons_of
-from ordhc.io.sheet import Sheet, listed, unknown_column
+from ordhc.io.sheet import Sheet, listed, located, unknown_column
 
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
@@ -34,14 +34,14 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
         read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(stream)
     except Exception as error:
-        raise InputError(f"{source}: the file is cut or damaged: {quoted(str(error))}") from error
+        raise InputError(f"the file is cut or damaged: {quoted(str(error))}", path=source) from error
     if dtype.hasobject:
-        raise InputError(f"{source}: holds Python objects, which are not read; write numbers or text")
+        raise InputError("holds Python objects, which are not read; write numbers or text", path=source)
     size = dtype.itemsize
     for length in shape:
         size *= int(length)
     if size < 0 or size > len(data) - stream.tell():
-        raise InputError(f"{source}: the file is cut or damaged: {quoted(shape)} needs {size:,} bytes")
+        raise InputError(f"the file is cut or damaged: {quoted(shape)} needs {size:,} bytes", path=source)
     stream.seek(0)
     found: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
     return found
@@ -69,13 +69,13 @@ def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
     except MemoryError:
         raise
     except Exception as error:
-        raise InputError(f"{source}: the file is cut or damaged: {quoted(str(error))}") from error
+        raise InputError(f"the file is cut or damaged: {quoted(str(error))}", path=source) from error
 
 
 def _no(source: str, suffix: str, data: bytes) -> InputError:
     found = looks_like(data)
     like = f"; looks like {found[0]}: {found[1]}" if found else ""
-    return InputError(f"{source}: is no {suffix} file{like}")
+    return InputError(f"is no {suffix} file{like}", path=source)
 
 
 def from_arrays(
@@ -89,7 +89,7 @@ def from_arrays(
     if key is None and len(arrays) == 1 and next(iter(arrays.values())).ndim == 2:
         key = next(iter(arrays))
     if key is None:
-        raise InputError(f"{source}: none of {', '.join(_ROWS)} among {listed(list(arrays))}")
+        raise InputError(f"none of {', '.join(_ROWS)} among {listed(list(arrays))}", path=source)
     parsed = _rows(arrays[key], source, width, columns, arrays)
     responses = next((arrays[key] for key in ("y", "target", "response") if key in arrays), None)
     return parsed, responses
@@ -104,12 +104,12 @@ def _rows(
     try:
         rows, names = as_ids(table, width, columns, None)
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise located(error, source) from None
     given = texts_of(arrays, "names", source)
     n_leaves = None
     if "n_leaves" in arrays:
         if arrays["n_leaves"].size != 1 or arrays["n_leaves"].dtype.kind not in "iu":
-            raise InputError(f"{source}: n_leaves is {quoted(arrays['n_leaves'])}, no whole number")
+            raise InputError(f"n_leaves is {quoted(arrays['n_leaves'])}, no whole number", path=source)
         n_leaves = int(arrays["n_leaves"].ravel()[0])
     parsed = Parsed(source, rows.astype(np.int64), names, n_leaves=n_leaves)
     if given is not None:
@@ -126,7 +126,7 @@ def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] 
     if name in arrays:
         if arrays[name].dtype.kind not in "UT" or arrays[name].ndim != 1:
             raise InputError(
-                f"{source}: {name} are {arrays[name].dtype} of shape {arrays[name].shape}, no text"
+                f"{name} are {arrays[name].dtype} of shape {arrays[name].shape}, no text", path=source
             )
         return tuple(str(text) for text in arrays[name].tolist())
     if f"{name}_utf8" not in arrays or f"{name}_ends" not in arrays:
@@ -134,7 +134,7 @@ def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] 
     data = arrays[f"{name}_utf8"].astype(np.uint8).tobytes()
     ends = [0, *arrays[f"{name}_ends"].ravel().astype(np.int64).tolist()]
     if any(start > end for start, end in pairwise(ends)) or ends[-1] != len(data):
-        raise InputError(f"{source}: {name}_ends don't cut {name}_utf8 of {len(data)} bytes")
+        raise InputError(f"{name}_ends don't cut {name}_utf8 of {len(data)} bytes", path=source)
     return tuple(data[start:end].decode() for start, end in pairwise(ends))
 
 
@@ -171,7 +171,7 @@ class Table:
             found = looks_like(data)
             like = f"; looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
             reason = quoted(str(error).splitlines()[0] if str(error) else "")
-            raise InputError(f"{source}: the Parquet file cannot be read: {reason}{like}") from error
+            raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
         self.source = source
         self.there = list(self._file.schema_arrow.names)
         check_unpacked(self._file.metadata.num_rows * 8, source)
@@ -188,7 +188,9 @@ class Table:
         import pyarrow.compute
 
         if self.there.count(column) > 1:
-            raise InputError(f"{self.source}: there are two columns {quoted(column)}; only one can be meant")
+            raise InputError(
+                f"there are two columns {quoted(column)}; only one can be meant", path=self.source
+            )
         try:
             found = self._file.read(columns=[column], use_threads=False).column(0)
             kind = found.type
@@ -205,10 +207,10 @@ class Table:
                 return np.asarray(found.fill_null(0).to_numpy()), missing
         except pyarrow.ArrowException as error:
             raise InputError(
-                f"{self.source}: the column {quoted(column)} cannot be read: {quoted(str(error))}"
+                f"the column {quoted(column)} cannot be read: {quoted(str(error))}", path=self.source
             ) from error
         raise InputError(
-            f"{self.source}: the column {quoted(column)} is {quoted(str(kind))}, neither numbers nor text"
+            f"the column {quoted(column)} is {quoted(str(kind))}, neither numbers nor text", path=self.source
         )
 
 
@@ -241,7 +243,7 @@ def from_parquet(
     try:
         rows, names = as_ids(cells[kept], len(wanted), tuple(wanted), None)
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise located(error, source) from None
     parsed = Parsed(source, rows.astype(np.int64), names)
     if absent.any():
         parsed.numbers = kept
@@ -262,7 +264,8 @@ def _leaf_columns(
             if isinstance(column, int):
                 if not 0 <= column < len(table.there):
                     raise InputError(
-                        f"{table.source}: there is no column {column}; there are {len(table.there)}, from 0"
+                        f"there is no column {column}; there are {len(table.there)}, from 0",
+                        path=table.source,
                     )
                 wanted.append(table.there[column])
                 continue
@@ -278,7 +281,7 @@ def _leaf_columns(
                 return [name for name in there if name is not None], bool(ending)
     if known:
         sets = " or ".join(",".join(names) for names in known[:4])
-        raise InputError(f"{table.source}: there are no columns {sets} among {listed(table.there)}")
+        raise InputError(f"there are no columns {sets} among {listed(table.there)}", path=table.source)
     # All columns but those that are known to be something else.
     other = {table.find([name for name in names if name]) for names in (further, WEIGHTS, ANSWERS, PERSONS)}
     return [column for column in table.there if column not in other], False
@@ -302,13 +305,13 @@ def _add_further(
     weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
     if weights is None and len(weighted) > 1:
         raise InputError(
-            f"{parsed.source}: both `{weighted[0]}` and `{weighted[1]}` may be the weights; say which"
+            f"both `{weighted[0]}` and `{weighted[1]}` may be the weights; say which", path=parsed.source
         )
     if (column := column_of(weights, WEIGHTS)) is not None:
         values, absent = table.values(column)
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
-            raise InputError(f"{parsed.source}: row {row}: there is no weight in column {quoted(column)}")
+            raise InputError(f"there is no weight in column {quoted(column)}", path=parsed.source, row=row)
         parsed.weights = values[kept]
     if (column := column_of(answer, ANSWERS)) is not None:
         parsed.answers = _whole_or_text(table, column)[kept]

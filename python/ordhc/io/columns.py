@@ -41,7 +41,7 @@ def read_column(path: Source, column: str) -> NDArray[np.str_]:
                 raise unknown_column(source, column, list(arrays))
             return np.array(arrays[column], dtype=np.str_)
         if suffix == ".npy":
-            raise InputError(f"{source}: npy has no columns by name; use csv, parquet or npz")
+            raise InputError("npy has no columns by name; use csv, parquet or npz", path=source)
         sheet = read_sheet(data, source, "a table", "\t" if suffix == ".tsv" else None)
         at = sheet.column(column)
         for row in range(len(sheet.rows)):

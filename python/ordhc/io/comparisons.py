@@ -7,6 +7,7 @@ import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc._checks import choice, quoted
+from ordhc._progress import Progress, part
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
 from ordhc.errors import InputError
@@ -46,6 +47,7 @@ def read_triplets(
     missing: Sequence[str] = MISSING,
     comment: str | None = None,
     skip_bad: bool = False,
+    progress: Progress | None = None,
 ) -> Triplets:
     """Read triplets from csv, tsv, text with blanks, Parquet, npz or npy.
 
@@ -81,6 +83,8 @@ def read_triplets(
     skip_bad
         Pass over rows that cannot be used (a leaf twice, another number of columns, an unknown name),
         with a warning (`SkippedRowsWarning`) that lists them all.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -107,6 +111,7 @@ def read_triplets(
         missing=missing,
         comment=comment,
         skip_bad=skip_bad,
+        progress=progress,
     )
 
 
@@ -124,6 +129,7 @@ def read_quadruplets(
     missing: Sequence[str] = MISSING,
     comment: str | None = None,
     skip_bad: bool = False,
+    progress: Progress | None = None,
 ) -> Quadruplets:
     """Read quadruplets; as `read_triplets`, with the columns `i,j,k,l`.
 
@@ -147,6 +153,7 @@ def read_quadruplets(
         missing=missing,
         comment=comment,
         skip_bad=skip_bad,
+        progress=progress,
     )
 
 
@@ -218,15 +225,17 @@ def _read(
     names: Sequence[str] | Source | None = None,
     skip_bad: bool = False,
     by_name: bool = False,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Any:
+    progress = _checks.callback("progress", progress)
     given = as_names(names)
     chosen = _chosen(columns, len(known[0]) if known else None, known)
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)
     data = read_bytes(path)
     if not data.strip():
-        raise InputError(f"{source}: the file is empty")
+        raise InputError("the file is empty", path=source)
     options["missing"] = _missing(options.get("missing", MISSING), given)
     with reading(source, "comparisons", data):
         responses = None
@@ -235,24 +244,32 @@ def _read(
             for option in ("answer", "group", "weights"):
                 if options.get(option) is not None:
                     raise InputError(
-                        f"{source}: {suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz"
+                        f"{suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz",
+                        path=source,
                     )
             parsed, responses = from_arrays(data, source, suffix, width, tuple(known[0]) if known else ())
         elif suffix == ".parquet":
             further = {name: options.get(name) for name in ("weights", "answer", "group")}
             parsed = from_parquet(data, source, chosen, known, options["missing"], **further)
         else:
-            parsed = _from_text(data, source, suffix, chosen, known, skip_bad, **options)
+            told = part(progress, 0, 0.8)
+            parsed = _from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
         if by_name and parsed.names is None:
             raise InputError(
-                f"{source}: has ids, but the tree's leaves have names; "
-                "give --names FILE to say which is which"
+                "has ids, but the tree's leaves have names; give --names FILE to say which is which",
+                path=source,
             )
         if given is None and parsed.names is None:
             given = parsed.own_names
+        if progress is not None:
+            progress(0.8)
         if responses is not None and make is Triplets:
-            return make.from_responses(parsed.rows, responses, n_leaves, given, parsed.weights)
-        return assemble(parsed, make, given, n_leaves, skip_bad=skip_bad, quadruplets=quadruplets)
+            made = make.from_responses(parsed.rows, responses, n_leaves, given, parsed.weights)
+        else:
+            made = assemble(parsed, make, given, n_leaves, skip_bad=skip_bad, quadruplets=quadruplets)
+    if progress is not None:
+        progress(1.0)
+    return made
 
 
 def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
@@ -297,6 +314,7 @@ def _from_text(
     chosen: Any,
     known: list[list[str]],
     skip_bad: bool,
+    progress: Progress | None,
     *,
     weights: str | None = None,
     answer: str | None = None,
@@ -319,7 +337,7 @@ def _from_text(
     wanted = [weights] if weights is not None else list(WEIGHTS)
     try:
         found = _ordhc.parse_table(
-            data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad
+            data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad, progress
         )
     except InputError as error:
         raise located(error, source) from None
@@ -331,7 +349,7 @@ def _from_text(
         if given is not None and values is None:
             first = data.removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()[0].decode(errors="replace")
             there = _ordhc.split_table(first, delimiter, None)[0][0]
-            raise unknown_column(f"{source}:1", given, there)
+            raise unknown_column(source, given, there, 1)
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:

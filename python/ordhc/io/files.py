@@ -48,7 +48,7 @@ def read_bytes(source: Source) -> bytes:
         else:
             path = Path(source)
             if path.is_dir():
-                raise InputError(f"{name}: is a folder, not a file")
+                raise InputError("is a folder, not a file", path=name)
             try:
                 data = path.read_bytes()
             except FileNotFoundError:
@@ -73,7 +73,7 @@ def check_unpacked(size: int, name: str) -> None:
     limit = max_unpacked()
     if size > limit:
         raise InputError(
-            f"{name}: unpacks to more than {limit:,} bytes; if it should, set ORDHC_MAX_UNPACKED, as 8G"
+            f"unpacks to more than {limit:,} bytes; if it should, set ORDHC_MAX_UNPACKED, as 8G", path=name
         )
 
 
@@ -92,16 +92,16 @@ def _unpacked(data: bytes, name: str) -> bytes:
             try:
                 part = unpack.decompress(feed, min(_BLOCK, limit + 1 - size))
             except zlib.error as error:
-                raise InputError(f"{name}: the gzip file is cut or damaged: {error}") from None
+                raise InputError(f"the gzip file is cut or damaged: {error}", path=name) from None
             if not part and not feed and not unpack.eof:
-                raise InputError(f"{name}: the gzip file is cut or damaged: it ends too early")
+                raise InputError("the gzip file is cut or damaged: it ends too early", path=name)
             feed = unpack.unconsumed_tail
             parts.append(part)
             size += len(part)
             check_unpacked(size, name)
         rest = unpack.unused_data + rest[at:]
     if rest.strip(b"\0"):
-        raise InputError(f"{name}: the gzip file is cut or damaged: something follows its end")
+        raise InputError("the gzip file is cut or damaged: something follows its end", path=name)
     return b"".join(parts)
 
 
@@ -129,14 +129,14 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     name = name_of(path)
     if "\0" in os.fspath(path):
-        raise InputError(f"{name}: a file's name holds no NUL")
+        raise InputError("a file's name holds no NUL", path=name)
     folder = target.parent
     if target.is_dir():
-        raise InputError(f"{name}: is a folder, not a file")
+        raise InputError("is a folder, not a file", path=name)
     if not folder.is_dir():
-        raise InputError(f"{name}: there is no folder {brief(str(folder), 100)}")
+        raise InputError(f"there is no folder {brief(str(folder), 100)}", path=name)
     if not os.access(target if target.exists() else folder, os.W_OK):
-        raise InputError(f"{name}: cannot be written")
+        raise InputError("cannot be written", path=name)
 
 
 def check_outputs_apart(
@@ -157,7 +157,7 @@ def check_outputs_apart(
         for other, found in read:
             if found == which:
                 also = "" if other == name else f" ({name_of(other)})"
-                raise InputError(f"{name_of(path)}: is an input{also}; writing there would destroy it")
+                raise InputError(f"is an input{also}; writing there would destroy it", path=name_of(path))
         for other, found in written:
             if found == which:
                 also = "" if other == name else f", as {name_of(other)}"
@@ -226,5 +226,5 @@ def text_of(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(
-            f"{name}:{line}: not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start})"
+            f"not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start})", path=name, line=line
         ) from None

@@ -96,7 +96,7 @@ def refuse_others(data: bytes, source: str, wanted: str) -> None:
     """Raise if a file that should be text is something else."""
     found = looks_like(data)
     if found is not None:
-        raise InputError(f"{source}: looks like {found[0]}, not {wanted}: {found[1]}")
+        raise InputError(f"looks like {found[0]}, not {wanted}: {found[1]}", path=source)
 
 
 def brief(text: str, limit: int = MESSAGE) -> str:
@@ -116,9 +116,9 @@ def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]
     try:
         yield
     except InputError as error:
-        text = brief(str(error))
-        if text != str(error):
-            raise InputError(text) from None
+        if error.path is None:
+            error.path = source
+        error.args = (brief(str(error)),)
         raise
     except (MissingExtraError, PluginError, OrdhcWarning, MemoryError):
         raise
@@ -128,4 +128,4 @@ def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]
         found = None if data is None else looks_like(data)
         like = f"; looks like {found[0]}" if found is not None else ""
         reason = brief(str(error), QUOTED) or type(error).__name__
-        raise InputError(f"{source}: cannot be read as {what}: {reason}{like}") from error
+        raise InputError(f"cannot be read as {what}: {reason}{like}", path=source) from error

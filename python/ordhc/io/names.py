@@ -8,7 +8,7 @@ from ordhc._checks import quoted
 from ordhc.errors import InputError
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading, refuse_others
-from ordhc.io.sheet import Sheet, read_sheet
+from ordhc.io.sheet import Sheet, located, read_sheet
 
 
 def read_names(source: Source) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _from_sheet(sheet: Sheet) -> list[str]:
     for row in range(1, len(sheet.rows)):
         if at >= len(sheet.rows[row]) or not sheet.rows[row][at]:
             raise InputError(
-                f"{sheet.source}:{sheet.lines[row]}: the name is missing; the row may be cut short"
+                "the name is missing; the row may be cut short", path=sheet.source, line=sheet.lines[row]
             )
         sheet.check_width(row)
         found.append(sheet.rows[row][at])
@@ -45,23 +45,25 @@ def _from_sheet(sheet: Sheet) -> list[str]:
         cell = sheet.rows[row][by].strip()
         if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
             raise InputError(
-                f"{sheet.source}:{sheet.lines[row]}: ids must be whole numbers; here one is {quoted(cell)}"
+                f"ids must be whole numbers; here one is {quoted(cell)}",
+                path=sheet.source,
+                line=sheet.lines[row],
             )
         place[int(cell)] = row - 1
     if sorted(place) != list(range(len(found))):
         first = min(place, default=0)
         hint = "; they begin with 1: subtract 1" if first == 1 == max(place) - len(found) + 1 else ""
-        raise InputError(f"{sheet.source}: ids must be 0..{len(found) - 1}, each once{hint}")
+        raise InputError(f"ids must be 0..{len(found) - 1}, each once{hint}", path=sheet.source)
     return [found[place[leaf]] for leaf in range(len(found))]
 
 
 def _unique(found: list[str], name: str) -> tuple[str, ...]:
     if not found:
-        raise InputError(f"{name}: there are no names")
+        raise InputError("there are no names", path=name)
     try:
         return checked_names(found) or ()
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise located(error, name) from None
 
 
 def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:

@@ -64,10 +64,9 @@ class Parsed:
         """The line of a row, or its number in the file."""
         return row if self.numbers is None else int(self.numbers[row])
 
-    def place(self, row: int) -> str:
-        """Where a row stands."""
-        separator = ":" if self.unit == "line" else ": row "
-        return f"{self.source}{separator}{self.number(row)}"
+    def place(self, row: int) -> dict[str, int]:
+        """Where a row stands, as errors take it."""
+        return {self.unit: self.number(row)}
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Leave out all other rows."""
@@ -92,7 +91,7 @@ def assemble(
     """Comparisons of parsed rows: errors of a row name its line, what was passed over is told."""
     total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
     if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
-        raise InputError(_of_missing(parsed, total, kept=False))
+        raise InputError(_of_missing(parsed, total, kept=False), path=parsed.source)
     if n_leaves is None:
         n_leaves = parsed.n_leaves
     if parsed.names is not None:
@@ -100,13 +99,13 @@ def assemble(
     wrong = _wrong_rows(parsed, names, len(names) if names is not None else n_leaves, quadruplets)
     if wrong:
         if not skip_bad:
-            raise InputError(_first_of(parsed, wrong))
+            raise _first_of(parsed, wrong)
         parsed.bad += [(parsed.number(row), reason) for row, reason in wrong]
         kept = np.ones(len(parsed.rows), dtype=bool)
         kept[[row for row, _ in wrong]] = False
         parsed.keep(kept)
     if parsed.bad and not len(parsed.rows):
-        raise InputError(f"{parsed.source}: all {total:,} rows are bad; {_of_bad(parsed)}")
+        raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)
     for text, rows in ((_of_missing(parsed, total), parsed.missing), (_of_bad(parsed, total), parsed.bad)):
         if rows:
@@ -120,7 +119,7 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
     if names is None:
         if n_leaves is not None and n_leaves != len(found):
             raise InputError(
-                f"{parsed.source}: {len(found)} different names, but n_leaves = {n_leaves}; give all names"
+                f"{len(found)} different names, but n_leaves = {n_leaves}; give all names", path=parsed.source
             )
         return tuple(found)
     code = {name: leaf for leaf, name in enumerate(names)}
@@ -182,15 +181,17 @@ def _row_of(leaves: list[int], names: tuple[str, ...] | None) -> str:
     return brief(str(leaves if names is None else [names[leaf] for leaf in leaves]), 80)
 
 
-def _first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> str:
+def _first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> InputError:
     """The error of the first bad row, and how many there are."""
-    row, reason = wrong[0]
-    text = f"{parsed.place(row)}: {reason}"
+    row, text = wrong[0]
     if len(wrong) > 1:
         numbers = _listed([parsed.number(at) for at, _ in wrong], parsed.unit, 10)
         text += f"; {len(wrong):,} of {len(parsed.rows):,} rows are such: {numbers}; "
-        return text + "skip_bad (--skip-bad) passes them over and lists all"
-    return text
+        text += "skip_bad (--skip-bad) passes them over and lists all"
+    # Names that are unknown have no id.
+    leaves = parsed.rows[row].tolist()
+    about = [leaves] if parsed.names is None or min(leaves) >= 0 else None
+    return InputError(text, path=parsed.source, leaves=about, **parsed.place(row))
 
 
 def _listed(numbers: list[int], unit: str, most: int = 1000) -> str:
@@ -207,11 +208,11 @@ def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
     numbers = [number for number, _ in parsed.missing]
     count = f"{len(numbers):,} of {total:,} rows"
     where = _listed(numbers, parsed.unit, 1000 if kept else 10)
-    text = f"{parsed.source}: {count} have a missing leaf ({', '.join(parts)})"
+    text = f"{count} have a missing leaf ({', '.join(parts)})"
     if not kept:
         return f"{text}: {where}; are these the right columns?"
     hint = "; missing=() (--missing '') takes such words as names" if any(words) else ""
-    return f"{text} and are passed over: {where}{hint}"
+    return f"{parsed.source}: {text} and are passed over: {where}{hint}"
 
 
 def _of_bad(parsed: Parsed, total: int | None = None) -> str:
@@ -237,12 +238,8 @@ def _made(
             check_reach(parsed.rows, int(parsed.rows.max()) + 1)
         return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
     except InputError as error:
-        text = str(error)
-        if text.startswith("row "):
-            number, _, rest = text[4:].partition(": ")
-            if number.isdigit() and int(number) < len(parsed.rows):
-                raise InputError(f"{parsed.place(int(number))}: {rest}") from None
-        raise InputError(f"{parsed.source}: {text}") from None
+        place = {"row": error.row, "line": error.line} if error.row is None else parsed.place(error.row)
+        raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
 
 
 def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:

@@ -41,7 +41,7 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     name = name_of(path)
     data = read_bytes(path)
     if not data.strip():
-        raise InputError(f"{name}: the file is empty")
+        raise InputError("the file is empty", path=name)
     if suffix_of(path, _TREES) or data.lstrip()[:1] in (b"(", b"{"):
         return read_tree(_named(data, path), "json" if data.lstrip().startswith(b"{") else "newick")
     with reading(name, "a reference", data):
@@ -56,7 +56,7 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
         table = label_table(path, data, leaves, columns)
     lost = [leaf for leaf, row in zip(leaves, table, strict=True) if row[0] is None]
     if lost:
-        raise InputError(f"{name}: there is no label of leaf {quoted(lost[0])}")
+        raise InputError(f"there is no label of leaf {quoted(lost[0])}", path=name)
     return table
 
 
@@ -80,13 +80,15 @@ def label_table(
         if sum(sheet.find([word]) is not None for word in ("anchor", "near", "far", "head", "winner")) > 1:
             hint = "; these look like comparisons, which other metrics take (triplet_revenue, satisfied)"
         raise InputError(
-            f"{source}:{sheet.lines[0]}: a column leaf or name is needed, not {listed(header)}{hint}"
+            f"a column leaf or name is needed, not {listed(header)}{hint}", path=source, line=sheet.lines[0]
         )
     wanted = [at for at in range(len(header)) if at not in ids]
     if columns is not None:
         wanted = [sheet.column(column) for column in columns]
     if not wanted:
-        raise InputError(f"{source}:{sheet.lines[0]}: there are no columns of labels, only {listed(header)}")
+        raise InputError(
+            f"there are no columns of labels, only {listed(header)}", path=source, line=sheet.lines[0]
+        )
     place = {leaf: at for at, leaf in enumerate(leaves)}
     number = {str(at): at for at in range(len(leaves))}
     seen: set[int] = set()
@@ -100,9 +102,9 @@ def label_table(
         found = [at for text in texts if (at := place.get(text)) is not None]
         found += [at for text in texts if (at := number.get(text)) is not None]
         if not found:
-            raise InputError(f"{source}:{line}: there is no leaf {quoted(texts[0])}")
+            raise InputError(f"there is no leaf {quoted(texts[0])}", path=source, line=line)
         if found[0] in seen:
-            raise InputError(f"{source}:{line}: leaf {quoted(texts[0])} occurs twice")
+            raise InputError(f"leaf {quoted(texts[0])} occurs twice", path=source, line=line)
         seen.add(found[0])
         table[found[0]] = [row[at].strip() or None for at in wanted]
     return table
@@ -121,7 +123,7 @@ def _matrix(sheet: Sheet) -> NDArray[Any]:
         sheet.check_width(at)
         for cell in row:
             if not _is_number(cell):
-                raise InputError(f"{sheet.source}:{sheet.lines[at]}: {quoted(cell)} is no number")
+                raise InputError(f"{quoted(cell)} is no number", path=sheet.source, line=sheet.lines[at])
     rows = sheet.rows
     whole = all(cell.lstrip("+-").isdigit() and len(cell) < 19 for row in rows for cell in row)
     values = np.array(rows, dtype=np.str_).astype(np.int64 if whole else np.float64)

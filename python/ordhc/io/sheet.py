@@ -44,8 +44,10 @@ class Sheet:
             places = exact if len(exact) == 1 else places
             if len(places) > 1:
                 raise InputError(
-                    f"{self.source}:{self.lines[0]}: there are two columns {quoted(name)}, "
-                    f"number {places[0] + 1} and number {places[1] + 1}; only one can be meant"
+                    f"there are two columns {quoted(name)}, "
+                    f"number {places[0] + 1} and number {places[1] + 1}; only one can be meant",
+                    path=self.source,
+                    line=self.lines[0],
                 )
             if places:
                 return places[0]
@@ -55,7 +57,7 @@ class Sheet:
         """The column of a name that must be there."""
         found = self.find([name])
         if found is None:
-            raise unknown_column(f"{self.source}:{self.lines[0] if self.lines else 1}", name, self.header)
+            raise unknown_column(self.source, name, self.header, self.lines[0] if self.lines else 1)
         return found
 
     def check_width(self, at: int) -> None:
@@ -63,8 +65,9 @@ class Sheet:
         width = len(self.rows[0])
         if len(self.rows[at]) != width:
             raise InputError(
-                f"{self.source}:{self.lines[at]}: {len(self.rows[at])} columns instead of {width}; "
-                "the row may be cut short"
+                f"{len(self.rows[at])} columns instead of {width}; the row may be cut short",
+                path=self.source,
+                line=self.lines[at],
             )
 
 
@@ -76,11 +79,10 @@ def listed(names: Sequence[str]) -> str:
     return shown if len(names) <= SHOWN else f"{shown}, ... ({len(names):,} in all)"
 
 
-def unknown_column(place: str, name: str, there: Sequence[str]) -> InputError:
+def unknown_column(source: str, name: str, there: Sequence[str], line: int | None = None) -> InputError:
     """Say that a column isn't there, and what is."""
-    return InputError(
-        f"{place}: there is no column {quoted(name)}; there are {listed(there)}{nearest(name, there)}"
-    )
+    reason = f"there is no column {quoted(name)}; there are {listed(there)}{nearest(name, there)}"
+    return InputError(reason, path=source, line=line)
 
 
 def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
@@ -95,14 +97,12 @@ def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None
     except InputError as error:
         raise located(error, source) from None
     if not rows:
-        raise InputError(f"{source}: the file is empty")
+        raise InputError("the file is empty", path=source)
     return Sheet(source, rows, lines)
 
 
 def located(error: InputError, source: str) -> InputError:
-    """An error of a line with the file's name."""
-    text = str(error)
-    if text.startswith("line "):
-        line, _, rest = text[5:].partition(": ")
-        return InputError(f"{source}:{line}: {rest}")
-    return error if text.startswith(source) else InputError(f"{source}: {text}")
+    """An error with the file's name, unless it has one."""
+    if error.path is not None:
+        return error
+    return InputError(error.reason, path=source, row=error.row, line=error.line, leaves=error.leaves)

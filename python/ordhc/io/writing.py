@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
+from ordhc._progress import Progress, part
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
@@ -19,13 +20,16 @@ from ordhc.io.parsed import LITERAL, MISSING
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
 
 
-def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]) -> None:
+def write_comparisons(
+    data: Triplets | Quadruplets, path: str | os.PathLike[str], *, progress: Progress | None = None
+) -> None:
     """Write comparisons as csv, tsv (also .gz), Parquet, npz or npy, by the file's ending.
 
     Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; where names
     look like ids, like missing values or have outer blanks, the columns are called `anchor_name` and so on,
     and are read to the letter. npz keeps everything; npy only the rows (anything else would be lost, and
-    is an error). "-" is csv on standard output.
+    is an error). "-" is csv on standard output. `progress` is called with the share that is done, from 0
+    to 1.
 
     Examples
     --------
@@ -40,12 +44,15 @@ def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]
     suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
     packed = os.fspath(path).lower().endswith(".gz")
     _check_text(data)
-    buffer = bytes_io.BytesIO()
+    progress = _checks.callback("progress", progress)
+    buffer = _Counting(data.rows.nbytes, part(progress, 0, 0.9))
     if suffix in (".csv", ".tsv"):
-        write_bytes(path, _text(data, "," if suffix == ".csv" else "\t"))
+        write_bytes(path, _text(data, "," if suffix == ".csv" else "\t", part(progress, 0, 0.9)))
+        if progress is not None:
+            progress(1.0)
         return
     if packed or suffix not in (".npz", ".npy", ".parquet"):
-        raise InputError(f"{name_of(path)}: the ending is none of {ENDINGS}")
+        raise InputError(f"the ending is none of {ENDINGS}", path=name_of(path))
     if suffix == ".npz":
         arrays: dict[str, Any] = {"rows": data.rows, "n_leaves": data.n_leaves}
         for name in ("weights", "answers", "groups"):
@@ -59,7 +66,7 @@ def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]
         lost = [name for name in ("weights", "names", "answers", "groups") if getattr(data, name) is not None]
         if lost:
             raise InputError(
-                f"{name_of(path)}: npy holds neither weights nor names nor {lost[-1]}; write .npz"
+                f"npy holds neither weights nor names nor {lost[-1]}; write .npz", path=name_of(path)
             )
         np.save(buffer, data.rows)
     else:
@@ -68,6 +75,24 @@ def write_comparisons(data: Triplets | Quadruplets, path: str | os.PathLike[str]
 
         parquet.write_table(pyarrow.table(_columns(data)), buffer)
     write_bytes(path, buffer.getvalue())
+    if progress is not None:
+        progress(1.0)
+
+
+class _Counting(bytes_io.BytesIO):
+    """A buffer that tells progress by the bytes that it gets; packed ones are fewer than expected."""
+
+    def __init__(self, expected: int, progress: Progress | None) -> None:
+        super().__init__()
+        self.expected, self.progress, self.told = max(expected, 1), progress, 0.0
+
+    def write(self, data: Any) -> int:
+        count = super().write(data)
+        share = min(1.0, self.tell() / self.expected)
+        if self.progress is not None and share > self.told + 0.001:
+            self.told = share
+            self.progress(share)
+        return count
 
 
 def _check_text(data: Triplets | Quadruplets) -> None:
@@ -121,7 +146,7 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
 _BLOCK = 1 << 14
 
 
-def _text(data: Triplets | Quadruplets, delimiter: str) -> bytes:
+def _text(data: Triplets | Quadruplets, delimiter: str, progress: Progress | None) -> bytes:
     columns = _columns(data)
     if data.group_names is not None and not all(map(_is_plain, data.group_names)):
         columns = {name + LITERAL * (name == "person"): values for name, values in columns.items()}
@@ -138,6 +163,8 @@ def _text(data: Triplets | Quadruplets, delimiter: str) -> bytes:
             for name, values in columns.items()
         ]
         rows.extend(map(delimiter.join, zip(*written, strict=True)))
+        if progress is not None:
+            progress(min(1.0, (start + _BLOCK) / len(data)))
     return ("\n".join(rows) + "\n").encode()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
@@ -15,7 +16,13 @@ from ordhc.tree.matching import prepared
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 
 
-def triplet_revenue(tree: Any, triplets: Triplets | ArrayLike, *, normalize: bool = False) -> int | float:
+def triplet_revenue(
+    tree: Any,
+    triplets: Triplets | ArrayLike,
+    *,
+    normalize: bool = False,
+    progress: Progress | None = None,
+) -> int | float:
     """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
 
     The sum, over triplets (i, j, k) of weight w, of w (|H(i, k)| - |H(i, j)|), where |H(i, j)| is the
@@ -29,6 +36,8 @@ def triplet_revenue(tree: Any, triplets: Triplets | ArrayLike, *, normalize: boo
         `Triplets`, or (m, 3) leaf ids.
     normalize
         Divide by the best conceivable, (n - 2) times the sum of weights: at most 1.
+    progress
+        Called now and then with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -48,11 +57,15 @@ def triplet_revenue(tree: Any, triplets: Triplets | ArrayLike, *, normalize: boo
     >>> ordhc.metrics.triplet_revenue(tree, t), ordhc.metrics.triplet_revenue(tree, t, normalize=True)
     (2, 1.0)
     """
-    return _revenue(*prepared(tree, triplets, ("triplets",), "triplet_revenue"), normalize)
+    return _revenue(*prepared(tree, triplets, ("triplets",), "triplet_revenue"), normalize, progress)
 
 
 def quadruplet_revenue(
-    tree: Any, quadruplets: Quadruplets | Triplets | ArrayLike, *, normalize: bool = False
+    tree: Any,
+    quadruplets: Quadruplets | Triplets | ArrayLike,
+    *,
+    normalize: bool = False,
+    progress: Progress | None = None,
 ) -> int | float:
     """The quadruplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 4); higher is better.
 
@@ -65,12 +78,15 @@ def quadruplet_revenue(
     >>> ordhc.metrics.quadruplet_revenue("((0,1),(2,3));", ordhc.Quadruplets([(0, 1, 1, 2)], n_leaves=4))
     2
     """
-    return _revenue(*prepared(tree, quadruplets, ("quadruplets",), "quadruplet_revenue"), normalize)
+    return _revenue(*prepared(tree, quadruplets, ("quadruplets",), "quadruplet_revenue"), normalize, progress)
 
 
-def _revenue(tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool) -> int | float:
+def _revenue(
+    tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool, progress: Progress | None
+) -> int | float:
     normalize = _checks.flag("normalize", normalize)
-    value = _ordhc.revenue(tree._tree, data.rows, data.weights)
+    progress = _checks.callback("progress", progress)
+    value = _ordhc.revenue(tree._tree, data.rows, data.weights, progress)
     if not normalize:
         return value
     best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves)
@@ -97,7 +113,9 @@ class Satisfied:
         return f"{self.agreed:.6g} (disagreed {self.disagreed:.6g}, unresolved {self.unresolved:.6g})"
 
 
-def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Satisfied:
+def satisfied(
+    tree: Any, comparisons: Triplets | Quadruplets | ArrayLike, *, progress: Progress | None = None
+) -> Satisfied:
     """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
 
     It agrees with a triplet (i, j, k) when i and j join before k joins them, and leaves it open when
@@ -110,10 +128,11 @@ def satisfied(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> Sat
     >>> ordhc.metrics.satisfied("((0,1),(2,3));", ordhc.Triplets([(0, 1, 2), (0, 2, 3)]))
     Satisfied(agreed=0.5, disagreed=0.0, unresolved=0.5)
     """
+    progress = _checks.callback("progress", progress)
     tree, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "satisfied")
     if not len(data) or (data.weights is not None and not data.weights.any()):
         raise InputError("there are no comparisons (of positive weight) to satisfy")
-    weights = _ordhc.satisfied(tree._tree, data.rows, data.weights)
+    weights = _ordhc.satisfied(tree._tree, data.rows, data.weights, progress)
     total = sum(weights)
     if total == np.inf:
         raise InputError("the weights are so large that their sum overflows a float; rescale them")

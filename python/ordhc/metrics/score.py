@@ -3,6 +3,7 @@
 from typing import Any
 
 from ordhc import _checks
+from ordhc._progress import Progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
@@ -15,6 +16,8 @@ def score(
     tree: Any,
     reference: Any,
     metric: str | None = None,
+    *,
+    progress: Progress | None = None,
     **parameters: Any,
 ) -> Any:
     """How good a tree is.
@@ -30,6 +33,8 @@ def score(
     metric
         One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
         "quadruplet_revenue" for quadruplets.
+    progress
+        Called now and then with the share that is done, from 0 to 1; at least at the end.
     **parameters
         Settings of the metric, for example ``normalize=True``.
 
@@ -54,6 +59,7 @@ def score(
     >>> ordhc.score(tree, "((1,2),0);", metric="triplet_distance")
     1.0
     """
+    progress = _checks.callback("progress", progress)
     if metric is None:
         if not isinstance(reference, Triplets | Quadruplets):
             known = ", ".join(sorted(registry.names("metric")))
@@ -61,5 +67,11 @@ def score(
         metric = "quadruplet_revenue" if isinstance(reference, Quadruplets) else "triplet_revenue"
     spec = registry.get("metric", metric)
     settings = _checks.settings(f"metric {metric!r}", parameters, spec.parameters)
+    tells = "progress" in spec.parameters
+    if tells:
+        settings["progress"] = progress
     found, other = prepared(tree, reference, spec.reference, metric)
-    return spec.score(found, other, **settings)
+    value = spec.score(found, other, **settings)
+    if progress is not None and not tells:
+        progress(1.0)
+    return value

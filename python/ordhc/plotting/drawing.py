@@ -241,7 +241,7 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
 
     suffix = Path(path).suffix.lower()
     if suffix not in PICTURES:
-        raise InputError(f"{path}: the ending is none of {', '.join(PICTURES)}")
+        raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=path)
     write_bytes(path, _picture(tree, suffix[1:], **options))
 
 

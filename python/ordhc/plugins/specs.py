@@ -92,7 +92,7 @@ class LinkageSpec(Spec):
     Parameters
     ----------
     native
-        The name of a linkage of the engine.
+        The name of a linkage of the crate.
     coefficients
         Lance-Williams coefficients.
     update_row

@@ -75,7 +75,7 @@ def pca(
     limit = min(rows.shape)
     if isinstance(n_components, str):
         if n_components == "rank":
-            return _rank_scores(rows)
+            return _done(_rank_scores(rows), progress)
         if n_components != "wasserstein":
             raise InputError(
                 f"n_components is {_checks.quoted(n_components)}: neither a number, 'rank' nor 'wasserstein'"
@@ -85,7 +85,13 @@ def pca(
         )[0]
     else:
         r = _whole_in("n_components", n_components, limit)
-    return np.asarray(rows @ _components(rows, r), dtype=np.float64)
+    return _done(np.asarray(rows @ _components(rows, r), dtype=np.float64), progress)
+
+
+def _done(scores: NDArray[np.float64], progress: Progress | None) -> NDArray[np.float64]:
+    if progress is not None:
+        progress(1.0)
+    return scores
 
 
 def select_dimension(

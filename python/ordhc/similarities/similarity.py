@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, part
 from ordhc._signals import interrupts_later
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError, MissingExtraError, PluginError
@@ -100,7 +100,10 @@ def similarity(
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
         parts = _ordhc.adds_csr(found.rows, found.weights, found.n_leaves, progress)
         return _csr(parts, found.n_leaves, type_name, "layout='sparse'")
-    return built(spec, found, layout, type_name, progress, settings)
+    result = built(spec, found, layout, type_name, progress, settings)
+    if progress is not None:
+        progress(1.0)
+    return result
 
 
 def built(
@@ -115,8 +118,8 @@ def built(
     if spec.build is None:
         if not dtype.startswith("float"):
             raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
-        rows, scale = factored(spec, data, None, settings)
-        return products(rows, scale, layout, dtype, progress)
+        rows, scale = factored(spec, data, part(progress, 0, 0.5), settings)
+        return products(rows, scale, layout, dtype, part(progress, 0.5, 1))
     result = spec.build(data, layout=layout, dtype=dtype, progress=progress, **settings)
     n = data.n_leaves if isinstance(data, Triplets | Quadruplets) else data.shape[0]
     shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)

@@ -58,7 +58,7 @@ def as_vectors(data: Any) -> Any:
         if lost.size:
             row = int(np.searchsorted(rows.indptr, lost[0], side="right")) - 1
             column, value = rows.indices[lost[0]], rows.data[lost[0]]
-            raise InputError(f"row {row}, column {column}: {value} is not finite")
+            raise InputError(f"column {column}: {value} is not finite", row=row)
     else:
         if isinstance(data, str | bytes):
             raise InputError(f"{type(data).__name__} is no (n, p) array of numbers")
@@ -76,7 +76,7 @@ def as_vectors(data: Any) -> Any:
             if wrong.size:
                 row, column = wrong[0]
                 value = rows[block][row, column]
-                raise InputError(f"row {block.start + row}, column {column}: {value} is not finite")
+                raise InputError(f"column {column}: {value} is not finite", row=block.start + row)
     return rows
 
 
@@ -188,7 +188,8 @@ def products(
 
 def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputError:
     row, column = np.argwhere(~np.isfinite(values))[0] + (first_row, first_column)
-    return InputError(f"the dot product of rows {row} and {column} overflows {values.dtype}: rescale")
+    reason = f"the dot product of rows {row} and {column} overflows {values.dtype}: rescale"
+    return InputError(reason, leaves=[[row, column]])
 
 
 class NegativeShare:

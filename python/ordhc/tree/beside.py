@@ -1,6 +1,6 @@
 """What a dendrogram has beside its merges and heights: names, support, branch lengths."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,19 +9,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
+from ordhc.tree.settings import as_json, settings_of
 
 Floats = NDArray[np.float64]
 
 #: What a file may hold beside names, merges and heights.
-KEYS = ("joined", "node_names", "support", "branch_lengths", "leaf_heights")
+KEYS = ("joined", "node_names", "support", "branch_lengths", "leaf_heights", "settings")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
     """All of a dendrogram but merges and heights; see `Dendrogram`. None is what it hasn't.
 
-    The last two tell how Newick text is written, as it was read: support as shares instead of percent,
-    leaves in this order instead of children by their labels.
+    `shares` and `standing` tell how Newick text is written, as it was read: support as shares instead of
+    percent, leaves in this order instead of children by their labels.
     """
 
     names: tuple[str, ...] | None = None
@@ -32,6 +33,7 @@ class Beside:
     leaf_heights: Floats | None = None
     shares: bool = False
     standing: NDArray[np.int64] | None = None
+    settings: Mapping[str, Any] | None = None
 
     @classmethod
     def of(
@@ -46,6 +48,7 @@ class Beside:
         leaf_heights: ArrayLike | None = None,
         shares: bool = False,
         standing: NDArray[np.int64] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> "Beside":
         """Checked, for a tree."""
         n = tree.n_leaves
@@ -73,7 +76,7 @@ class Beside:
         for array in (marks, sure, lengths, own):
             if array is not None:
                 array.flags.writeable = False
-        return cls(known, marks, labels, sure, lengths, own, bool(shares), standing)
+        return cls(known, marks, labels, sure, lengths, own, bool(shares), standing, settings_of(settings))
 
     def relabelled(self, leaves: NDArray[np.int64]) -> "Beside":
         """With leaf i as leaf `leaves[i]`."""
@@ -90,7 +93,7 @@ class Beside:
         return replace(self, names=names, leaf_heights=own, branch_lengths=lengths, standing=standing)
 
     def equals(self, other: "Beside") -> bool:
-        """Whether all but branch lengths is the same; how text is written does not matter."""
+        """Whether all but branch lengths is the same; nor do settings matter, and how text is written."""
         arrays = ("support", "leaf_heights")
         return (
             self.names == other.names
@@ -131,6 +134,8 @@ class Beside:
             found["support_as_shares"] = True
         if self.standing is not None:
             found["leaves_as_written"] = self.standing.tolist()
+        if self.settings is not None:
+            found["settings"] = as_json(self.settings)
         return found
 
 

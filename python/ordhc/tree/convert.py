@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc._progress import Progress
 from ordhc.errors import InputError
 from ordhc.tree.beside import shown
 from ordhc.tree.dendrogram import Dendrogram
@@ -15,7 +16,11 @@ __all__ = ["as_dendrogram"]
 
 
 def as_dendrogram(
-    tree: Any, *, n_leaves: int | None = None, names: Sequence[str] | None = None
+    tree: Any,
+    *,
+    n_leaves: int | None = None,
+    names: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> Dendrogram:
     """A dendrogram from any form of a tree.
 
@@ -31,6 +36,8 @@ def as_dendrogram(
         needed: merges name each cluster exactly once.
     names
         The names of the leaves.
+    progress
+        Called now and then with the share that is done, from 0 to 1; at least at the end.
 
     Returns
     -------
@@ -56,7 +63,13 @@ def as_dendrogram(
     """
     if n_leaves is not None:
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
-    found = _dendrogram(tree, n_leaves, _checks.names(names))
+    progress = _checks.callback("progress", progress)
+    if isinstance(tree, str):
+        found = _of_newick(tree, _checks.names(names), progress)
+    else:
+        found = _dendrogram(tree, n_leaves, _checks.names(names))
+        if progress is not None:
+            progress(1.0)
     if n_leaves is not None and found.n_leaves != n_leaves:
         raise InputError(f"the tree has {found.n_leaves} leaves, not {n_leaves}")
     return found
@@ -65,12 +78,6 @@ def as_dendrogram(
 def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) -> Dendrogram:
     if isinstance(tree, Dendrogram):
         return tree if names is None else tree.with_names(names)
-    if isinstance(tree, str):
-        if not {"(", ";"} & set(tree):
-            raise InputError(
-                f"{_checks.quoted(tree, 40)} is no Newick text; files are read by ordhc.read_tree"
-            )
-        return Dendrogram.from_newick(tree, names)
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
     if hasattr(tree, "children_"):
@@ -93,6 +100,12 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     if square and (table == table.T).all():
         raise InputError(f"a symmetric matrix, {table.shape}, is no tree; ordhc.linkage makes one of it")
     return _of_labels(label_columns(tree), names or index_names(tree))
+
+
+def _of_newick(text: str, names: Sequence[str] | None, progress: Progress | None) -> Dendrogram:
+    if not {"(", ";"} & set(text):
+        raise InputError(f"{_checks.quoted(text, 40)} is no Newick text; files are read by ordhc.read_tree")
+    return Dendrogram.from_newick(text, names, progress=progress)
 
 
 def _are_merges(table: NDArray[Any]) -> bool:

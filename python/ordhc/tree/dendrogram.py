@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc._progress import Progress
 from ordhc.errors import InputError
 from ordhc.tree import newick
 from ordhc.tree.beside import from_dict, same
 from ordhc.tree.merges import Merges, whole_labels
+from ordhc.tree.settings import in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +51,8 @@ class Dendrogram(Merges):
         above that have NaN as their support.
     leaf_heights
         (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
+    settings
+        What made the tree, see `Dendrogram.settings`.
 
     Examples
     --------
@@ -100,7 +104,9 @@ class Dendrogram(Merges):
             raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
         return tree
 
-    def to_newick(self, *, branch_lengths: bool = True, heights: bool = False) -> str:
+    def to_newick(
+        self, *, branch_lengths: bool = True, heights: bool = False, progress: Progress | None = None
+    ) -> str:
         """The tree as Newick text.
 
         Branch lengths are those that were read (`branch_lengths`) or else differences of heights: leaves
@@ -117,6 +123,8 @@ class Dendrogram(Merges):
         heights
             Add the exact heights as comments, and the numbers of leaves and merges where the text does
             not tell them: `from_newick` restores the tree as it is.
+        progress
+            Called now and then with the share that is done, from 0 to 1.
 
         Examples
         --------
@@ -127,11 +135,17 @@ class Dendrogram(Merges):
         True
         """
         lengths, exact = _checks.flag("branch_lengths", branch_lengths), _checks.flag("heights", heights)
-        return newick.write(self._tree, self._beside, lengths=lengths, heights=exact)
+        progress = _checks.callback("progress", progress)
+        return newick.write(self._tree, self._beside, lengths=lengths, heights=exact, progress=progress)
 
     @classmethod
     def from_newick(
-        cls, text: str, names: Sequence[str] | None = None, *, preserve_underscores: bool = False
+        cls,
+        text: str,
+        names: Sequence[str] | None = None,
+        *,
+        preserve_underscores: bool = False,
+        progress: Progress | None = None,
     ) -> "Dendrogram":
         """Read Newick text; `to_newick` writes the same tree again.
 
@@ -144,6 +158,8 @@ class Dendrogram(Merges):
             the numbers 0..n-1 (outside of quotes), by these; and as comments of `to_newick` say.
         preserve_underscores
             Keep ``_`` in names that aren't quoted, where it means a blank.
+        progress
+            Called now and then with the share that is done, from 0 to 1.
 
         Returns
         -------
@@ -178,7 +194,9 @@ class Dendrogram(Merges):
         >>> d.to_newick()
         "((cat:1,'my dog':1)95:2,car:3)things;"
         """
-        return cls._made(*newick.read(text, names, preserve_underscores=preserve_underscores))
+        return cls._made(
+            *newick.read(text, names, preserve_underscores=preserve_underscores, progress=progress)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a dict that JSON can hold; `from_dict` restores it unchanged."""
@@ -298,7 +316,9 @@ class Dendrogram(Merges):
     def __repr__(self) -> str:
         heights = self.heights
         span = f", {self.kind} {heights[0]:.6g} .. {heights[-1]:.6g}" if len(heights) else ""
-        return f"<Dendrogram: {self.n_leaves:,} leaves{span}>"
+        made = "" if self.settings is None else in_words(self.settings)
+        made = f", {made}" if 0 < len(made) <= 80 else ""
+        return f"<Dendrogram: {self.n_leaves:,} leaves{span}{made}>"
 
     def _repr_html_(self) -> str:
         """The picture, in a notebook; the text where Matplotlib is missing."""

@@ -19,7 +19,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     """A tree and a reference of one of some kinds, over the same leaves in the same order.
 
     Comparisons come as `Triplets` or `Quadruplets`, a "tree" as `Dendrogram`, "labels" as (n, L) numbers
-    and a "similarity" as an array that the engine reads.
+    and a "similarity" as an array that the crate reads.
     """
     kinds = tuple(kinds)
     of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]
@@ -130,5 +130,7 @@ def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int6
                 raise InputError(_checks.unknown_name(data.names[leaf], tree.names))
         rows = np.array([place.get(name, -1) for name in data.names], dtype=np.int64)[rows]
     for row in np.flatnonzero((rows >= tree.n_leaves).any(axis=1))[:1]:
-        raise InputError(f"row {row}: leaf {rows[row].max()} is not in the tree of {tree.n_leaves} leaves")
+        leaf = rows[row].max()
+        reason = f"leaf {leaf} is not in the tree of {tree.n_leaves} leaves"
+        raise InputError(reason, row=row, leaves=[[leaf]])
     return rows

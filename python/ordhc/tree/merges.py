@@ -1,6 +1,6 @@
 """What a dendrogram is made of; `ordhc.Dendrogram` is the class to use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
@@ -29,6 +29,7 @@ class Merges:
         branch_lengths: ArrayLike | None = None,
         joined: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
         pairs = _checks.array("merges", merges)
@@ -53,6 +54,7 @@ class Merges:
                 support=support,
                 branch_lengths=branch_lengths,
                 leaf_heights=leaf_heights,
+                settings=settings,
             ),
         )
 
@@ -75,8 +77,11 @@ class Merges:
         support: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
         joined: ArrayLike | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Self:
-        beside = Beside.of(tree, names=names, joined=joined, support=support, leaf_heights=leaf_heights)
+        beside = Beside.of(
+            tree, names=names, joined=joined, support=support, leaf_heights=leaf_heights, settings=settings
+        )
         return cls._made(tree, beside)
 
     def _with(self, **changes: Any) -> Self:
@@ -156,6 +161,17 @@ class Merges:
         return self._beside.leaf_heights
 
     @property
+    def settings(self) -> Mapping[str, Any] | None:
+        """What made the tree, read-only, or None where nobody knows.
+
+        `cluster`, `linkage`, `refine` and `bootstrap` set "similarity", "linkage", "refine" (the objective by
+        which subtrees were moved), each a name or None, and "similarity_parameters", "linkage_parameters",
+        "refine_parameters". Numbers, texts and short lists stay as they are, all else is its text. Trees are
+        equal whatever made them.
+        """
+        return self._beside.settings
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The names of the leaves, their numbers where they have none."""
         if self.names is not None:
@@ -196,6 +212,18 @@ class Merges:
         '(0:3,1:1);'
         """
         return self._with(leaf_heights=leaf_heights)
+
+    def with_settings(self, settings: Mapping[str, Any] | None) -> Self:
+        """The same tree, made by something else.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram([(0, 1)], [2.0]).with_settings({"linkage": "by hand"})
+        >>> d.settings["linkage"], d.relabel([1, 0])
+        ('by hand', <Dendrogram: 2 leaves, dissimilarity 2 .. 2, by hand linkage>)
+        """
+        return self._with(settings=settings)
 
     def with_node_names(self, node_names: Sequence[str | None] | None) -> Self:
         """The same tree with other names of its nodes.

@@ -9,17 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import Progress
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.beside import Beside, shown
 
 
 def read(
-    text: str, names: Sequence[str] | None, *, preserve_underscores: bool = False
+    text: str,
+    names: Sequence[str] | None,
+    *,
+    preserve_underscores: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[_ordhc.Dendrogram, Beside]:
     """A tree and what stands beside it; warns of what it can't show as it was written."""
     tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
         _ordhc.Dendrogram.from_newick(
-            _checks.text("the Newick text", text), _checks.flag("preserve_underscores", preserve_underscores)
+            _checks.text("the Newick text", text),
+            _checks.flag("preserve_underscores", preserve_underscores),
+            _checks.callback("progress", progress),
         )
     )
     if note is not None:
@@ -65,7 +72,9 @@ def _frames_of_ordhc() -> int:
     return level
 
 
-def write(tree: _ordhc.Dendrogram, beside: Beside, *, lengths: bool, heights: bool) -> str:
+def write(
+    tree: _ordhc.Dendrogram, beside: Beside, *, lengths: bool, heights: bool, progress: Progress | None = None
+) -> str:
     """Newick text; see `Dendrogram.to_newick`."""
     return tree.to_newick(
         None if beside.names is None else list(beside.names),
@@ -78,4 +87,5 @@ def write(tree: _ordhc.Dendrogram, beside: Beside, *, lengths: bool, heights: bo
         beside.leaf_heights,
         lengths=lengths,
         heights=heights,
+        progress=progress,
     )

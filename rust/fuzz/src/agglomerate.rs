@@ -1,10 +1,10 @@
 //! Any matrix with any linkage.
 
-use ordhc::agglomerate::{Engine, Layout, Matrix, Values};
+use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::similarity::condensed_len;
 use ordhc::tree::Partition;
-use ordhc::{Dendrogram, Monitor};
+use ordhc::{Dendrogram, Kind, Monitor};
 
 use crate::bytes::Bytes;
 
@@ -15,7 +15,7 @@ const LEAVES: usize = 14;
 pub fn agglomerate(data: &[u8]) {
     let mut bytes = Bytes(data);
     let n = 1 + bytes.below(LEAVES);
-    let dissimilarity = bytes.byte() % 2 == 1;
+    let kind = if bytes.byte() % 2 == 1 { Kind::Dissimilarity } else { Kind::Similarity };
     let square = bytes.byte() % 2 == 1;
     let Some((rule, is_tame)) = rule(&mut bytes) else { return };
     let labels: Vec<i64> = match bytes.byte() % 4 {
@@ -26,9 +26,9 @@ pub fn agglomerate(data: &[u8]) {
     let pairs: Vec<f64> = (0..condensed_len(n)).map(|_| bytes.float()).collect();
     let values = if square { in_square(&pairs, n) } else { pairs };
     let layout = if square { Layout::Square } else { Layout::Condensed };
-    let Ok(matrix) = Matrix::new(Values::F64(&values), layout, dissimilarity) else { return };
+    let Ok(matrix) = Matrix::new(Values::F64(&values), layout, kind) else { return };
     let monitor = Monitor::new();
-    let run = |engine| ordhc::agglomerate::agglomerate_from(&matrix, &rule, engine, Some(&initial), &monitor);
+    let run = |engine| Agglomeration::new(rule.clone()).engine(engine).initial(&initial).monitor(&monitor).run(&matrix);
     let [naive, nearest, auto] = [Engine::Naive, Engine::NearestPair, Engine::Auto].map(run);
     for tree in [&naive, &nearest, &auto].into_iter().flatten() {
         assert_eq!(tree.n_leaves(), n);
@@ -53,9 +53,7 @@ pub fn agglomerate(data: &[u8]) {
         assert!(tree.is_monotone(), "{rule:?}: {:?}", tree.heights());
     }
     let mut own = values.clone();
-    let in_place = (&mut own[..], layout, dissimilarity);
-    let overwritten =
-        ordhc::agglomerate::agglomerate_in_place(in_place, &rule, Engine::Auto, Some(&initial), &Monitor::new());
+    let overwritten = Agglomeration::new(rule.clone()).initial(&initial).run_in_place(&mut own, layout, kind);
     assert_eq!(auto.map(|tree| bits(&tree)), overwritten.map(|tree| bits(&tree)), "{rule:?}, in place");
 }
 
@@ -93,7 +91,7 @@ fn in_square(pairs: &[f64], n: usize) -> Vec<f64> {
 /// A rule, and whether it keeps values about as large as they are.
 fn rule(bytes: &mut Bytes<'_>) -> Option<(Rule, bool)> {
     if bytes.byte().is_multiple_of(2) {
-        return Some((Rule::from_name(Rule::NAMES[bytes.below(Rule::NAMES.len())]).ok()?, true));
+        return Some((Rule::NAMES[bytes.below(Rule::NAMES.len())].parse().ok()?, true));
     }
     let means = ["0.5", "n_i / (n_i + n_j)"];
     let small = ["-0.25", "0.5"];

@@ -3,11 +3,11 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use ordhc::linkage::Rule;
 use ordhc::similarity::{adds, condensed_len};
 use ordhc::vectors::{Vectors, mean_dot_linkage};
-use ordhc::{Monitor, Triplets};
+use ordhc::{Kind, Triplets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -17,10 +17,10 @@ fn engines(criterion: &mut Criterion) {
     for n in [200, 1000, 3000] {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let pairs: Vec<f64> = (0..condensed_len(n)).map(|_| rng.random()).collect();
-        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, true).unwrap();
+        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Dissimilarity).unwrap();
         for (name, engine) in [("chain", Engine::Chain), ("nearest pair", Engine::NearestPair)] {
             group.bench_function(BenchmarkId::new(name, n), |bencher| {
-                bencher.iter(|| agglomerate(&matrix, &Rule::Average, engine, &Monitor::new()).unwrap());
+                bencher.iter(|| Agglomeration::new(Rule::Average).engine(engine).run(&matrix).unwrap());
             });
         }
     }
@@ -43,7 +43,7 @@ fn counting(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter(n), |bencher| {
             bencher.iter(|| {
                 let mut out = vec![0i32; condensed_len(n as usize)];
-                adds(&triplets, &mut out, &Monitor::new()).unwrap();
+                adds(&triplets, &mut out, None).unwrap();
                 out
             });
         });
@@ -60,7 +60,7 @@ fn vectors(criterion: &mut Criterion) {
         let values: Vec<f32> = (0..n * p).map(|_| rng.random::<f32>() - 0.5).collect();
         let vectors = Vectors::new(&values, n, p).unwrap();
         group.bench_function(BenchmarkId::from_parameter(n), |bencher| {
-            bencher.iter(|| mean_dot_linkage(&vectors, 1.0 / p as f64, None, &Monitor::new()).unwrap());
+            bencher.iter(|| mean_dot_linkage(&vectors, 1.0 / p as f64, None, None).unwrap());
         });
     }
     group.finish();

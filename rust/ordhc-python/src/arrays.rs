@@ -5,8 +5,8 @@ use numpy::{
     BorrowError, Element, PyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray, PyReadwriteArrayDyn,
     PyUntypedArray, PyUntypedArrayMethods,
 };
-use ordhc::Error;
 use ordhc::agglomerate::{Layout, Values};
+use ordhc::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -64,7 +64,7 @@ pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
 /// The rows of an (m, K) array.
 pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usize]) -> PyResult<&'a [[T; K]]> {
     if shape.len() != 2 || shape[1] != K {
-        return Err(to_py(Error::Shape(format!("rows of {K} leaves are needed, not an array of shape {shape:?}"))));
+        return Err(to_py(Error::Argument(format!("rows of {K} leaves are needed, not an array of shape {shape:?}"))));
     }
     Ok(values.as_chunks::<K>().0)
 }
@@ -113,11 +113,16 @@ fn taken(_: BorrowError) -> PyErr {
     ))
 }
 
+/// What values mean.
+pub(crate) fn kind(dissimilarity: bool) -> Kind {
+    if dissimilarity { Kind::Dissimilarity } else { Kind::Similarity }
+}
+
 fn layout(shape: &[usize]) -> PyResult<Layout> {
     match shape {
         [_] => Ok(Layout::Condensed),
         [rows, columns] if rows == columns => Ok(Layout::Square),
-        _ => Err(to_py(Error::Shape(format!(
+        _ => Err(to_py(Error::Argument(format!(
             "an (n, n) matrix or a condensed vector of n(n-1)/2 values is needed, not shape {shape:?}"
         )))),
     }

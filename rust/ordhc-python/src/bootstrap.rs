@@ -59,7 +59,7 @@ pub(crate) fn bootstrap_adds<'py>(
     let answers = Answers::of(&rows, weights, n)?;
     let resamples: Vec<Resample> = callbacks::run(py, true, progress, |monitor| {
         with!(&answers, answers => {
-            ordhc::bootstrap::adds(answers, shares, rule, first, &draws, n_resamples, monitor)
+            ordhc::bootstrap::adds(answers, shares, rule, first, &draws, n_resamples, Some(monitor))
         })
     })?;
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);

@@ -27,20 +27,13 @@ pub(crate) fn run<R: Send>(
     work: impl FnOnce(&Monitor) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
     let mut work = Some(work);
-    let (mut result, mut warning) = (None, None);
+    let mut result = None;
     let mut task = |monitor: &Monitor| {
-        if let Some(work) = work.take() {
-            result = Some(work(monitor));
-            warning = monitor.warning();
-        }
+        let work = work.take().expect("a task runs once");
+        work(monitor).map(|found| result = Some(found))
     };
     run_task(py, long, progress, &mut task)?;
-    let result = result.expect("the task has run").map_err(to_py)?;
-    if let Some(progress) = progress {
-        progress.call1((1.0,))?;
-    }
-    warn(py, warning)?;
-    Ok(result)
+    Ok(result.expect("a task without an error has its result"))
 }
 
 /// Passes on why a result is less certain than it looks, to whoever has called the function that called this one.
@@ -50,24 +43,34 @@ fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<OrdhcWarning>(), &CString::new(text)?, CALLER)
 }
 
-/// Work of any kind, so that what is done with threads is compiled once.
-type Task<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
+/// Work of any kind, so that what is done around it is compiled once.
+type Task<'a> = &'a mut (dyn FnMut(&Monitor) -> ordhc::Result<()> + Send);
 
 fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {
     let callback = progress.map(|callback| callback.clone().unbind());
+    let mut ended = (Ok(()), None);
+    let mut watched = |monitor: &Monitor| ended = (task(monitor), monitor.warning());
     py.detach(|| {
         if !long && callback.is_none() {
-            return here(None, task);
+            return here(None, &mut watched);
         }
-        match beside(callback.as_ref(), task) {
+        match beside(callback.as_ref(), &mut watched) {
             Some(result) => result,
-            None => here(callback, task),
+            None => here(callback, &mut watched),
         }
-    })
+    })?;
+    let (result, warning) = ended;
+    result.map_err(to_py)?;
+    if let Some(progress) = progress {
+        progress.call1((1.0,))?;
+    }
+    warn(py, warning)
 }
 
+type Watched<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
+
 /// On this thread, with a monitor that looks for itself.
-fn here(progress: Option<Py<PyAny>>, task: Task<'_>) -> PyResult<()> {
+fn here(progress: Option<Py<PyAny>>, task: Watched<'_>) -> PyResult<()> {
     let trouble = Arc::new(Mutex::new(None));
     let found = Arc::clone(&trouble);
     let monitor = Monitor::watched(PERIOD, move |done| {
@@ -84,7 +87,7 @@ fn here(progress: Option<Py<PyAny>>, task: Task<'_>) -> PyResult<()> {
 }
 
 /// On a thread of its own; nothing if there is none to be had.
-fn beside(progress: Option<&Py<PyAny>>, task: Task<'_>) -> Option<PyResult<()>> {
+fn beside(progress: Option<&Py<PyAny>>, task: Watched<'_>) -> Option<PyResult<()>> {
     let monitor = &Monitor::new();
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
@@ -144,7 +147,7 @@ pub(crate) fn update_row(
         let row = row.as_slice()?;
         if row.len() != out.len() {
             let (found, expected) = (row.len(), out.len());
-            return Err(to_py(Error::Shape(format!("the row update gave {found} values for {expected} clusters"))));
+            return Err(to_py(Error::Length { what: "values of the row update", found, of: "clusters", expected }));
         }
         out.copy_from_slice(row);
         Ok(())

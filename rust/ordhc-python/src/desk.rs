@@ -48,7 +48,7 @@ impl Table<'_> {
         let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
         let m = self.kinds.len();
         if [self.refs.len(), leaves.len(), self.answers.len(), self.skipped.len()] != [m; 4] {
-            return Err(to_py(Error::Shape("columns of events differ in length".to_string())));
+            return Err(to_py(Error::Argument("columns of events differ in length".to_string())));
         }
         for at in 0..m {
             if self.skipped[at] {

@@ -70,7 +70,7 @@ impl EmbeddingLoss {
     fn coordinates<'a>(&self, points: &'a PyReadonlyArray2<'_, f64>) -> PyResult<&'a [f64]> {
         let (found, n) = (points.shape()[0], self.0.n_leaves());
         if found != n {
-            return Err(to_py(Error::Shape(format!("{found} points for {n} leaves"))));
+            return Err(to_py(Error::Length { what: "points", found, of: "leaves", expected: n }));
         }
         Ok(points.as_slice()?)
     }
@@ -87,10 +87,10 @@ pub(crate) fn expected_adds3<'py>(
     let model = Model::named(model, parameter).map_err(to_py)?;
     let (n, coordinates) = (points.shape()[0], points.as_slice()?);
     if n == 0 {
-        return Err(to_py(Error::Shape("there are no points".into())));
+        return Err(to_py(Error::Argument("there are no points".into())));
     }
     let pairs = callbacks::run(py, n > 300, progress.as_ref(), |monitor| {
-        ordhc::embedding::expected_adds3(coordinates, n, model, monitor)
+        ordhc::embedding::expected_adds3(coordinates, n, model, Some(monitor))
     })?;
     Ok(PyArray1::from_vec(py, pairs))
 }

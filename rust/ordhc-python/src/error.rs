@@ -4,12 +4,37 @@ use ordhc::Error;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyUserWarning, PyValueError};
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 pyo3::create_exception!(
     ordhc._ordhc,
     InputError,
     PyValueError,
-    "Input that cannot be used; the message says where and why."
+    "Input that cannot be used; the message says where and why.
+
+Attributes
+----------
+reason
+    What is wrong, without the place in front of it.
+row
+    The row of the comparisons or of the matrix that it is about, from 0; None if it is about none.
+line
+    The line of the text, from 1; None if it is about none.
+leaves
+    The leaves that it is about, as tuples of ids: triplets, pairs, the leaves of a row, or single ones; None if it is
+    about none.
+path
+    The file, as messages call it; None if it is about none.
+
+Examples
+--------
+>>> import ordhc
+>>> try:
+...     ordhc.Triplets([[0, 1, 2], [0, 1, 1]])
+... except ordhc.InputError as error:
+...     error.row, error.leaves
+(1, ((0, 1, 1),))
+"
 );
 
 pyo3::create_exception!(
@@ -20,11 +45,34 @@ pyo3::create_exception!(
 );
 
 pub(crate) fn to_py(error: Error) -> PyErr {
+    Python::attach(|py| converted(py, &error, error.reason()))
+}
+
+/// An error with names for leaves, where the engine's message is about some.
+pub(crate) fn to_py_named(py: Python<'_>, error: &Error, names: Option<&Bound<'_, PyTuple>>) -> PyErr {
+    let Some(names) = names else { return converted(py, error, error.reason()) };
+    let name = |leaf: usize| names.get_item(leaf).map_or_else(|_| leaf.to_string(), |name| name.to_string());
+    converted(py, error, error.named(name))
+}
+
+fn converted(py: Python<'_>, error: &Error, reason: String) -> PyErr {
     match error {
-        Error::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(reason),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        _ => InputError::new_err(error.to_string()),
+        _ => input_error(py, error, reason).map_or_else(|failure| failure, PyErr::from_value),
     }
+}
+
+fn input_error<'py>(py: Python<'py>, error: &Error, reason: String) -> PyResult<Bound<'py, PyAny>> {
+    let fields = PyDict::new(py);
+    fields.set_item("row", error.row())?;
+    fields.set_item("line", error.line())?;
+    let groups = error.leaves();
+    if !groups.is_empty() {
+        let groups: Vec<_> = groups.iter().map(|group| PyTuple::new(py, group)).collect::<PyResult<_>>()?;
+        fields.set_item("leaves", PyTuple::new(py, groups)?)?;
+    }
+    py.get_type::<InputError>().call((reason,), Some(&fields))
 }
 
 /// What a panic is in Python: pyo3's exception, which `ordhc.errors` makes an ordinary one.

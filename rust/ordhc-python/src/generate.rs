@@ -22,13 +22,25 @@ pub(crate) fn planted<'py>(
     quadruplets: bool,
     permute: bool,
     seed: u64,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Drawn<'py>> {
     let model = PlantedModel { levels, leaves_per_cluster, mu, delta, sigma, flip, permute, seed };
-    if quadruplets { draw::<4>(py, &model, n_comparisons) } else { draw::<3>(py, &model, n_comparisons) }
+    let progress = progress.as_ref();
+    if quadruplets {
+        draw::<4>(py, &model, n_comparisons, progress)
+    } else {
+        draw::<3>(py, &model, n_comparisons, progress)
+    }
 }
 
-fn draw<'py, const K: usize>(py: Python<'py>, model: &PlantedModel, n_comparisons: usize) -> PyResult<Drawn<'py>> {
-    let planted = callbacks::run(py, n_comparisons > 1 << 18, None, |monitor| model.draw::<K>(n_comparisons, monitor))?;
+fn draw<'py, const K: usize>(
+    py: Python<'py>,
+    model: &PlantedModel,
+    n_comparisons: usize,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Drawn<'py>> {
+    let long = n_comparisons > 1 << 18;
+    let planted = callbacks::run(py, long, progress, |monitor| model.draw::<K>(n_comparisons, Some(monitor)))?;
     let (m, n) = (planted.rows.len(), planted.labels.len());
     let rows = PyArray1::from_vec(py, planted.rows.into_flattened()).reshape([m, K])?;
     let labels: Vec<i64> = planted.labels.into_iter().flatten().map(i64::from).collect();

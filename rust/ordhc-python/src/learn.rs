@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::generate::{TreeOracle as Oracle, TreeShape};
-use ordhc::learn::{Assume, Landmarks, Method, Noise, QuadrupletMethod, Question, References, Schedule};
+use ordhc::generate::TreeOracle as Oracle;
+use ordhc::learn::{Landmarks, Method, QuadrupletMethod, Question, References};
 use ordhc::{Error, learn};
 use pyo3::prelude::*;
 
@@ -89,24 +89,10 @@ impl Learner {
         noise: &str,
         schedule: &str,
     ) -> PyResult<Self> {
-        let unknown = |what: &str, value: &str| to_py(Error::Argument(format!("unknown {what} {value:?}")));
-        let assume = match assume {
-            "adversarial" => Assume::Adversarial,
-            "uniform" => Assume::Uniform,
-            _ => return Err(unknown("assume", assume)),
-        };
-        let noise = match noise {
-            "independent" => Noise::Independent,
-            "persistent" => Noise::Persistent,
-            _ => return Err(unknown("noise", noise)),
-        };
-        let schedule = match schedule {
-            "questions" => Schedule::Questions,
-            "balanced" => Schedule::Balanced,
-            "rounds" => Schedule::Rounds,
-            _ => return Err(unknown("schedule", schedule)),
-        };
-        let method = match Method::from_name(method).map_err(to_py)? {
+        let assume = assume.parse().map_err(to_py)?;
+        let noise = noise.parse().map_err(to_py)?;
+        let schedule = schedule.parse().map_err(to_py)?;
+        let method = match method.parse::<Method>().map_err(to_py)? {
             Method::Insertion { .. } => Method::Insertion { parallel },
             Method::Robust { .. } => Method::Robust { p, delta, assume, noise, parallel, schedule },
             Method::RobustPaper { .. } => Method::RobustPaper { p, delta },
@@ -128,7 +114,7 @@ impl Learner {
         n_references: Option<usize>,
         budget: Option<u64>,
     ) -> PyResult<Self> {
-        let method = match QuadrupletMethod::from_name(method).map_err(to_py)? {
+        let method = match method.parse::<QuadrupletMethod>().map_err(to_py)? {
             QuadrupletMethod::FourK { .. } => QuadrupletMethod::FourK {
                 landmarks: landmarks(n_landmarks, q)?,
                 references: n_references.map(References::Count).or(budget.map(References::Budget)),
@@ -164,7 +150,12 @@ impl Learner {
     ) -> PyResult<Option<(usize, String)>> {
         let (ids, answers) = (ids.as_slice()?, answers.as_slice()?);
         if ids.len() != answers.len() {
-            return Err(to_py(Error::Shape(format!("{} answers to {} questions", answers.len(), ids.len()))));
+            return Err(to_py(Error::Length {
+                what: "answers",
+                found: answers.len(),
+                of: "questions",
+                expected: ids.len(),
+            }));
         }
         Ok(py.detach(|| {
             with!(self, learner => {
@@ -253,8 +244,8 @@ impl TreeOracle {
                 let fine = leaves.iter().all(|&leaf| (0..n as i64).contains(&i64::from(leaf)));
                 let [a, b, c] = *leaves;
                 if !fine || a == b || b == c || a == c {
-                    let text = format!("row {row}: {leaves:?} are not three different leaves of 0..={}", n - 1);
-                    return Err(Error::Argument(text));
+                    let reason = format!("{leaves:?} are not three different leaves of 0..={}", n - 1);
+                    return Err(Error::Row { row, leaves: leaves.map(i64::from).to_vec(), reason });
                 }
                 answers.push(oracle.answer(leaves.map(|leaf| leaf as u32)));
             }
@@ -276,15 +267,6 @@ pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f
 /// A random tree of a shape: "uniform", "yule", "balanced", "caterpillar".
 #[pyfunction]
 pub(crate) fn random_tree(py: Python<'_>, shape: &str, n_leaves: usize, seed: u64) -> PyResult<Dendrogram> {
-    let shape = match shape {
-        "uniform" => TreeShape::Uniform,
-        "yule" => TreeShape::Yule,
-        "balanced" => TreeShape::Balanced,
-        "caterpillar" => TreeShape::Caterpillar,
-        _ => {
-            let known = "uniform, yule, balanced, caterpillar";
-            return Err(to_py(Error::Argument(format!("unknown shape {shape:?}; there are {known}"))));
-        }
-    };
+    let shape = shape.parse().map_err(to_py)?;
     Ok(py.detach(|| ordhc::generate::random_tree(shape, n_leaves, seed)).map_err(to_py)?.into())
 }

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use numpy::PyReadonlyArray1;
 use ordhc::Error;
-use ordhc::agglomerate::{Engine, Matrix, agglomerate_with_rows};
+use ordhc::agglomerate::{Agglomeration, Engine, Matrix, RowMerge};
 use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::tree::Partition;
 use pyo3::prelude::*;
 
-use crate::arrays::{AnyMatrix, Overwritten};
+use crate::arrays::{AnyMatrix, Overwritten, kind};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Dendrogram;
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
-pub(crate) struct Linkage(Kind);
+pub(crate) struct Linkage(Form);
 
-enum Kind {
+enum Form {
     Rule(Rule),
     RowUpdate(Py<PyAny>),
 }
@@ -26,7 +26,7 @@ enum Kind {
 impl Linkage {
     #[staticmethod]
     fn native(name: &str) -> PyResult<Self> {
-        Ok(Self(Kind::Rule(Rule::from_name(name).map_err(to_py)?)))
+        Ok(Self(Form::Rule(name.parse::<Rule>().map_err(to_py)?)))
     }
 
     #[staticmethod]
@@ -41,12 +41,12 @@ impl Linkage {
     ) -> PyResult<Self> {
         let parameters: Vec<(&str, f64)> = parameters.iter().map(|(name, &value)| (name.as_str(), value)).collect();
         let coefficients = LanceWilliams::new(alpha, beta, gamma, &parameters).map_err(to_py)?;
-        Ok(Self(Kind::Rule(Rule::Coefficients(coefficients.reducible(reducible).squared(squared)))))
+        Ok(Self(Form::Rule(Rule::Coefficients(coefficients.reducible(reducible).squared(squared)))))
     }
 
     #[staticmethod]
     fn update_row(callback: Py<PyAny>) -> Self {
-        Self(Kind::RowUpdate(callback))
+        Self(Form::RowUpdate(callback))
     }
 
     #[staticmethod]
@@ -59,8 +59,8 @@ impl Linkage {
     /// The rule, where there is one.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
-            Kind::Rule(rule) => Some(rule),
-            Kind::RowUpdate(_) => None,
+            Form::Rule(rule) => Some(rule),
+            Form::RowUpdate(_) => None,
         }
     }
 }
@@ -86,16 +86,16 @@ pub(crate) fn agglomerate(
     progress: Option<Bound<'_, PyAny>>,
     overwrite: bool,
 ) -> PyResult<Dendrogram> {
-    let engine = Engine::from_name(engine).map_err(to_py)?;
+    let engine = engine.parse::<Engine>().map_err(to_py)?;
     let initial = partition(initial)?;
-    if let (Kind::Rule(rule), true) = (&linkage.get().0, overwrite) {
+    if let (Form::Rule(rule), true) = (&linkage.get().0, overwrite) {
         let mut array = Overwritten::of(values)?;
         let layout = array.layout()?;
         let values = array.values()?;
         let long = values.len() > LONG;
         let tree = callbacks::run(py, long, progress.as_ref(), |monitor| {
-            let matrix = (values, layout, dissimilarity);
-            ordhc::agglomerate::agglomerate_in_place(matrix, rule, engine, initial.as_ref(), monitor)
+            let by = Agglomeration::new(rule.clone()).engine(engine).initial(initial.as_ref()).monitor(monitor);
+            by.run_in_place(values, layout, kind(dissimilarity))
         })?;
         return Ok(Dendrogram::from(tree));
     }
@@ -103,35 +103,30 @@ pub(crate) fn agglomerate(
     let layout = array.layout()?;
     let values = array.values()?;
     let tree = match &linkage.get().0 {
-        Kind::Rule(rule) => {
+        Form::Rule(rule) => {
             let long = array.len() > LONG;
             callbacks::run(py, long, progress.as_ref(), |monitor| {
-                let matrix = Matrix::new(values, layout, dissimilarity)?;
-                ordhc::agglomerate::agglomerate_from(&matrix, rule, engine, initial.as_ref(), monitor)
+                let matrix = Matrix::new(values, layout, kind(dissimilarity))?;
+                Agglomeration::new(rule.clone()).engine(engine).initial(initial.as_ref()).monitor(monitor).run(&matrix)
             })?
         }
-        Kind::RowUpdate(callback) => {
-            let matrix = Matrix::new(values, layout, dissimilarity).map_err(to_py)?;
+        Form::RowUpdate(callback) => {
+            let matrix = Matrix::new(values, layout, kind(dissimilarity)).map_err(to_py)?;
             let steps = matrix.n_leaves().saturating_sub(1).max(1);
             let mut failure = None;
             let mut done = 0;
-            let result = agglomerate_with_rows(
-                &matrix,
-                |merge, out| {
-                    done += 1;
-                    if let Some(progress) = &progress
-                        && done % 64 == 0
-                        && let Err(error) = progress.call1((done as f64 / steps as f64,))
-                    {
-                        failure = Some(error);
-                        return Err(Error::Interrupted);
-                    }
-                    callbacks::update_row(py, callback, &mut failure, &merge, out)
-                },
-                engine,
-                initial.as_ref(),
-                &ordhc::Monitor::new(),
-            );
+            let update = |merge: RowMerge<'_>, out: &mut [f64]| {
+                done += 1;
+                if let Some(progress) = &progress
+                    && done % 64 == 0
+                    && let Err(error) = progress.call1((done as f64 / steps as f64,))
+                {
+                    failure = Some(error);
+                    return Err(Error::Interrupted);
+                }
+                callbacks::update_row(py, callback, &mut failure, &merge, out)
+            };
+            let result = Agglomeration::by_rows(update).engine(engine).initial(initial.as_ref()).run(&matrix);
             match failure {
                 Some(error) => return Err(error),
                 None => result.map_err(to_py)?,

@@ -4,10 +4,10 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods}
 use ordhc::Monitor;
 use ordhc::agglomerate::Matrix;
 use ordhc::metric::{self, Dasgupta, Revenue};
-use ordhc::tree::Topology;
+use ordhc::tree::{Ties, Topology};
 use pyo3::prelude::*;
 
-use crate::arrays::AnyMatrix;
+use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
@@ -27,18 +27,25 @@ fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {
 }
 
 #[pyfunction]
+#[pyo3(signature = (tree, rows, weights, progress=None))]
 pub(crate) fn revenue<'py>(
     py: Python<'py>,
     tree: &Tree<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
-    let value = callbacks::run(py, long, None, |_| with!(&answers, answers => metric::revenue(tree, answers)))?;
+    let value = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::revenue_watched(tree, answers, monitor)),
+    )?;
     revenue_to_py(py, value)
 }
 
@@ -56,18 +63,25 @@ pub(crate) fn best_revenue<'py>(
 }
 
 #[pyfunction]
+#[pyo3(signature = (tree, rows, weights, progress=None))]
 pub(crate) fn satisfied(
     py: Python<'_>,
     tree: &Tree<'_>,
     rows: Rows<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
+    progress: Progress<'_>,
 ) -> PyResult<(f64, f64, f64)> {
     let tree = tree.get().inner();
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
     let answers = Answers::of(&rows, weights, n)?;
-    let found = callbacks::run(py, long, None, |_| with!(&answers, answers => metric::satisfied(tree, answers)))?;
+    let found = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::satisfied_watched(tree, answers, monitor)),
+    )?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
@@ -83,7 +97,7 @@ fn with_matrix<R: Send>(
     let layout = array.layout()?;
     let values = array.values()?;
     callbacks::run(py, array.len() > 1 << 20, progress.as_ref(), |monitor| {
-        work(&Matrix::new(values, layout, dissimilarity)?, monitor)
+        work(&Matrix::new(values, layout, kind(dissimilarity))?, monitor)
     })
 }
 
@@ -97,7 +111,7 @@ pub(crate) fn dasgupta<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().inner();
     let score = if revenue { metric::dasgupta_revenue } else { metric::dasgupta_cost };
-    let value = with_matrix(py, values, false, &progress, |matrix, monitor| score(tree, matrix, monitor))?;
+    let value = with_matrix(py, values, false, &progress, |matrix, monitor| score(tree, matrix, Some(monitor)))?;
     Ok(match value {
         Dasgupta::Whole(value) => value.into_pyobject(py)?.into_any(),
         Dasgupta::Float(value) => value.into_pyobject(py)?.into_any(),
@@ -114,7 +128,7 @@ pub(crate) fn cophenetic(
 ) -> PyResult<f64> {
     let tree = tree.get().inner();
     with_matrix(py, values, dissimilarity, &progress, |matrix, monitor| {
-        metric::cophenetic_correlation(tree, matrix, monitor)
+        metric::cophenetic_correlation(tree, matrix, Some(monitor))
     })
 }
 
@@ -123,10 +137,10 @@ fn with_trees<R: Send>(
     py: Python<'_>,
     [a, b]: [&Tree<'_>; 2],
     progress: &Progress<'_>,
-    work: impl FnOnce(&ordhc::Dendrogram, &ordhc::Dendrogram, &Monitor) -> ordhc::Result<R> + Send,
+    work: impl FnOnce(&ordhc::Dendrogram, &ordhc::Dendrogram, Option<&Monitor>) -> ordhc::Result<R> + Send,
 ) -> PyResult<R> {
     let (a, b) = (a.get().inner(), b.get().inner());
-    callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| work(a, b, monitor))
+    callbacks::run(py, a.n_leaves() > LONG, progress.as_ref(), |monitor| work(a, b, Some(monitor)))
 }
 
 #[pyfunction]
@@ -159,6 +173,10 @@ pub(crate) fn kendall_tau<'py>(
     Ok((tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values)))
 }
 
+fn ties(joined: bool) -> Ties {
+    if joined { Ties::Joined } else { Ties::Apart }
+}
+
 #[pyfunction]
 pub(crate) fn triplet_counts(
     py: Python<'_>,
@@ -168,8 +186,11 @@ pub(crate) fn triplet_counts(
     progress: Progress<'_>,
 ) -> PyResult<[u64; 5]> {
     with_trees(py, [a, b], &progress, |a, b, monitor| {
-        let counts =
-            metric::triplet_distance(&Topology::try_of(a, join_ties)?, &Topology::try_of(b, join_ties)?, monitor)?;
+        let counts = metric::triplet_distance(
+            &Topology::try_of(a, ties(join_ties))?,
+            &Topology::try_of(b, ties(join_ties))?,
+            monitor,
+        )?;
         Ok([counts.same, counts.different, counts.only_a, counts.only_b, counts.unresolved])
     })
 }
@@ -177,7 +198,8 @@ pub(crate) fn triplet_counts(
 #[pyfunction]
 pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, join_ties: bool) -> PyResult<[u64; 3]> {
     with_trees(py, [a, b], &None, |a, b, _| {
-        let counts = metric::robinson_foulds(&Topology::try_of(a, join_ties)?, &Topology::try_of(b, join_ties)?)?;
+        let counts =
+            metric::robinson_foulds(&Topology::try_of(a, ties(join_ties))?, &Topology::try_of(b, ties(join_ties))?)?;
         Ok([counts.shared, counts.only_a, counts.only_b])
     })
 }
@@ -190,7 +212,9 @@ pub(crate) fn dendrogram_purity(
     join_ties: bool,
 ) -> PyResult<f64> {
     let (tree, labels) = (tree.get().inner(), labels.as_slice()?);
-    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(&Topology::try_of(tree, join_ties)?, labels))
+    callbacks::run(py, labels.len() > 1 << 18, None, |_| {
+        metric::purity(&Topology::try_of(tree, ties(join_ties))?, labels)
+    })
 }
 
 #[pyfunction]
@@ -210,7 +234,7 @@ pub(crate) fn aari(
     let tree = tree.get().inner();
     let columns: Vec<&[i64]> = levels.as_slice()?.chunks(n.max(1)).collect();
     let long = columns.len() * n > 1 << 18;
-    let scores = callbacks::run(py, long, progress.as_ref(), |monitor| metric::aari(tree, &columns, monitor))?;
+    let scores = callbacks::run(py, long, progress.as_ref(), |monitor| metric::aari(tree, &columns, Some(monitor)))?;
     Ok((scores.mean, scores.levels))
 }
 

@@ -2,9 +2,11 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
+use crate::error::to_py_named;
 use crate::linkage::partition;
 use crate::tree::Dendrogram;
 
@@ -25,7 +27,7 @@ pub(crate) fn preference_linkage(
         py,
         true,
         progress,
-        |monitor| with!(&answers, answers => ordhc::preference::preference_linkage(answers, initial, monitor)),
+        |monitor| with!(&answers, answers => ordhc::preference::preference_linkage(answers, initial, Some(monitor))),
     )?;
     Ok(tree.into())
 }
@@ -37,11 +39,13 @@ pub(crate) fn pairs_beaten<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
     progress: Option<Bound<'py, PyAny>>,
+    names: Option<Bound<'py, PyTuple>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
-    let work = |monitor: &ordhc::Monitor| ordhc::preference::pairs_beaten(&answers, monitor);
+    // The error is a result, so that it can be told with names.
+    let work = |monitor: &ordhc::Monitor| Ok(ordhc::preference::pairs_beaten(&answers, Some(monitor)));
     let beaten = callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?;
-    Ok(PyArray1::from_vec(py, beaten))
+    Ok(PyArray1::from_vec(py, beaten.map_err(|error| to_py_named(py, &error, names.as_ref()))?))
 }
 
 #[pyfunction]
@@ -51,9 +55,11 @@ pub(crate) fn build(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     n_leaves: usize,
     progress: Option<Bound<'_, PyAny>>,
+    names: Option<Bound<'_, PyTuple>>,
 ) -> PyResult<Dendrogram> {
     let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
-    let work = |monitor: &ordhc::Monitor| ordhc::tree::build(&answers, monitor);
+    // The error is a result, so that it can be told with names.
+    let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));
     let tree = callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?;
-    Ok(tree.into())
+    Ok(tree.map_err(|error| to_py_named(py, &error, names.as_ref()))?.into())
 }

@@ -6,7 +6,7 @@ use ordhc::agglomerate::Matrix;
 use ordhc::refine::{Heights, Refined, Search};
 use pyo3::prelude::*;
 
-use crate::arrays::AnyMatrix;
+use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
@@ -50,8 +50,8 @@ pub(crate) fn refine_similarity<'py>(
     let layout = array.layout()?;
     let values = array.values()?;
     let work = |monitor: &Monitor| {
-        let matrix = Matrix::new(values, layout, dissimilarity)?;
-        ordhc::refine::refine(tree, &matrix, heights, &search, monitor)
+        let matrix = Matrix::new(values, layout, kind(dissimilarity))?;
+        ordhc::refine::refine(tree, &matrix, heights, &search, Some(monitor))
     };
     callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
@@ -69,7 +69,7 @@ pub(crate) fn refine_satisfied<'py>(
     let search = search(how)?;
     let n = tree.n_leaves();
     let triplets = comparisons(&rows, weights.as_ref(), n)?;
-    let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, monitor);
+    let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, &triplets, &search, Some(monitor));
     let long = is_long(n, &search) || triplets.len() > 1 << 14;
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }

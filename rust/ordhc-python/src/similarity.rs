@@ -1,7 +1,8 @@
 //! Similarities from comparisons.
 
 use numpy::{Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1};
-use ordhc::similarity::{Cell, Kernel, condensed_len, square_from_condensed};
+use ordhc::agglomerate::Layout;
+use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len, square_from_condensed};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
@@ -21,11 +22,7 @@ pub(crate) fn adds<'py>(
     dtype: &str,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let square = match layout {
-        "square" => true,
-        "condensed" => false,
-        _ => return Err(to_py(Error::Argument(format!("layout `{layout}` is not `square` or `condensed`")))),
-    };
+    let square = layout.parse::<Layout>().map_err(to_py)? == Layout::Square;
     let weights = weights.as_ref();
     let answers = Answers::of(&rows, weights, n_leaves)?;
     by_type(py, &answers, n_leaves, square, dtype, progress.as_ref())
@@ -63,8 +60,7 @@ fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let pairs = condensed_len(n);
     let long = answers.len() > 1 << 20 || n > 3000;
-    let add =
-        |out: &mut [C], monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, monitor));
+    let add = |out: &mut [C], monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, Some(monitor)));
     if square {
         memory::check(
             "the similarity matrix",
@@ -115,7 +111,8 @@ pub(crate) fn mulk3<'py>(
 ) -> PyResult<Pairs<'py>> {
     let triplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
     let long = triplets.len() > 1 << 14 || n_leaves > 3000;
-    let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalize, monitor);
+    let normalization = if normalize { Normalization::ByAnswers } else { Normalization::Raw };
+    let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalization, Some(monitor));
     callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 
@@ -129,7 +126,7 @@ pub(crate) fn mulk4<'py>(
 ) -> PyResult<Pairs<'py>> {
     let quadruplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
     let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
-    let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, monitor);
+    let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, Some(monitor));
     callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 

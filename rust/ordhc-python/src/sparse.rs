@@ -1,13 +1,13 @@
 //! Agglomeration of sparse similarities.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use ordhc::agglomerate::{Missing, SparsePairs, agglomerate_sparse as agglomerate};
+use ordhc::agglomerate::{Agglomeration, Missing, SparsePairs};
 use ordhc::linkage::Rule;
 use ordhc::similarity::sparse_adds;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
-use crate::arrays::array_of;
+use crate::arrays::{array_of, kind};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
@@ -40,15 +40,16 @@ pub(crate) fn agglomerate_sparse(
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Dendrogram, usize)> {
-    let missing = Missing::from_name(missing).map_err(to_py)?;
+    let missing = missing.parse::<Missing>().map_err(to_py)?;
     let (rule, initial, values) = (rule(linkage)?, partition(initial)?, values.as_slice()?);
     macro_rules! run {
         ($indptr:expr, $indices:expr) => {{
             let (indptr, indices) = ($indptr.as_slice()?, $indices.as_slice()?);
             callbacks::run(py, values.len() > LONG, progress.as_ref(), |monitor| {
                 let n = indptr.len().saturating_sub(1);
-                let pairs = SparsePairs::read_csr(indptr, indices, values, n, dissimilarity, &monitor.child())?;
-                agglomerate(&pairs, rule, missing, initial.as_ref(), monitor)
+                let kind = kind(dissimilarity);
+                let pairs = SparsePairs::from_csr(indptr, indices, values, n, kind, Some(&monitor.child()))?;
+                Agglomeration::new(rule.clone()).initial(initial.as_ref()).monitor(monitor).run_sparse(&pairs, missing)
             })
         }};
     }
@@ -74,8 +75,9 @@ pub(crate) fn adds_linkage<'py>(
     let (rule, initial) = (rule(linkage)?, partition(initial)?);
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
     let (tree, _) = callbacks::run(py, answers.len() > LONG || n_leaves > LONG, progress.as_ref(), |monitor| {
-        let pairs = with!(&answers, answers => sparse_adds(answers, &monitor.child()))?;
-        agglomerate(&pairs, rule, Missing::Zero, initial.as_ref(), monitor)
+        let pairs = with!(&answers, answers => sparse_adds(answers, Some(&monitor.child())))?;
+        let by = Agglomeration::new(rule.clone()).initial(initial.as_ref()).monitor(monitor);
+        by.run_sparse(&pairs, Missing::Zero)
     })?;
     Ok(tree.into())
 }
@@ -92,7 +94,8 @@ pub(crate) fn adds_csr<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Csr<'py>> {
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
-    let work = |monitor: &Monitor| with!(&answers, answers => sparse_adds(answers, monitor))?.to_csr(monitor);
+    let work =
+        |monitor: &Monitor| with!(&answers, answers => sparse_adds(answers, Some(monitor)))?.to_csr(Some(monitor));
     let (starts, columns, values) = callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?;
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, values)))
 }

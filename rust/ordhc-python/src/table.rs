@@ -60,6 +60,7 @@ pub(crate) fn parse_table<'py>(
     header: Option<bool>,
     missing: Vec<String>,
     skip_bad: bool,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = match chosen {
         Some(Chosen::Positions(positions)) => Columns::Positions(positions),
@@ -71,8 +72,8 @@ pub(crate) fn parse_table<'py>(
     let comment = ascii("comment", comment)?;
     let options =
         TableOptions { columns, known, weight_columns, labels, delimiter, comment, header, missing, skip_bad };
-    let table = callbacks::run(py, data.len() > 1 << 22, None, |monitor| {
-        ordhc::comparison::parse_table(data, &options, monitor)
+    let table = callbacks::run(py, data.len() > 1 << 22, progress.as_ref(), |monitor| {
+        ordhc::comparison::parse_table(data, &options, Some(monitor))
     })?;
     let found = PyDict::new(py);
     let rows: Bound<'py, PyArray2<i64>> =

@@ -1,11 +1,11 @@
 //! The dendrogram.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use ordhc::Error;
-use ordhc::tree::{Annotations, LcaSizes, NewickStyle, NewickTree};
+use ordhc::tree::{Annotations, LcaSizes, NewickTree, Underscores};
+use ordhc::{Error, Kind};
 use pyo3::prelude::*;
 
-use crate::arrays::rows;
+use crate::arrays::{kind, rows};
 use crate::callbacks;
 use crate::error::to_py;
 
@@ -77,14 +77,20 @@ impl Dendrogram {
             return Err(to_py(Error::Argument(format!("cluster {id} is below 0"))));
         }
         let pairs = pairs.iter().map(|pair| pair.map(label)).collect();
-        let tree = ordhc::Dendrogram::new(pairs, heights.as_slice()?.to_vec(), dissimilarity);
+        let tree = ordhc::Dendrogram::new(pairs, heights.as_slice()?.to_vec(), kind(dissimilarity));
         Ok(tree.map_err(to_py)?.into())
     }
 
     #[staticmethod]
-    fn from_newick<'py>(py: Python<'py>, text: &str, preserve_underscores: bool) -> PyResult<Read<'py>> {
-        let read = callbacks::run(py, text.len() > LONG_TEXT, None, |monitor| {
-            NewickTree::read(text, preserve_underscores, monitor)
+    fn from_newick<'py>(
+        py: Python<'py>,
+        text: &str,
+        preserve_underscores: bool,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Read<'py>> {
+        let read = callbacks::run(py, text.len() > LONG_TEXT, progress.as_ref(), |monitor| {
+            let underscores = if preserve_underscores { Underscores::Kept } else { Underscores::Blanks };
+            NewickTree::read(text, underscores, Some(monitor))
         })?;
         let beside = read.annotations;
         let array = |values: Option<Vec<f64>>| values.map(|values| PyArray1::from_vec(py, values));
@@ -103,7 +109,7 @@ impl Dendrogram {
         ))
     }
 
-    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights))]
+    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights, progress))]
     #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
@@ -118,6 +124,7 @@ impl Dendrogram {
         leaf_heights: Option<PyReadonlyArray1<'_, f64>>,
         lengths: bool,
         heights: bool,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let values =
             |array: Option<PyReadonlyArray1<'_, f64>>| array.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec()));
@@ -133,9 +140,11 @@ impl Dendrogram {
             branch_lengths: values(branch_lengths).transpose()?,
             leaf_heights: values(leaf_heights).transpose()?,
         };
-        let style = NewickStyle { branch_lengths: lengths, heights };
+        let mut newick = self.tree.newick().annotations(&annotations).map_err(to_py)?;
+        newick = if lengths { newick.lengths() } else { newick };
+        newick = if heights { newick.heights() } else { newick };
         let long = self.tree.n_leaves() > LONG_TEXT / 16;
-        callbacks::run(py, long, None, |monitor| self.tree.write_newick(&annotations, style, monitor))
+        callbacks::run(py, long, progress.as_ref(), |monitor| newick.text(Some(monitor)))
     }
 
     fn check_joined(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<()> {
@@ -153,7 +162,7 @@ impl Dendrogram {
 
     #[getter]
     fn dissimilarity(&self) -> bool {
-        self.tree.is_dissimilarity()
+        self.tree.kind() == Kind::Dissimilarity
     }
 
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
@@ -173,8 +182,8 @@ impl Dendrogram {
         let wanted = usize::try_from(n_clusters).unwrap_or(0);
         let n = self.tree.n_leaves();
         if wanted != n_clusters.max(0) as usize || wanted == 0 {
-            let message = format!("n_clusters = {n_clusters} is outside 1..={n} (n_leaves = {n})");
-            return Err(to_py(Error::Argument(message)));
+            let range = format!("1..={n} (n_leaves = {n})");
+            return Err(to_py(Error::OutOfRange { what: "n_clusters", value: n_clusters as f64, range }));
         }
         Ok(widened(py, self.tree.cut_clusters(wanted).map_err(to_py)?))
     }
@@ -192,7 +201,12 @@ impl Dendrogram {
         let lca = self.lca.get_or_init(|| LcaSizes::new(&self.tree));
         let (i, j) = (i.as_slice()?, j.as_slice()?);
         if i.len() != j.len() {
-            return Err(to_py(Error::Shape(format!("{} leaves against {}", i.len(), j.len()))));
+            return Err(to_py(Error::Length {
+                what: "leaves",
+                found: j.len(),
+                of: "leaves of the other side",
+                expected: i.len(),
+            }));
         }
         let size = |(&i, &j): (&i64, &i64)| Ok(i64::from(lca.size(self.leaf(i)?, self.leaf(j)?)));
         let sizes: PyResult<Vec<i64>> = i.iter().zip(j).map(size).collect();

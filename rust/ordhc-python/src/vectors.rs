@@ -51,7 +51,7 @@ pub(crate) fn mean_dot_linkage(
     let initial = initial.as_ref();
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
     let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-        ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, monitor)
+        ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, Some(monitor))
     })?;
     Ok(tree.into())
 }
@@ -66,7 +66,7 @@ pub(crate) fn vector_linkage(
     scale: f64,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Dendrogram> {
-    let measure = Measure::from_name(measure).map_err(to_py)?;
+    let measure = measure.parse::<Measure>().map_err(to_py)?;
     let ward = match (linkage, measure) {
         ("single", _) => false,
         ("ward", Measure::Euclidean) => true,
@@ -75,7 +75,11 @@ pub(crate) fn vector_linkage(
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
     let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
         let vectors = Vectors::new(values, n, p)?;
-        if ward { ward_linkage(&vectors, monitor) } else { single_linkage(&vectors, measure, scale, monitor) }
+        if ward {
+            ward_linkage(&vectors, Some(monitor))
+        } else {
+            single_linkage(&vectors, measure, scale, Some(monitor))
+        }
     })?;
     Ok(tree.into())
 }
@@ -88,13 +92,13 @@ pub(crate) fn vector_distances<'py>(
     measure: &str,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let measure = Measure::from_name(measure).map_err(to_py)?;
+    let measure = measure.parse::<Measure>().map_err(to_py)?;
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
     let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
     let mut writable = out.readwrite();
     let pairs = writable.as_slice_mut()?;
     callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-        distances(&Vectors::new(values, n, p)?, measure, pairs, monitor)
+        distances(&Vectors::new(values, n, p)?, measure, pairs, Some(monitor))
     })?;
     drop(writable);
     Ok(out)
@@ -125,7 +129,7 @@ pub(crate) fn sparse_gram<'py>(
                 let cells = out.as_slice_mut()?;
                 callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
                     let rows = SparseRows::new(indptr, indices, values, n, n_columns)?;
-                    ordhc::vectors::sparse_gram(&rows, cells, monitor)
+                    ordhc::vectors::sparse_gram(&rows, cells, Some(monitor))
                 })?
             };
             (out.into_any(), PyArray1::from_vec(py, own))

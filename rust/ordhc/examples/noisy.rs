@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use ordhc::Monitor;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
+use ordhc::tree::Ties;
 use ordhc::tree::Topology;
 
 fn main() -> ordhc::Result<()> {
@@ -75,14 +75,15 @@ fn main() -> ordhc::Result<()> {
                 };
                 let start = Instant::now();
                 let mut learner = method.learner(n, seed)?;
-                if learn_with(&mut *learner, answers, Limits { batch, budget: None }, &Monitor::new()).is_err() {
+                if learn_with(&mut *learner, answers, Limits { batch, budget: None }, None).is_err() {
                     errors += 1;
                     continue;
                 }
                 seconds += start.elapsed().as_secs_f64();
                 questions += learner.n_answered();
                 rounds += learner.n_rounds();
-                let counts = robinson_foulds(&Topology::of(&tree, true), &Topology::of(&learner.tree()?, true))?;
+                let counts =
+                    robinson_foulds(&Topology::of(&tree, Ties::Joined), &Topology::of(&learner.tree()?, Ties::Joined))?;
                 failures += u64::from(counts.distance() > 0);
                 missed += counts.normalized();
             }

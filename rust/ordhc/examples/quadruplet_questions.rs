@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use ordhc::Monitor;
 use ordhc::generate::QuadrupletOracle;
 use ordhc::learn::{Limits, QuadrupletMethod, learn_with};
 use rand::{RngExt, SeedableRng};
@@ -34,8 +33,8 @@ fn main() -> ordhc::Result<()> {
             for name in QuadrupletMethod::NAMES {
                 let mut oracle = QuadrupletOracle::new(similarities(n, dimensions, 1))?;
                 let start = Instant::now();
-                let mut learner = QuadrupletMethod::from_name(name)?.learner(n, 1)?;
-                learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), &Monitor::new())?;
+                let mut learner = name.parse::<QuadrupletMethod>()?.learner(n, 1)?;
+                learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), None)?;
                 let tree = learner.tree()?;
                 assert_eq!(tree.n_leaves(), n);
                 let seconds = start.elapsed().as_secs_f64();

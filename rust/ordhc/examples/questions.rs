@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use ordhc::Monitor;
 use ordhc::generate::{TreeOracle, TreeShape, random_tree};
 use ordhc::learn::{Limits, Method, learn_with};
 
@@ -46,7 +45,7 @@ fn main() -> ordhc::Result<()> {
                 let (mut questions, mut rounds) = (0, 0);
                 for seed in 0..runs {
                     let mut learner = method.learner(n, seed)?;
-                    learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), &Monitor::new())?;
+                    learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), None)?;
                     questions += learner.n_answered();
                     rounds += learner.n_rounds();
                 }

@@ -1,7 +1,7 @@
 //! A linkage of one's own, as a row update: `cargo run --example row_update`.
 
-use ordhc::agglomerate::{Engine, Layout, Matrix, RowMerge, Values, agglomerate_with_rows};
-use ordhc::{Monitor, Result};
+use ordhc::agglomerate::{Agglomeration, Layout, Matrix, RowMerge, Values};
+use ordhc::{Kind, Result};
 
 /// The geometric mean of the two clusters' similarities.
 fn geometric(merge: RowMerge<'_>, row: &mut [f64]) -> Result<()> {
@@ -13,8 +13,8 @@ fn geometric(merge: RowMerge<'_>, row: &mut [f64]) -> Result<()> {
 
 fn main() -> Result<()> {
     let pairs = [9.0, 1.0, 4.0, 4.0, 1.0, 8.0];
-    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
-    let tree = agglomerate_with_rows(&matrix, geometric, Engine::Auto, None, &Monitor::new())?;
-    println!("{}", tree.to_newick_topology());
+    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
+    let tree = Agglomeration::by_rows(geometric).run(&matrix)?;
+    println!("{}", tree.newick().to_string());
     Ok(())
 }

@@ -5,6 +5,6 @@ fn main() -> ordhc::Result<()> {
     let answers = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]];
     let triplets = ordhc::Triplets::new(answers, None)?;
     let tree = ordhc::adds_average_linkage(&triplets)?;
-    println!("{}", tree.to_newick(Some(&["cat", "dog", "car", "bus"]), true, false)?);
+    println!("{}", tree.newick().names(&["cat", "dog", "car", "bus"])?.lengths());
     Ok(())
 }

@@ -1,53 +1,118 @@
 //! The one error type of the crate.
 
+use std::fmt;
+
 /// What can go wrong, with the offending value, where it stood, and the limit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A leaf id below 0 or not below the number of leaves.
-    #[error("row {row}: leaf {leaf} is outside 0..={last} (n_leaves = {n_leaves})", last = *n_leaves as i64 - 1)]
-    LeafOutOfRange {
-        /// The row of the comparison, from 0.
-        row: usize,
-        /// The offending id.
-        leaf: i64,
-        /// The number of leaves.
-        n_leaves: usize,
+    /// A name that is none of those that are known.
+    #[error("unknown {kind} `{given}`; there are {}", known.join(", "))]
+    UnknownName {
+        /// What is named, for example `linkage`.
+        kind: &'static str,
+        /// The name that was given.
+        given: String,
+        /// All names that there are.
+        known: &'static [&'static str],
     },
-    /// A comparison that compares a leaf with itself or a pair with itself.
-    #[error("row {row}: {message}")]
-    Degenerate {
-        /// The row of the comparison, from 0.
+    /// A number that is too small, too large or none.
+    #[error("{what} = {value} is outside {range}")]
+    OutOfRange {
+        /// What the number is, for example `n_leaves`.
+        what: &'static str,
+        /// The number itself.
+        value: f64,
+        /// Where it may lie, for example `1..=5`.
+        range: String,
+    },
+    /// As many values as there should not be.
+    #[error("{found} {what} for {expected} {of}")]
+    Length {
+        /// What the values are, for example `weights`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// What there must be one of them for, for example `comparisons`.
+        of: &'static str,
+        /// How many there must be.
+        expected: usize,
+    },
+    /// A row of comparisons or of a sparse matrix that cannot be used.
+    #[error("row {row}: {reason}")]
+    Row {
+        /// The row, from 0.
         row: usize,
-        /// What is repeated.
-        message: String,
+        /// The leaves that it is about, which need not be leaves that there are.
+        leaves: Vec<i64>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A line of text (a table, a Newick tree) that cannot be read.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, with the value.
+        reason: String,
+    },
+    /// Leaves, pairs or triplets for which something does not hold; [`Error::named`] says it with names.
+    #[error("{}", self.named(|leaf| leaf.to_string()))]
+    Leaves {
+        /// The message up to the leaves.
+        before: String,
+        /// The leaves, pairs or triplets.
+        leaves: Vec<Vec<usize>>,
+        /// The message after them.
+        after: String,
+    },
+    /// Two values of a matrix that should be the same.
+    #[error(
+        "the matrix is not symmetric: [{i}, {j}] is {value} but [{j}, {i}] is {other} (relative difference at most {tolerance:e})"
+    )]
+    Asymmetric {
+        /// The first leaf.
+        i: usize,
+        /// The second leaf.
+        j: usize,
+        /// The value at (i, j).
+        value: f64,
+        /// The value at (j, i).
+        other: f64,
+        /// How far they may be apart, relative to the larger one.
+        tolerance: f64,
     },
     /// A value that is NaN, infinite or otherwise not allowed, with its place.
     #[error("{what} at {place} is {value}: {limit}")]
     BadValue {
         /// What the value is, for example `similarity`.
         what: &'static str,
-        /// Where it stood, for example `[2, 5]`.
-        place: String,
+        /// Where it stood.
+        place: Position,
         /// The value itself.
         value: f64,
         /// What would be allowed.
         limit: &'static str,
     },
-    /// Sizes that do not fit together.
-    #[error("{0}")]
-    Shape(String),
-    /// An argument outside its range, an unknown name, an impossible combination.
+    /// An answer that a learner does not take.
+    #[error("question {id}: {reason}")]
+    Question {
+        /// The number of the question.
+        id: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A formula that cannot be read.
+    #[error("formula `{formula}`: {reason}")]
+    Formula {
+        /// The formula as it was given.
+        formula: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An impossible combination of arguments, or data for which there is no result.
     #[error("{0}")]
     Argument(String),
-    /// Text (a table, a Newick tree, a formula) that cannot be read.
-    #[error("line {line}: {message}")]
-    Text {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong, with the value.
-        message: String,
-    },
     /// The work needs more memory than can be had.
     #[error("{what} needs {bytes} bytes ({gib:.1} GiB), more than can be allocated", gib = *bytes as f64 / (1u64 << 30) as f64)]
     OutOfMemory {
@@ -61,5 +126,185 @@ pub enum Error {
     Interrupted,
 }
 
+/// Where a value stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Position {
+    /// The value of a leaf.
+    Leaf(usize),
+    /// The value of two leaves, or a leaf's own.
+    Pair(usize, usize),
+    /// The value of two leaves in a condensed matrix.
+    Condensed {
+        /// Where it stands in the matrix.
+        at: usize,
+        /// The first leaf.
+        i: usize,
+        /// The second leaf.
+        j: usize,
+    },
+    /// The value of a merge.
+    Merge(usize),
+    /// A coordinate of a leaf's vector.
+    Coordinate {
+        /// The leaf, which is the row.
+        leaf: usize,
+        /// The column.
+        column: usize,
+    },
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leaf(leaf) => write!(out, "leaf {leaf}"),
+            Self::Pair(i, j) => write!(out, "[{i}, {j}]"),
+            Self::Condensed { at, i, j } => write!(out, "condensed position {at} (pair [{i}, {j}])"),
+            Self::Merge(merge) => write!(out, "merge {merge}"),
+            Self::Coordinate { leaf, column } => write!(out, "[{leaf}, {column}]"),
+        }
+    }
+}
+
+impl Error {
+    /// The row of the input that it is about, from 0.
+    #[must_use]
+    pub fn row(&self) -> Option<usize> {
+        match self {
+            Self::Row { row, .. } | Self::BadValue { place: Position::Coordinate { leaf: row, .. }, .. } => Some(*row),
+            _ => None,
+        }
+    }
+
+    /// The line of the text that it is about, from 1.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Line { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
+    /// The leaves that it is about: triplets, pairs, the leaves of a row, or single leaves; none if it is about none.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<Vec<i64>> {
+        let of = |leaves: &[usize]| leaves.iter().map(|&leaf| leaf as i64).collect();
+        match self {
+            Self::Row { leaves, .. } if !leaves.is_empty() => vec![leaves.clone()],
+            Self::Leaves { leaves, .. } => leaves.iter().map(|group| of(group)).collect(),
+            Self::Asymmetric { i, j, .. } => vec![of(&[*i, *j])],
+            Self::BadValue { place: Position::Leaf(leaf) | Position::Coordinate { leaf, .. }, .. } => {
+                vec![of(&[*leaf])]
+            }
+            Self::BadValue { place: Position::Pair(i, j) | Position::Condensed { i, j, .. }, .. } => {
+                vec![of(&[*i, *j])]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is wrong, without the row or line in front of it.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Row { reason, .. } | Self::Line { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The message with names for the leaves in [`Error::Leaves`].
+    ///
+    /// ```
+    /// use ordhc::{Triplets, tree::build};
+    ///
+    /// let names = ["ant", "bee", "cat"];
+    /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1]], None)?;
+    /// let error = build(&triplets, None).unwrap_err();
+    /// assert!(error.named(|leaf| names[leaf].to_string()).contains("(ant, bee, cat)"));
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn named(&self, name: impl Fn(usize) -> String) -> String {
+        let Self::Leaves { before, leaves, after } = self else { return self.to_string() };
+        let shown = |group: &Vec<usize>| match group[..] {
+            [leaf] => name(leaf),
+            _ => format!("({})", group.iter().map(|&leaf| name(leaf)).collect::<Vec<_>>().join(", ")),
+        };
+        let shown: Vec<String> = leaves.iter().map(shown).collect();
+        let between = if shown.len() == 2 { " and " } else { ", " };
+        format!("{before}{}{after}", shown.join(between))
+    }
+
+    /// [`Error::OutOfRange`] for numbers of any type.
+    pub(crate) fn out_of_range(what: &'static str, value: impl Number, range: impl Into<String>) -> Self {
+        Self::OutOfRange { what, value: value.number(), range: range.into() }
+    }
+}
+
+/// What [`Error::out_of_range`] takes.
+pub(crate) trait Number {
+    fn number(self) -> f64;
+}
+
+impl Number for f64 {
+    fn number(self) -> f64 {
+        self
+    }
+}
+
+impl Number for usize {
+    fn number(self) -> f64 {
+        self as f64
+    }
+}
+
+/// Raises unless there is a leaf, and numbers of leaves fit.
+pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
+    let most = i32::MAX as usize;
+    if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
+}
+
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_say_where() {
+        let row = Error::Row { row: 3, leaves: vec![0, 1, 1], reason: "leaf 1 occurs twice".into() };
+        assert_eq!((row.row(), row.line(), row.leaves()), (Some(3), None, vec![vec![0, 1, 1]]));
+        assert_eq!(
+            (row.to_string(), row.reason()),
+            ("row 3: leaf 1 occurs twice".into(), "leaf 1 occurs twice".into())
+        );
+        let line = Error::Line { line: 7, reason: "no row".into() };
+        assert_eq!((line.row(), line.line(), line.leaves()), (None, Some(7), vec![]));
+        let place = Position::Condensed { at: 4, i: 1, j: 3 };
+        let value = Error::BadValue { what: "the value", place, value: f64::NAN, limit: "it must be finite" };
+        assert_eq!(value.leaves(), [[1, 3]]);
+        assert_eq!(value.to_string(), "the value at condensed position 4 (pair [1, 3]) is NaN: it must be finite");
+        let place = Position::Coordinate { leaf: 2, column: 0 };
+        let value = Error::BadValue { what: "the coordinate", place, value: f64::NAN, limit: "it must be finite" };
+        assert_eq!((value.row(), value.leaves()), (Some(2), vec![vec![2]]));
+    }
+
+    #[test]
+    fn leaves_are_told_by_their_names() {
+        let of = |leaves: Vec<Vec<usize>>| Error::Leaves { before: "about ".into(), leaves, after: ".".into() };
+        let named = |error: &Error| error.named(|leaf| ["ant", "bee", "cat"][leaf].to_string());
+        let pairs = of(vec![vec![0, 1], vec![1, 2]]);
+        assert_eq!(pairs.to_string(), "about (0, 1) and (1, 2).");
+        assert_eq!(named(&pairs), "about (ant, bee) and (bee, cat).");
+        assert_eq!(named(&of(vec![vec![0], vec![2], vec![1]])), "about ant, cat, bee.");
+        assert_eq!(named(&Error::Argument("plain".into())), "plain");
+    }
+
+    #[test]
+    fn numbers_of_leaves_have_a_range() {
+        assert!(check_n_leaves(1).is_ok() && check_n_leaves(i32::MAX as usize).is_ok());
+        assert_eq!(check_n_leaves(0).unwrap_err().to_string(), "n_leaves = 0 is outside 1..=2147483647");
+        assert!(check_n_leaves(1 << 31).is_err());
+    }
+}

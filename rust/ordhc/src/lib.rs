@@ -4,17 +4,16 @@
 //! answers into a dendrogram and says how good it is.
 //!
 //! ```
-//! use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
-//! use ordhc::{Monitor, Triplets, linkage::Rule, similarity};
+//! use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+//! use ordhc::{Kind, Triplets, linkage::Rule, similarity};
 //!
 //! // anchor, near, far: "0 is more like 1 than 2".
 //! let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]], None)?;
-//! let monitor = Monitor::new();
 //! let mut pairs = vec![0; similarity::condensed_len(triplets.n_leaves())];
-//! similarity::adds(&triplets, &mut pairs, &monitor)?;
-//! let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, false)?;
-//! let tree = agglomerate(&matrix, &Rule::Average, Engine::Auto, &monitor)?;
-//! assert_eq!(tree.to_newick_topology(), "((0,1),(2,3));");
+//! similarity::adds(&triplets, &mut pairs, None)?;
+//! let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, Kind::Similarity)?;
+//! let tree = Agglomeration::new(Rule::Average).run(&matrix)?;
+//! assert_eq!(tree.newick().to_string(), "((0,1),(2,3));");
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
@@ -50,7 +49,12 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod named;
+
 mod error;
+mod kind;
+#[macro_use]
 mod monitor;
 mod parallel;
 mod search;
@@ -66,6 +70,7 @@ pub mod embedding;
 pub mod generate;
 pub mod learn;
 pub mod linkage;
+#[doc(hidden)]
 pub mod memory;
 pub mod metric;
 mod precise;
@@ -76,11 +81,12 @@ pub mod tree;
 pub mod vectors;
 
 pub use comparison::{Quadruplets, Triplets};
-pub use error::{Error, Result};
+pub use error::{Error, Position, Result};
+pub use kind::Kind;
 pub use monitor::Monitor;
 pub use tree::Dendrogram;
 
-use agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use agglomerate::{Agglomeration, Layout, Matrix, Values};
 use comparison::Comparisons;
 
 /// AddS similarities and average linkage: AddS3-AL of triplets, AddS4-AL of quadruplets (Mandal,
@@ -91,16 +97,16 @@ use comparison::Comparisons;
 ///
 /// ```
 /// let triplets = ordhc::Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;
-/// assert_eq!(ordhc::adds_average_linkage(&triplets)?.to_newick_topology(), "(2,(0,1));");
+/// assert_eq!(ordhc::adds_average_linkage(&triplets)?.newick().to_string(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn adds_average_linkage<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Dendrogram> {
     let monitor = Monitor::new();
     let mut pairs = memory::Buffer::zeros("the similarities", similarity::condensed_len(comparisons.n_leaves()))?;
-    similarity::adds(comparisons, &mut pairs[..], &monitor)?;
+    similarity::adds(comparisons, &mut pairs[..], Some(&monitor))?;
     if comparisons.n_leaves() == 1 {
-        return Dendrogram::new(Vec::new(), Vec::new(), false);
+        return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity);
     }
-    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
-    agglomerate(&matrix, &linkage::Rule::Average, Engine::Auto, &monitor)
+    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
+    Agglomeration::new(linkage::Rule::Average).monitor(&monitor).run(&matrix)
 }

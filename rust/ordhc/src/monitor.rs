@@ -32,6 +32,17 @@ pub struct Monitor {
     warning: Mutex<Option<String>>,
 }
 
+/// A monitor where none was given: nobody watches it.
+macro_rules! watched {
+    ($monitor:ident = $given:expr) => {
+        let unwatched = $crate::monitor::Monitor::new();
+        let $monitor = $given.unwrap_or(&unwatched);
+    };
+    ($monitor:ident) => {
+        watched!($monitor = $monitor)
+    };
+}
+
 /// What a monitor and those of its parts share.
 #[derive(Debug, Default)]
 struct Stop {

@@ -5,6 +5,9 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
+use crate::error::Result;
+use crate::monitor::Monitor;
+
 /// The number of threads: `ORDHC_NUM_THREADS`, else what the machine offers.
 pub(crate) fn n_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
@@ -160,6 +163,20 @@ pub(crate) fn blocks<R: Send>(n: usize, work: impl Fn(Range<usize>) -> R + Sync)
         all.append(&mut part);
     }
     all
+}
+
+/// [`blocks`] that a monitor counts, and may stop.
+pub(crate) fn watched_blocks<R: Send>(
+    n: usize,
+    monitor: &Monitor,
+    work: impl Fn(Range<usize>) -> R + Sync,
+) -> Result<Vec<R>> {
+    monitor.start(n.div_ceil(BLOCK) as u64);
+    let watched = |block| {
+        monitor.advance(1)?;
+        Ok(work(block))
+    };
+    blocks(n, watched).into_iter().collect()
 }
 
 /// Splits `data` at the given ends (ascending, the last one `data.len()`).

@@ -1,5 +1,6 @@
 //! What tests of several rooms need.
 
+use crate::kind::Kind;
 use crate::tree::Dendrogram;
 
 /// Pseudo-random states of a linear congruential generator; their upper bits are the random ones.
@@ -57,7 +58,7 @@ pub(crate) fn all_trees(n: usize) -> Vec<Dendrogram> {
     let dendrogram = |node: &Node| {
         let mut found = Vec::new();
         merges(node, n as u32, &mut found);
-        Dendrogram::new(found, vec![0.0; n - 1], false).unwrap()
+        Dendrogram::new(found, vec![0.0; n - 1], Kind::Similarity).unwrap()
     };
     trees.iter().map(dendrogram).collect()
 }

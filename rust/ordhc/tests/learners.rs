@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ordhc::Dendrogram;
 use ordhc::generate::{TreeOracle, TreeShape, random_tree};
 use ordhc::learn::{Learner, Limits, Method, Question, learn_with};
+use ordhc::tree::Ties;
 use ordhc::tree::Topology;
-use ordhc::{Dendrogram, Monitor};
 use proptest::prelude::*;
 
 const METHODS: [Method; 7] = [
@@ -20,7 +21,7 @@ const METHODS: [Method; 7] = [
 
 /// The clusters of a tree, ties joined.
 fn clusters(tree: &Dendrogram) -> BTreeSet<Vec<u32>> {
-    let topology = Topology::of(tree, true);
+    let topology = Topology::of(tree, Ties::Joined);
     let mut members: Vec<Vec<u32>> = (0..topology.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
     for node in topology.n_leaves()..topology.n_nodes() {
         let mut all: Vec<u32> =
@@ -77,7 +78,7 @@ fn learned(method: Method, tree: &Dendrogram, seed: u64, batch: usize) -> Box<dy
     let mut oracle = TreeOracle::new(tree);
     let mut learner = method.learner(tree.n_leaves(), seed).unwrap();
     let limits = Limits { batch, budget: None };
-    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
+    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None).unwrap();
     assert!(learner.done() && learner.placed() == tree.n_leaves() && learner.remaining_estimate() == 0.0);
     assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner
@@ -102,7 +103,7 @@ fn every_small_tree_is_found() {
                 for (seed, batch) in [(0, 1), (1, usize::MAX), (2, 2), (3, usize::MAX)] {
                     let learner = learned(method, tree, seed + 4 * at as u64, batch);
                     let found = learner.tree().unwrap();
-                    assert_eq!(clusters(&found), expected, "{method:?}: {}", tree.to_newick_topology());
+                    assert_eq!(clusters(&found), expected, "{method:?}: {}", tree.newick().to_string());
                     assert!(found.is_monotone());
                     assert!(n > 3 || learner.n_asked() == u64::from(n == 3), "{method:?}");
                 }
@@ -180,9 +181,9 @@ fn settings_and_answers_are_checked() {
     let message = |result: ordhc::Result<Box<dyn Learner>>| result.err().unwrap().to_string();
     assert!(message(Method::Quick.learner(0, 1)).contains("n_leaves = 0"));
     assert!(message(Method::Insertion { parallel: 0 }.learner(5, 1)).contains("parallel = 0"));
-    assert!(Method::from_name("slow").unwrap_err().to_string().contains("quick, insertion, exact"));
+    assert!("slow".parse::<Method>().unwrap_err().to_string().contains("quick, insertion, exact"));
     for name in Method::NAMES {
-        let mut learner = Method::from_name(name).unwrap().learner(5, 1).unwrap();
+        let mut learner = name.parse::<Method>().unwrap().learner(5, 1).unwrap();
         let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id + 7, 0).unwrap_err().to_string().contains("was never asked"));
@@ -206,7 +207,7 @@ fn an_oracle_that_fails_can_be_called_again() {
         while !learner.done() {
             let limits = Limits { batch: 7, budget: Some(40) };
             let before = learner.n_answered();
-            if learn_with(&mut *learner, &mut unreliable, limits, &Monitor::new()).is_ok() && !learner.done() {
+            if learn_with(&mut *learner, &mut unreliable, limits, None).is_ok() && !learner.done() {
                 assert_eq!(learner.n_answered(), before + 40);
             }
         }

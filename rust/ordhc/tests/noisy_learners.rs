@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ordhc::Monitor;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Topology;
+use ordhc::tree::{Ties, Topology};
 use proptest::prelude::*;
 
 #[path = "support/noisy.rs"]
@@ -29,7 +28,7 @@ fn every_small_tree_is_found_by_right_answers() {
                 for method in all {
                     for batch in [1, usize::MAX] {
                         let learner = learned(method, &mut TreeOracle::new(tree), at as u64, batch);
-                        assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.to_newick_topology());
+                        assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.newick().to_string());
                     }
                 }
             }
@@ -133,10 +132,10 @@ fn persistent_answers_are_never_asked_again() {
             }
             oracle.answers(questions)
         };
-        learn_with(&mut *learner, ask, Limits::default(), &Monitor::new()).unwrap();
+        learn_with(&mut *learner, ask, Limits::default(), None).unwrap();
         assert!(learner.n_asked() < 20 * n as u64);
-        let found = Topology::of(&learner.tree().unwrap(), true);
-        distance += robinson_foulds(&Topology::of(&tree, true), &found).unwrap().distance();
+        let found = Topology::of(&learner.tree().unwrap(), Ties::Joined);
+        distance += robinson_foulds(&Topology::of(&tree, Ties::Joined), &found).unwrap().distance();
     }
     // Where three leaves alone can tell, one answer in ten is wrong.
     assert!(distance < runs * 2 * n as u64 / 5, "{distance}");
@@ -183,7 +182,7 @@ fn budgets_failures_and_estimates() {
             let limits = Limits { batch: 7, budget: Some(40) };
             let before = learner.n_answered();
             estimates.push((before as f64, learner.remaining_estimate()));
-            if learn_with(&mut *learner, &mut unreliable, limits, &Monitor::new()).is_ok() && !learner.done() {
+            if learn_with(&mut *learner, &mut unreliable, limits, None).is_ok() && !learner.done() {
                 assert_eq!(learner.n_answered(), before + 40);
             }
         }

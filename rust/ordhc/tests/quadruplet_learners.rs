@@ -1,11 +1,12 @@
 //! Learners that compare pairs find what linkages of the similarities find, however they are told.
 
-use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use ordhc::Dendrogram;
+use ordhc::Kind;
+use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use ordhc::generate::QuadrupletOracle;
 use ordhc::learn::{Learner, Limits, QuadrupletMethod, Question, learn_with};
 use ordhc::linkage::Rule;
 use ordhc::similarity::condensed_len;
-use ordhc::{Dendrogram, Monitor};
 use proptest::prelude::*;
 
 const USUAL: QuadrupletMethod = QuadrupletMethod::FourK { landmarks: None, references: None };
@@ -43,10 +44,10 @@ fn similarities(n: usize, kind: usize, seed: u64) -> Vec<f64> {
 
 fn linked(similarities: &[f64], rule: &Rule) -> Dendrogram {
     if similarities.is_empty() {
-        return Dendrogram::new(Vec::new(), Vec::new(), false).unwrap();
+        return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity).unwrap();
     }
-    let matrix = Matrix::new(Values::F64(similarities), Layout::Condensed, false).unwrap();
-    agglomerate(&matrix, rule, Engine::Auto, &Monitor::new()).unwrap()
+    let matrix = Matrix::new(Values::F64(similarities), Layout::Condensed, Kind::Similarity).unwrap();
+    Agglomeration::new(rule.clone()).run(&matrix).unwrap()
 }
 
 /// Runs a learner to the end, in batches.
@@ -54,7 +55,7 @@ fn learned(method: QuadrupletMethod, similarities: &[f64], seed: u64, batch: usi
     let mut oracle = QuadrupletOracle::new(similarities.to_vec()).unwrap();
     let mut learner = method.learner(oracle.n_leaves(), seed).unwrap();
     let limits = Limits { batch, budget: None };
-    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
+    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None).unwrap();
     assert!(learner.done() && learner.placed() == learner.n_leaves() && learner.remaining_estimate() == 0.0);
     assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner
@@ -96,7 +97,7 @@ fn estimates_are_about_right() {
         let mut oracle = QuadrupletOracle::new(similarities).unwrap();
         let mut learner = method.learner(n, 1).unwrap();
         let limits = Limits { batch: 50, budget: Some((at * total) as u64) };
-        learn_with(&mut *learner, |batch| oracle.answers(batch), limits, &Monitor::new()).unwrap();
+        learn_with(&mut *learner, |batch| oracle.answers(batch), limits, None).unwrap();
         let left = total - learner.n_answered() as f64;
         let estimate = learner.remaining_estimate();
         assert!((estimate - left).abs() < 0.15 * total, "{method:?} at {at}: {estimate} of {left}");
@@ -107,9 +108,9 @@ fn estimates_are_about_right() {
 fn settings_and_answers_are_checked() {
     let message = |result: ordhc::Result<Box<dyn Learner<4>>>| result.err().unwrap().to_string();
     assert!(message(QuadrupletMethod::Single.learner(0, 1)).contains("n_leaves = 0"));
-    assert!(QuadrupletMethod::from_name("slow").unwrap_err().to_string().contains("single, complete, 4k-active"));
+    assert!("slow".parse::<QuadrupletMethod>().unwrap_err().to_string().contains("single, complete, 4k-active"));
     for name in QuadrupletMethod::NAMES {
-        let mut learner = QuadrupletMethod::from_name(name).unwrap().learner(5, 1).unwrap();
+        let mut learner = name.parse::<QuadrupletMethod>().unwrap().learner(5, 1).unwrap();
         let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id, 2).unwrap_err().to_string().contains("the answer 2 is not 1, -1 or 0"));

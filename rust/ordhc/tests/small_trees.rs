@@ -1,11 +1,12 @@
 //! Every binary tree of up to 6 leaves, and properties that hold for all input.
 
-use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use ordhc::Kind;
+use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use ordhc::linkage::Rule;
 use ordhc::metric::{Revenue, revenue};
 use ordhc::similarity::{Triangle, adds, condensed_len};
 use ordhc::tree::LcaSizes;
-use ordhc::{Dendrogram, Monitor, Triplets};
+use ordhc::{Dendrogram, Triplets};
 use proptest::prelude::*;
 
 #[path = "support/trees.rs"]
@@ -51,7 +52,7 @@ fn average_linkage_finds_every_tree_from_its_answers() {
             let (ours, theirs) = (LcaSizes::new(&found), LcaSizes::new(tree));
             for i in 0..n as usize {
                 for j in 0..n as usize {
-                    assert_eq!(ours.size(i, j), theirs.size(i, j), "{}", tree.to_newick_topology());
+                    assert_eq!(ours.size(i, j), theirs.size(i, j), "{}", tree.newick().to_string());
                 }
             }
         }
@@ -82,7 +83,7 @@ proptest! {
         let triplets = Triplets::new(rows, Some(6)).unwrap();
         let tree = &all_trees(6)[which];
         let mut s = vec![0i64; condensed_len(6)];
-        adds(&triplets, &mut s, &Monitor::new()).unwrap();
+        adds(&triplets, &mut s, None).unwrap();
         let lca = LcaSizes::new(tree);
         let cost: i64 = (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j))).map(|(i, j)| s[Triangle::new(6).index(i, j)] * i64::from(lca.size(i, j))).sum();
         prop_assert_eq!(value(tree, &triplets), -cost);
@@ -99,10 +100,10 @@ proptest! {
             }
         }
         for name in Rule::NAMES {
-            let rule = Rule::from_name(name).unwrap();
+            let rule = name.parse::<Rule>().unwrap();
             let tree = |values: &[f64]| {
-                let matrix = Matrix::new(Values::F64(values), Layout::Condensed, true).unwrap();
-                agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap()
+                let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Dissimilarity).unwrap();
+                Agglomeration::new(rule.clone()).run(&matrix).unwrap()
             };
             let renamed = tree(&values).relabel(&order).unwrap();
             let direct = tree(&moved);

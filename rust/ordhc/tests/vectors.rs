@@ -1,6 +1,7 @@
 //! Hierarchies from vectors against the naive engine on the matrix of all dot products.
 
-use ordhc::agglomerate::{Engine, Layout, Matrix, Values, agglomerate_from};
+use ordhc::Kind;
+use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use ordhc::linkage::Rule;
 use ordhc::similarity::condensed_len;
 use ordhc::tree::{LcaSizes, Partition};
@@ -16,17 +17,17 @@ fn gram(rows: &[Vec<f64>]) -> Vec<f64> {
 
 fn naive(rows: &[Vec<f64>], initial: Option<&Partition>) -> Dendrogram {
     if rows.len() == 1 {
-        return Dendrogram::new(vec![], vec![], false).unwrap();
+        return Dendrogram::new(vec![], vec![], Kind::Similarity).unwrap();
     }
     let pairs = gram(rows);
-    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false).unwrap();
-    agglomerate_from(&matrix, &Rule::Average, Engine::Naive, initial, &Monitor::new()).unwrap()
+    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity).unwrap();
+    Agglomeration::new(Rule::Average).engine(Engine::Naive).initial(initial).run(&matrix).unwrap()
 }
 
 fn ours(rows: &[Vec<f64>], initial: Option<&Partition>) -> Dendrogram {
     let flat = rows.concat();
     let vectors = Vectors::new(&flat, rows.len(), rows[0].len()).unwrap();
-    mean_dot_linkage(&vectors, 1.0, initial, &Monitor::new()).unwrap()
+    mean_dot_linkage(&vectors, 1.0, initial, None).unwrap()
 }
 
 fn assert_close(found: &Dendrogram, expected: &Dendrogram) {
@@ -118,8 +119,8 @@ proptest! {
         }
         let sparse = SparseRows::new(&indptr, &indices, &values, n, p).unwrap();
         let (mut double, mut single) = (vec![7.0f64; condensed_len(n)], vec![7.0f32; condensed_len(n)]);
-        let diagonal = sparse_gram(&sparse, &mut double, &Monitor::new()).unwrap();
-        prop_assert_eq!(&diagonal, &sparse_gram(&sparse, &mut single, &Monitor::new()).unwrap());
+        let diagonal = sparse_gram(&sparse, &mut double, None).unwrap();
+        prop_assert_eq!(&diagonal, &sparse_gram(&sparse, &mut single, None).unwrap());
         prop_assert_eq!(&double, &gram(&rows));
         prop_assert!(single.iter().zip(&double).all(|(&a, &b)| f64::from(a) == b));
         prop_assert_eq!(diagonal, Vectors::new(&rows.concat(), n, p).unwrap().squared_norms());
@@ -154,7 +155,7 @@ fn equal_vectors_merge_in_the_order_of_their_names() {
     for x in [0.0, 0.1, -0.7, 3.0] {
         for p in [0, 1, 3] {
             let tree = ours(&vec![vec![x; p]; 9], None);
-            assert_eq!(tree.to_newick_topology(), "(8,(7,(6,(5,(4,(3,(2,(0,1))))))));");
+            assert_eq!(tree.newick().to_string(), "(8,(7,(6,(5,(4,(3,(2,(0,1))))))));");
         }
     }
     assert_eq!(ours(&vec![vec![0.1; 3]; 700], None).merges()[698], [699, 1397]);
@@ -190,7 +191,7 @@ fn one_two_and_three_leaves() {
 fn single_precision_and_scale() {
     let rows = Random(5).rows(50, 4, |x| f64::from(x as f32));
     let single: Vec<f32> = rows.concat().iter().map(|&x| x as f32).collect();
-    let tree = |scale| mean_dot_linkage(&Vectors::new(&single, 50, 4).unwrap(), scale, None, &Monitor::new());
+    let tree = |scale| mean_dot_linkage(&Vectors::new(&single, 50, 4).unwrap(), scale, None, None);
     assert_eq!(tree(1.0).unwrap(), ours(&rows, None));
     let halves: Vec<f64> = ours(&rows, None).heights().iter().map(|h| h * 0.5).collect();
     assert_eq!(tree(0.5).unwrap().heights(), halves);
@@ -203,17 +204,17 @@ fn single_precision_and_scale() {
 fn extreme_values() {
     // The product overflows; the tree would not.
     let huge = [1e200, 1e200, -1e200];
-    let error = mean_dot_linkage(&Vectors::new(&huge, 3, 1).unwrap(), 1.0, None, &Monitor::new()).unwrap_err();
+    let error = mean_dot_linkage(&Vectors::new(&huge, 3, 1).unwrap(), 1.0, None, None).unwrap_err();
     assert!(error.to_string().starts_with("the height at merge 0 is inf"), "{error}");
-    let scaled = mean_dot_linkage(&Vectors::new(&huge, 3, 1).unwrap(), 1e-200, None, &Monitor::new());
-    assert!(scaled.is_err() || scaled.unwrap().to_newick_topology() == "(2,(0,1));");
+    let scaled = mean_dot_linkage(&Vectors::new(&huge, 3, 1).unwrap(), 1e-200, None, None);
+    assert!(scaled.is_err() || scaled.unwrap().newick().to_string() == "(2,(0,1));");
     for tiny in [1e-200, 5e-324, 1e-310] {
         let values = [tiny, -tiny, tiny];
-        let tree = mean_dot_linkage(&Vectors::new(&values, 3, 1).unwrap(), 1.0, None, &Monitor::new()).unwrap();
-        assert_eq!(tree.to_newick_topology(), "(1,(0,2));");
+        let tree = mean_dot_linkage(&Vectors::new(&values, 3, 1).unwrap(), 1.0, None, None).unwrap();
+        assert_eq!(tree.newick().to_string(), "(1,(0,2));");
     }
     let largest = [f64::MAX, f64::MIN, 1.0];
-    let tree = mean_dot_linkage(&Vectors::new(&largest, 3, 1).unwrap(), 1.0, None, &Monitor::new());
+    let tree = mean_dot_linkage(&Vectors::new(&largest, 3, 1).unwrap(), 1.0, None, None);
     assert!(matches!(tree, Err(Error::BadValue { .. })));
 }
 
@@ -223,12 +224,12 @@ fn any_number_of_threads_gives_the_same() {
     if std::env::var(CHILD).is_ok() {
         let (n, p) = (2000, 20);
         let flat = Random(9).rows(n, p, |x| x - 0.4).concat();
-        let tree = mean_dot_linkage(&Vectors::new(&flat, n, p).unwrap(), 1.0, None, &Monitor::new()).unwrap();
+        let tree = mean_dot_linkage(&Vectors::new(&flat, n, p).unwrap(), 1.0, None, None).unwrap();
         let indptr: Vec<i64> = (0..=n).map(|i| (i * p) as i64).collect();
         let indices: Vec<i64> = (0..n * p).map(|at| (at % p) as i64).collect();
         let mut pairs = vec![0.0f64; condensed_len(n)];
         let sparse = SparseRows::new(&indptr, &indices, &flat, n, p).unwrap();
-        let diagonal = sparse_gram(&sparse, &mut pairs, &Monitor::new()).unwrap();
+        let diagonal = sparse_gram(&sparse, &mut pairs, None).unwrap();
         let mut sum = 0u64;
         let all = tree.heights().iter().chain(&pairs).chain(&diagonal).map(|x| x.to_bits());
         for bits in all.chain(tree.merges().iter().flatten().map(|&part| u64::from(part))) {
@@ -257,27 +258,27 @@ fn wrong_partitions_and_interruption() {
     let flat = rows.concat();
     let vectors = Vectors::new(&flat, 100, 4).unwrap();
     let initial = Partition::singletons(99);
-    let wrong = mean_dot_linkage(&vectors, 1.0, Some(&initial), &Monitor::new());
+    let wrong = mean_dot_linkage(&vectors, 1.0, Some(&initial), None);
     assert!(wrong.unwrap_err().to_string().contains("99 leaves for 100"));
     let monitor = Monitor::new();
-    assert!(mean_dot_linkage(&vectors, 1.0, None, &monitor).is_ok());
+    assert!(mean_dot_linkage(&vectors, 1.0, None, Some(&monitor)).is_ok());
     assert_eq!(monitor.fraction(), 1.0);
     monitor.cancel();
-    assert_eq!(mean_dot_linkage(&vectors, 1.0, None, &monitor), Err(Error::Interrupted));
+    assert_eq!(mean_dot_linkage(&vectors, 1.0, None, Some(&monitor)), Err(Error::Interrupted));
     let sparse = SparseRows::new(&[0i64, 1, 2], &[0, 0], &[1.0, 2.0], 2, 1).unwrap();
-    assert_eq!(sparse_gram(&sparse, &mut [0.0f64], &monitor), Err(Error::Interrupted));
+    assert_eq!(sparse_gram(&sparse, &mut [0.0f64], Some(&monitor)), Err(Error::Interrupted));
 }
 
 #[test]
 fn sparse_overflow_is_an_error() {
     let sparse = SparseRows::new(&[0, 1, 2], &[0, 0], &[1e200, 1e200], 2, 1).unwrap();
-    let message = sparse_gram(&sparse, &mut [0.0f64], &Monitor::new()).unwrap_err().to_string();
+    let message = sparse_gram(&sparse, &mut [0.0f64], None).unwrap_err().to_string();
     assert!(message.starts_with("the dot product at [0, 1] is inf"), "{message}");
     let sparse = SparseRows::new(&[0, 1, 2], &[0, 0], &[1e20, 1e20], 2, 1).unwrap();
-    assert!(sparse_gram(&sparse, &mut [0.0f32], &Monitor::new()).is_err());
-    assert!(sparse_gram(&sparse, &mut [0.0f64], &Monitor::new()).is_ok());
-    assert!(sparse_gram(&sparse, &mut [0i32], &Monitor::new()).is_err());
-    assert!(sparse_gram(&sparse, &mut [0.0f64; 2], &Monitor::new()).is_err());
+    assert!(sparse_gram(&sparse, &mut [0.0f32], None).is_err());
+    assert!(sparse_gram(&sparse, &mut [0.0f64], None).is_ok());
+    assert!(sparse_gram(&sparse, &mut [0i32], None).is_err());
+    assert!(sparse_gram(&sparse, &mut [0.0f64; 2], None).is_err());
 }
 
 #[test]

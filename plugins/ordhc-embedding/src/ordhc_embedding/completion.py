@@ -108,10 +108,12 @@ def choose_n_components(
     for step, d in enumerate(_DIMENSIONS):
         score = 0.0
         for fold in range(_FOLDS):
-            kept = embed(triplets[fold_of != fold], model, n_components=d, seed=seed, **settings)
+            each = 1 / (len(_DIMENSIONS) * _FOLDS)
+            told = part(progress, (step * _FOLDS + fold) * each, each)
+            kept = embed(
+                triplets[fold_of != fold], model, n_components=d, seed=seed, progress=told, **settings
+            )
             score += kept.score(triplets[fold_of == fold])
-            if progress is not None:
-                progress((step * _FOLDS + fold + 1) / (len(_DIMENSIONS) * _FOLDS))
         if not score < best_score * (1 - _WORTH):
             break
         best, best_score = d, score
@@ -123,21 +125,23 @@ def choose_n_components(
 def completed(
     data: Triplets, *, n_components: int | str, seed: int, progress: Progress | None, **settings: Any
 ) -> NDArray[np.float64]:
-    """The similarity `complete`: an embedding by t-STE and what it expects, condensed."""
-
-    def part(start: float, share: float) -> Progress | None:
-        return None if progress is None else partial(_shifted, progress, start, share)
-
+    """The similarity `completion`: an embedding by t-STE and what it expects, condensed."""
     given = {name: settings[name] for name in ("max_iterations", "tolerance", "alpha")}
     start, d = 0.0, n_components
     if d == "auto":
         start = 0.9
-        d = choose_n_components(data, seed=seed, progress=part(0.0, start), **given)
+        d = choose_n_components(data, seed=seed, progress=part(progress, 0.0, start), **given)
     elif isinstance(d, str):
         raise InputError(f"n_components is {d!r}, not a whole number or 'auto'")
     rest = 1 - start
-    embedding = embed(data, "tste", n_components=d, seed=seed, progress=part(start, 0.8 * rest), **settings)
-    return expected_similarities(embedding, progress=part(start + 0.8 * rest, 0.2 * rest))
+    told = part(progress, start, 0.8 * rest)
+    embedding = embed(data, "tste", n_components=d, seed=seed, progress=told, **settings)
+    return expected_similarities(embedding, progress=part(progress, start + 0.8 * rest, 0.2 * rest))
+
+
+def part(progress: Progress | None, start: float, share: float) -> Progress | None:
+    """What tells the progress of a part that begins at `start` and takes a `share` of the whole."""
+    return None if progress is None else partial(_shifted, progress, start, share)
 
 
 def _shifted(progress: Progress, start: float, share: float, done: float) -> None:

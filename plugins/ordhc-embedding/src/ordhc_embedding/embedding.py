@@ -17,6 +17,9 @@ __all__ = ["Embedding", "embed"]
 
 Progress = Callable[[float], None]
 
+#: About half of all iterations.
+_USUAL = 50
+
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
@@ -120,7 +123,8 @@ def embed(
     margin
         How much nearer "soe" wants the near one to be, by default 1.
     progress
-        Called with the share of iterations that is done, from 0 to 1.
+        Called after each iteration with the share that is done, from 0 to 1: a guess, as nobody knows how
+        many iterations there will be.
 
     Returns
     -------
@@ -179,7 +183,8 @@ def embed(
 
         def tell(iteration: int, number: int = number) -> None:
             if progress is not None:
-                progress((number + iteration / max_iterations) / len(starts))
+                share = max(iteration / max_iterations, iteration / (iteration + _USUAL))
+                progress((number + share) / len(starts))
 
         if loss.total_weight > 0:
             # BLAS has only tiny matrices to work on; waking its threads takes many times longer.

@@ -17,7 +17,7 @@ class Model:
     summary, source
         For lists.
     loss
-        The loss, by the engine's name.
+        The loss, by the crate's name.
     solvers
         What may minimise it; the first one by default.
     parameter
@@ -34,7 +34,7 @@ class Model:
     default: float | None = None
 
     def value(self, given: float | None, n_components: int) -> float | None:
-        """What the engine gets as its parameter."""
+        """What the crate gets as its parameter."""
         if self.parameter is None:
             if given is not None:
                 raise InputError(f"a parameter {given!r} is given to a model that has none")

@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 import ordhc
 from ordhc import InputError, Triplets
 from ordhc.specs import SimilaritySpec
-from ordhc_embedding.completion import completed
+from ordhc_embedding.completion import completed, part
 from ordhc_embedding.embedding import embed
 from ordhc_embedding.models import MODELS
 
@@ -25,7 +25,7 @@ _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, 
 
 
 def specs() -> list[SimilaritySpec]:
-    """A similarity for each model, and `complete`."""
+    """A similarity for each model, and `completion`."""
     found = [
         SimilaritySpec(
             name=name,
@@ -43,14 +43,14 @@ def specs() -> list[SimilaritySpec]:
         )
         for name, model in MODELS.items()
     ]
-    complete = SimilaritySpec(
-        name="complete",
+    completion = SimilaritySpec(
+        name="completion",
         summary="the AddS3 similarities that a t-STE embedding expects of all triplets",
         data=("triplets",),
         build=build_completed,
         parameters={"n_components": "auto", **_SETTINGS, "alpha": 1.0},
     )
-    return [*found, complete]
+    return [*found, completion]
 
 
 def embedded(
@@ -67,8 +67,10 @@ def embedded(
     if measure not in MEASURES:
         raise InputError(f"measure is {measure!r}, not one of {', '.join(MEASURES)}")
     _check(dtype, name)
-    points = embed(data, name, progress=progress, **settings).points
-    found: NDArray[Any] = ordhc.similarity(points, measure, layout=layout, dtype=dtype)
+    points = embed(data, name, progress=part(progress, 0.0, 0.9), **settings).points
+    found: NDArray[Any] = ordhc.similarity(
+        points, measure, layout=layout, dtype=dtype, progress=part(progress, 0.9, 0.1)
+    )
     return -found if measure == "sqeuclidean" else found
 
 
@@ -76,7 +78,7 @@ def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
     """Complete the triplets."""
-    _check(dtype, "complete")
+    _check(dtype, "completion")
     pairs = completed(data, progress=progress, **settings).astype(dtype, copy=False)
     if layout == "condensed":
         return pairs

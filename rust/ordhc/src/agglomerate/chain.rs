@@ -47,7 +47,7 @@ impl Chain {
     /// Of equally near clusters the one with the smallest leaf is the nearest. A chain cannot run in a
     /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
     /// doubt: a circle ends where it closes.
-    pub(crate) fn run(&mut self, linkage: &mut impl Linkage, until: usize, monitor: &Monitor) -> Result<()> {
+    pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, monitor: &Monitor) -> Result<()> {
         while self.active.len() > until.max(1) {
             if self.stack.is_empty() {
                 self.push(self.active[0], f64::NEG_INFINITY);

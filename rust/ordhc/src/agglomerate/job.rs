@@ -262,7 +262,7 @@ impl<'a> Job<'a> {
     }
 
     /// The merges within initial clusters, and those of a chain after them.
-    fn chain_from(&self, rows: &mut impl Linkage) -> Result<[Vec<RawMerge>; 2]> {
+    fn chain_from(&self, rows: &mut dyn Linkage) -> Result<[Vec<RawMerge>; 2]> {
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
         let mut active = (0..n).collect();

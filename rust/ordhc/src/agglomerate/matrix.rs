@@ -4,13 +4,15 @@ mod scan;
 
 use scan::scan;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::parallel;
 use crate::similarity::Triangle;
 
 /// The numbers of a matrix.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Values<'a> {
     /// Double precision.
     F64(&'a [f64]),
@@ -24,12 +26,18 @@ pub enum Values<'a> {
 
 /// How the pairs are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
     /// (n, n), row by row; the diagonal is ignored.
     Square,
     /// The upper triangle without the diagonal, row by row, as SciPy orders it.
     Condensed,
 }
+
+named!(Layout, "layout", {
+    "square": Self::Square => Self::Square,
+    "condensed": Self::Condensed => Self::Condensed,
+});
 
 /// A symmetric matrix of similarities or dissimilarities, checked.
 #[derive(Debug, Clone, Copy)]
@@ -116,24 +124,23 @@ impl<'a> Matrix<'a> {
     /// What is wrong, with the place and the value.
     ///
     /// ```
+    /// use ordhc::Kind;
     /// use ordhc::agglomerate::{Layout, Matrix, Values};
     ///
     /// let bad = [0.0, 1.0, 2.0, 0.0];
-    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, false).unwrap_err();
+    /// let error = Matrix::new(Values::F64(&bad), Layout::Square, Kind::Similarity).unwrap_err();
     /// assert!(error.to_string().starts_with("the matrix is not symmetric: [0, 1] is 1 but [1, 0] is 2"));
     /// ```
-    pub fn new(values: Values<'a>, layout: Layout, dissimilarity: bool) -> Result<Self> {
+    pub fn new(values: Values<'a>, layout: Layout, kind: Kind) -> Result<Self> {
         let len = with_values!(values, slice => slice.len());
         let n = match layout {
             Layout::Square => (len as f64).sqrt().round() as usize,
             Layout::Condensed => Triangle::of_pairs(len)?.n_leaves(),
         };
         if layout == Layout::Square && n * n != len {
-            return Err(Error::Shape(format!("{len} values are no square matrix")));
+            return Err(Error::Argument(format!("{len} values are no square matrix")));
         }
-        if n == 0 {
-            return Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into()));
-        }
+        check_n_leaves(n)?;
         let facts = with_values!(values, slice => scan(slice, layout, n))?;
         if facts.largest > f64::MAX / (n as f64 * n as f64) {
             return Err(Error::Argument(format!(
@@ -147,7 +154,7 @@ impl<'a> Matrix<'a> {
                 facts.largest
             )));
         }
-        Ok(Self { values, layout, n, dissimilarity, facts, unit: 1.0 })
+        Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
     }
 
     /// The number of leaves.
@@ -155,8 +162,12 @@ impl<'a> Matrix<'a> {
         self.n
     }
 
-    /// Whether smaller values are closer.
-    pub fn is_dissimilarity(&self) -> bool {
+    /// Whether larger or smaller values are closer.
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.dissimilarity)
+    }
+
+    pub(crate) fn is_dissimilarity(&self) -> bool {
         self.dissimilarity
     }
 

@@ -14,6 +14,7 @@
 //!   against.
 //! * `sparse`: similarities of few pairs, without a matrix.
 
+mod agglomeration;
 mod chain;
 mod condensed_rows;
 mod engine;
@@ -35,16 +36,17 @@ mod square_rounds;
 mod store;
 mod tolerance;
 
+pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
-pub use engine::{Engine, agglomerate, agglomerate_from, agglomerate_in_place, agglomerate_with_rows};
+pub use engine::Engine;
 pub(crate) use job::rounding;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
-pub use row_update::{RowMerge, RowUpdate};
+pub use row_update::RowMerge;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
-pub use sparse::{Missing, SparsePairs, agglomerate_sparse};
+pub use sparse::{Missing, SparsePairs};
 pub use tolerance::Tolerance;
 
 use crate::error::Result;
@@ -108,8 +110,8 @@ impl Nearest {
 ///     }
 /// }
 ///
-/// let tree = nearest_pair(&mut Leftmost(vec![0.0, 1.0, 5.0]), &ordhc::Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "(2,(0,1));");
+/// let tree = nearest_pair(&mut Leftmost(vec![0.0, 1.0, 5.0]), None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub trait Linkage {

@@ -9,12 +9,13 @@ use crate::tree::{Dendrogram, RawMerge};
 ///
 /// # Errors
 /// What the linkage reports; [`crate::Error::Interrupted`].
-pub fn naive(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = linkage.n_leaves();
     Dendrogram::in_order(n, merges(linkage, monitor)?)
 }
 
-pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+pub(crate) fn merges(linkage: &mut dyn Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
     let members = active.clone();
     merges_among(linkage, members, &mut active, monitor)
@@ -22,7 +23,7 @@ pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Ve
 
 /// Merges the clusters `members`, some or all of the active ones, until they are one.
 pub(crate) fn merges_among(
-    linkage: &mut impl Linkage,
+    linkage: &mut dyn Linkage,
     mut members: Vec<usize>,
     active: &mut Vec<usize>,
     monitor: &Monitor,

@@ -12,7 +12,8 @@ use crate::tree::{Dendrogram, RawMerge};
 ///
 /// # Errors
 /// What the linkage reports; [`crate::Error::Interrupted`].
-pub fn nearest_pair(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = linkage.n_leaves();
     Dendrogram::in_order(n, merges(linkage, monitor)?)
 }
@@ -65,7 +66,7 @@ impl Cached {
     }
 }
 
-pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+pub(crate) fn merges(linkage: &mut dyn Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();
     let members = active.clone();
     merges_among(linkage, members, &mut active, monitor)
@@ -73,7 +74,7 @@ pub(crate) fn merges(linkage: &mut impl Linkage, monitor: &Monitor) -> Result<Ve
 
 /// Merges the clusters `members`, some or all of the active ones, until they are one.
 pub(crate) fn merges_among(
-    linkage: &mut impl Linkage,
+    linkage: &mut dyn Linkage,
     mut members: Vec<usize>,
     active: &mut Vec<usize>,
     monitor: &Monitor,
@@ -110,14 +111,14 @@ pub(crate) fn merges_among(
     Ok(merges)
 }
 
-fn nearest(linkage: &mut impl Linkage, i: usize, members: &[usize], all: bool) -> Result<Cached> {
+fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) -> Result<Cached> {
     let nearest = if all { linkage.nearest(i, members)? } else { nearest_among(linkage, i, members)? };
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
 /// The most similar pair, refreshing bounds that could hide it.
 fn largest(
-    linkage: &mut impl Linkage,
+    linkage: &mut dyn Linkage,
     active: &[usize],
     all: bool,
     cache: &mut [Cached],

@@ -31,7 +31,7 @@ pub struct RowMerge<'a> {
 
 /// A linkage whose rows are made by `update`, called once per merge; it writes the new row into the
 /// slice it is given.
-pub struct RowUpdate<F> {
+pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
     update: F,
@@ -53,7 +53,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Interrupted`].
-    pub fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
+    pub(crate) fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(false, &mut values, monitor)?;
@@ -108,9 +108,11 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         update(merge, row)?;
         for (&k, &x) in others.iter().zip(&*row) {
             if !x.is_finite() {
-                return Err(Error::Argument(format!(
-                    "the row update gives {x} for clusters {i} and {k} (named by their smallest leaves)"
-                )));
+                return Err(Error::Leaves {
+                    before: format!("the row update gives {x} for clusters "),
+                    leaves: vec![vec![i], vec![k as usize]],
+                    after: " (named by their smallest leaves)".into(),
+                });
             }
             values[i * n + k as usize] = x;
             values[k as usize * n + i] = x;

@@ -307,9 +307,11 @@ pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize)
 }
 
 pub(super) fn not_finite(x: f64, i: usize, j: usize) -> Error {
-    Error::Argument(format!(
-        "the linkage gives {x} for the similarity of clusters {i} and {j} (named by their smallest leaves)"
-    ))
+    Error::Leaves {
+        before: format!("the linkage gives {x} for the similarity of clusters "),
+        leaves: vec![vec![i], vec![j]],
+        after: " (named by their smallest leaves)".into(),
+    }
 }
 
 #[cfg(test)]

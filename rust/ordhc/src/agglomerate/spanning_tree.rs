@@ -197,6 +197,7 @@ mod tests {
 
     use super::*;
     use crate::agglomerate::{Layout, Values};
+    use crate::kind::Kind;
     use crate::testkit::below;
 
     fn sorted(mut edges: Vec<RawMerge>) -> Vec<f64> {
@@ -216,7 +217,7 @@ mod tests {
             };
             let values: Vec<f64> =
                 (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pair(i, j)).collect();
-            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, dissimilarity).unwrap();
+            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
             let monitor = Monitor::new();
             let grown = sorted(grown(&matrix, &monitor).unwrap());
             if let Some(edges) = filtered(&matrix, &monitor).unwrap() {

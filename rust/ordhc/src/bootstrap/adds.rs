@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::draw::Draws;
-use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::metric::{Judge, Satisfied, same_leaves};
 use crate::monitor::Monitor;
@@ -38,12 +39,12 @@ pub struct Resample {
 ///
 /// ```
 /// use ordhc::bootstrap::{Draws, adds, support};
-/// use ordhc::{Monitor, Triplets, adds_average_linkage, linkage::Rule};
+/// use ordhc::{Triplets, adds_average_linkage, linkage::Rule};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2]], None)?;
 /// let tree = adds_average_linkage(&triplets)?;
 /// let draws = Draws::new(triplets.len(), None, 0)?;
-/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 10, &Monitor::new())?;
+/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 10, None)?;
 /// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
 /// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
@@ -55,15 +56,21 @@ pub fn adds<const K: usize>(
     tree: &Dendrogram,
     draws: &Draws,
     n_resamples: u64,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Vec<Resample>> {
+    watched!(monitor);
     if draws.len() != comparisons.len() {
-        return Err(Error::Shape(format!("draws of {} answers for {}", draws.len(), comparisons.len())));
+        return Err(Error::Length {
+            what: "drawn answers",
+            found: draws.len(),
+            of: "answers",
+            expected: comparisons.len(),
+        });
     }
     if let Some(shares) = shares
         && shares.len() != comparisons.len()
     {
-        return Err(Error::Shape(format!("{} shares for {} answers", shares.len(), comparisons.len())));
+        return Err(Error::Length { what: "shares", found: shares.len(), of: "answers", expected: comparisons.len() });
     }
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
@@ -150,7 +157,7 @@ impl<const K: usize> Work<'_, K> {
             leaves.push(0);
         }
         if leaves.len() == 1 {
-            return Dendrogram::new(Vec::new(), Vec::new(), false)?.with_rest(&leaves, n);
+            return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity)?.with_rest(&leaves, n);
         }
         if leaves.len() < n {
             let mut to = 0;
@@ -162,7 +169,7 @@ impl<const K: usize> Work<'_, K> {
             }
             pairs.truncate(to);
         }
-        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, false)?;
-        agglomerate(&matrix, self.rule, Engine::Auto, monitor)?.with_rest(&leaves, n)
+        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
+        Agglomeration::new(self.rule.clone()).monitor(monitor).run(&matrix)?.with_rest(&leaves, n)
     }
 }

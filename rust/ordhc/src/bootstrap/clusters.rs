@@ -11,10 +11,10 @@ use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 /// No other trees; trees of different numbers of leaves.
 ///
 /// ```
-/// use ordhc::{Dendrogram, bootstrap::support};
+/// use ordhc::{Dendrogram, Kind, bootstrap::support};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
-/// let other = Dendrogram::new(vec![[1, 2], [0, 3]], vec![1.0, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let other = Dendrogram::new(vec![[1, 2], [0, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// assert_eq!(support(&tree, &[tree.clone(), other])?, [0.5, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -42,11 +42,11 @@ pub struct Consensus {
 /// No trees; trees of different numbers of leaves.
 ///
 /// ```
-/// use ordhc::{Dendrogram, bootstrap::majority_rule};
+/// use ordhc::{Dendrogram, Kind, bootstrap::majority_rule};
 ///
-/// let tree = |pair| Dendrogram::new(vec![pair, [2, 3]], vec![1.0, 2.0], true);
+/// let tree = |pair| Dendrogram::new(vec![pair, [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity);
 /// let consensus = majority_rule(&[tree([0, 1])?, tree([0, 1])?, tree([0, 1])?])?;
-/// assert_eq!(consensus.tree.to_newick_topology(), "(2,(0,1));");
+/// assert_eq!(consensus.tree.newick().to_string(), "(2,(0,1));");
 /// assert_eq!(consensus.support, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -136,7 +136,7 @@ fn check(n: usize, trees: &[Dendrogram]) -> Result<()> {
         return Err(Error::Argument("there are no trees to compare".into()));
     }
     if let Some(other) = trees.iter().find(|tree| tree.n_leaves() != n) {
-        return Err(Error::Shape(format!("trees of {n} and of {} leaves", other.n_leaves())));
+        return Err(Error::Argument(format!("trees of {n} and of {} leaves", other.n_leaves())));
     }
     Ok(())
 }
@@ -146,6 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::kind::Kind;
 
     fn tree(order: &[usize], n: usize) -> Dendrogram {
         let mut there: Vec<u32> = (0..n as u32).collect();
@@ -157,7 +158,7 @@ mod tests {
             there.push((n + k) as u32);
         }
         let heights = (0..merges.len()).map(|k| k as f64).collect();
-        Dendrogram::new(merges, heights, true).unwrap()
+        Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap()
     }
 
     fn sets(tree: &Dendrogram) -> Vec<Vec<u32>> {

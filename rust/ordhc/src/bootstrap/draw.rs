@@ -35,7 +35,7 @@ impl Draws {
         if let Some(groups) = &groups
             && groups.len() != m
         {
-            return Err(Error::Shape(format!("{} groups for {m} answers", groups.len())));
+            return Err(Error::Length { what: "groups", found: groups.len(), of: "answers", expected: m });
         }
         let n_groups = groups.as_ref().map_or(m, |groups| groups.iter().max().map_or(0, |&last| last as usize + 1));
         Ok(Self { m, groups, n_groups, seed })

@@ -58,14 +58,10 @@ impl<'a, const K: usize> Comparisons<'a, K> {
             return Err(Error::Argument("there are no comparisons and no number of leaves".into()));
         }
         if n_leaves > i32::MAX as usize {
-            return Err(Error::Argument(format!("n_leaves = {n_leaves} is above {}", i32::MAX)));
+            return Err(Error::out_of_range("n_leaves", n_leaves, format!("1..={}", i32::MAX)));
         }
         let parts = parallel::ranges(rows.len(), 1 << 18);
-        let bad = parallel::map(parts, |part| {
-            rows.find_block(part, |start, rows| {
-                rows.iter().position(|row| !is_valid(row, n_leaves)).map(|at| start + at)
-            })
-        });
+        let bad = parallel::map(parts, |part| rows.first_bad(part, n_leaves));
         match bad.into_iter().flatten().next() {
             Some(row) => Err(explain(row, &rows.row(row).map(i64::from), n_leaves)),
             None => Ok(Self { rows, weights: None, n_leaves }),
@@ -79,15 +75,16 @@ impl<'a, const K: usize> Comparisons<'a, K> {
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
         if weights.len() != self.rows.len() {
-            return Err(Error::Shape(format!("{} weights for {} comparisons", weights.len(), self.rows.len())));
+            return Err(Error::Length {
+                what: "weights",
+                found: weights.len(),
+                of: "comparisons",
+                expected: self.rows.len(),
+            });
         }
         if let Some(at) = weights.iter().position(|&w| !(w.is_finite() && w >= 0.0)) {
-            return Err(Error::BadValue {
-                what: "weight",
-                place: format!("row {at}"),
-                value: weights[at],
-                limit: "weights must be finite and not negative",
-            });
+            let reason = format!("weight is {}; weights must be finite and not negative", weights[at]);
+            return Err(Error::Row { row: at, leaves: Vec::new(), reason });
         }
         self.weights = Some(weights);
         Ok(self)
@@ -139,16 +136,16 @@ pub fn narrow<const K: usize>(rows: &[[i64; K]], n_leaves: Option<usize>) -> Res
         return Err(explain(row, &rows[row], n_leaves));
     }
     if n_leaves > i32::MAX as usize {
-        return Err(Error::Argument(format!("n_leaves = {n_leaves} is above {}", i32::MAX)));
+        return Err(Error::out_of_range("n_leaves", n_leaves, format!("1..={}", i32::MAX)));
     }
     let rows: Vec<[i32; K]> = rows.iter().map(|row| row.map(|id| id as i32)).collect();
     Comparisons::new(rows.as_slice(), Some(n_leaves))?;
     Ok((rows, n_leaves))
 }
 
-fn is_valid<const K: usize>(row: &[i32; K], n_leaves: usize) -> bool {
+pub(super) fn is_valid<I: Copy + PartialEq + Into<i32>, const K: usize>(row: &[I; K], n_leaves: usize) -> bool {
     // Negative ids are larger than any number of leaves.
-    let inside = row.iter().all(|&id| (id as usize) < n_leaves);
+    let inside = row.iter().all(|&id| (id.into() as usize) < n_leaves);
     let distinct = if K == 3 {
         (row[0] != row[1]) & (row[0] != row[2]) & (row[1] != row[2])
     } else {
@@ -160,9 +157,10 @@ fn is_valid<const K: usize>(row: &[i32; K], n_leaves: usize) -> bool {
 
 fn explain<const K: usize>(row: usize, ids: &[i64; K], n_leaves: usize) -> Error {
     if let Some(&leaf) = ids.iter().find(|&&id| id < 0 || id >= n_leaves as i64) {
-        return Error::LeafOutOfRange { row, leaf, n_leaves };
+        let reason = format!("leaf {leaf} is outside 0..={} (n_leaves = {n_leaves})", n_leaves as i64 - 1);
+        return Error::Row { row, leaves: vec![leaf], reason };
     }
-    let message = if K == 3 {
+    let reason = if K == 3 {
         let leaf = if ids[0] == ids[1] || ids[0] == ids[2] { ids[0] } else { ids[1] };
         format!("leaf {leaf} occurs twice in the triplet {ids:?}; its three leaves must differ")
     } else if ids[0] == ids[1] || ids[2] == ids[K - 1] {
@@ -171,7 +169,7 @@ fn explain<const K: usize>(row: usize, ids: &[i64; K], n_leaves: usize) -> Error
     } else {
         format!("the quadruplet {ids:?} compares a pair with itself")
     };
-    Error::Degenerate { row, message }
+    Error::Row { row, leaves: ids.to_vec(), reason }
 }
 
 #[cfg(test)]
@@ -205,7 +203,7 @@ mod tests {
     fn wide_ids_are_narrowed_or_refused() {
         assert_eq!(narrow(&[[0, 1, 2]], None).unwrap(), (vec![[0, 1, 2]], 3));
         let error = narrow(&[[0, 1, i64::MAX]], None).unwrap_err();
-        assert!(error.to_string().contains("above"), "{error}");
+        assert!(error.to_string().contains("is outside"), "{error}");
         assert!(narrow(&[[0, 1, 5_000_000_000]], Some(3)).unwrap_err().to_string().contains("5000000000"));
         assert!(narrow(&[[0, 1, -4]], None).unwrap_err().to_string().contains("leaf -4"));
     }

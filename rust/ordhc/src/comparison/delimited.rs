@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delimiter {
     /// One ASCII character.
     Byte(u8),
@@ -228,7 +229,7 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
 }
 
 pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {
-    Error::Text { line, message: message.into() }
+    Error::Line { line, reason: message.into() }
 }
 
 /// Text as messages show it: escaped, at most 80 characters.

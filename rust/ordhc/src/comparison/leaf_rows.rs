@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::comparisons::is_valid;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
@@ -10,6 +11,7 @@ use crate::monitor::Monitor;
 ///
 /// Made from vectors and slices of rows. Methods read all types as `i32`, so that they exist once.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum LeafRows<'a, const K: usize> {
     /// At most 256 leaves.
     U8(Cow<'a, [[u8; K]]>),
@@ -77,13 +79,42 @@ impl<const K: usize> LeafRows<'_, K> {
     /// Calls `work` with the rows of a range in order, and where each stands.
     #[inline]
     pub(crate) fn each(&self, range: Range<usize>, mut work: impl FnMut(usize, &[i32; K])) {
-        let end = self.find_block(range, |start, rows| {
+        self.each_block(range, |start, rows| {
             for (at, row) in rows.iter().enumerate() {
                 work(start + at, row);
             }
-            None::<()>
         });
-        debug_assert!(end.is_none());
+    }
+
+    /// Calls `work` with the rows of a range in order, and the weight of each.
+    #[inline]
+    pub(crate) fn each_weighted<W: Copy>(
+        &self,
+        range: Range<usize>,
+        weights: &[W],
+        mut work: impl FnMut(&[i32; K], W),
+    ) {
+        self.each_block(range, |start, rows| {
+            for (row, &weight) in rows.iter().zip(&weights[start..start + rows.len()]) {
+                work(row, weight);
+            }
+        });
+    }
+
+    /// Calls `work` with the rows of a range block by block, and where each block begins.
+    #[inline]
+    fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
+        let mut wide = [[0; K]; WIDENED];
+        let step = if matches!(self, Self::I32(_)) { range.len().max(1) } else { WIDENED };
+        for start in range.clone().step_by(step) {
+            let block = start..(start + step).min(range.end);
+            let rows: &[[i32; K]] = match self {
+                Self::U8(rows) => widened(&rows[block], &mut wide),
+                Self::U16(rows) => widened(&rows[block], &mut wide),
+                Self::I32(rows) => &rows[block],
+            };
+            work(start, rows);
+        }
     }
 
     /// Calls `work` with all rows in order, and where each stands; looks at the monitor now and then.
@@ -96,28 +127,15 @@ impl<const K: usize> LeafRows<'_, K> {
         Ok(())
     }
 
-    /// What `work` finds first in the rows of a range, given them block by block with where each block begins.
-    #[inline]
-    pub(crate) fn find_block<R>(
-        &self,
-        range: Range<usize>,
-        mut work: impl FnMut(usize, &[[i32; K]]) -> Option<R>,
-    ) -> Option<R> {
-        let mut wide = [[0; K]; WIDENED];
-        let step = if matches!(self, Self::I32(_)) { range.len().max(1) } else { WIDENED };
-        for start in range.clone().step_by(step) {
-            let block = start..(start + step).min(range.end);
-            let rows: &[[i32; K]] = match self {
-                Self::U8(rows) => widened(&rows[block], &mut wide),
-                Self::U16(rows) => widened(&rows[block], &mut wide),
-                Self::I32(rows) => &rows[block],
-            };
-            let found = work(start, rows);
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
+    /// Where the first row of a range stands that isn't valid.
+    pub(super) fn first_bad(&self, range: Range<usize>, n_leaves: usize) -> Option<usize> {
+        let start = range.start;
+        let at = match self {
+            Self::U8(rows) => first_bad(&rows[range], n_leaves),
+            Self::U16(rows) => first_bad(&rows[range], n_leaves),
+            Self::I32(rows) => first_bad(&rows[range], n_leaves),
+        };
+        at.map(|at| start + at)
     }
 }
 
@@ -127,27 +145,34 @@ fn widened<'a, I: Copy + Into<i32>, const K: usize>(rows: &[[I; K]], wide: &'a m
     wide
 }
 
+fn first_bad<I: Copy + PartialEq + Into<i32>, const K: usize>(rows: &[[I; K]], n_leaves: usize) -> Option<usize> {
+    rows.iter().position(|row| !is_valid(row, n_leaves))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_all_widths_are_the_rows() {
-        for len in [0usize, 1, WIDENED, 2 * WIDENED + 7] {
-            let wide: Vec<[i32; 3]> = (0..len as i32).map(|at| [at % 251, at % 7, at % 13]).collect();
-            let middle: Vec<[u16; 3]> = wide.iter().map(|row| row.map(|id| id as u16)).collect();
-            let narrow: Vec<[u8; 3]> = wide.iter().map(|row| row.map(|id| id as u8)).collect();
-            for rows in [LeafRows::from(narrow), LeafRows::from(middle), LeafRows::from(wide.as_slice())] {
-                assert_eq!((rows.len(), rows.is_empty()), (len, len == 0));
-                assert!(rows.iter().eq(wide.iter().copied()));
-                let from = len / 3;
-                let mut seen = Vec::new();
-                rows.each(from..len, |at, row| seen.push((at, *row)));
-                assert!(seen.into_iter().eq((from..len).map(|at| (at, wide[at]))));
-                let found = rows
-                    .find_block(0..len, |start, rows| rows.iter().position(|row| row[0] == 250).map(|at| start + at));
-                assert_eq!(found, (len > 250).then_some(250));
-            }
+    fn rows_of_all_widths_are_the_same() {
+        let wide: Vec<[i32; 3]> = (0..3000).map(|at| [at % 251, at % 7, at % 13]).collect();
+        let middle: Vec<[u16; 3]> = wide.iter().map(|row| row.map(|id| id as u16)).collect();
+        let narrow: Vec<[u8; 3]> = wide.iter().map(|row| row.map(|id| id as u8)).collect();
+        let weights: Vec<i32> = (0..3000).collect();
+        for rows in [LeafRows::from(narrow), LeafRows::from(middle), LeafRows::from(wide.as_slice())] {
+            assert_eq!((rows.len(), rows.is_empty()), (3000, false));
+            assert!(rows.iter().eq(wide.iter().copied()));
+            let mut seen = Vec::new();
+            rows.each(100..3000, |at, row| seen.push((at, *row)));
+            assert!(seen.into_iter().eq((100..3000).map(|at| (at, wide[at]))));
+            let mut seen = Vec::new();
+            rows.each_weighted(100..3000, &weights, |row, weight| seen.push((weight as usize, *row)));
+            assert!(seen.into_iter().eq((100..3000).map(|at| (at, wide[at]))));
+            assert_eq!(
+                rows.first_bad(2..5, 251),
+                (2..5).find(|&at| wide[at][0] == wide[at][1] || wide[at][1] == wide[at][2])
+            );
+            assert_eq!(rows.first_bad(0..3000, 0), Some(0));
         }
     }
 }

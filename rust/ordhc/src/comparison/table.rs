@@ -9,6 +9,7 @@ use crate::monitor::Monitor;
 
 /// Which columns hold the leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Columns {
     /// Any of the known sets of names in a header; without a header the columns in their order.
     Known,
@@ -86,7 +87,6 @@ pub struct Table {
 /// that isn't understood: all with the line. More text than there is memory for.
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::comparison::{Columns, TableOptions, parse_table};
 ///
 /// let names = |names: [&str; 3]| names.map(String::from).to_vec();
@@ -101,14 +101,15 @@ pub struct Table {
 ///     missing: vec!["NA".into()],
 ///     skip_bad: false,
 /// };
-/// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,NA\n", &options, &Monitor::new())?;
+/// let table = parse_table(b"head,winner,loser\n0,2,1\n2,0,NA\n", &options, None)?;
 /// assert_eq!(table.ids, [0, 1, 2].map(|at| [0, 2, 1][at]));
 /// assert_eq!(table.missing, [(3, "NA".to_string())]);
-/// let error = parse_table(b"0,1,2\n0,1\n", &options, &Monitor::new()).unwrap_err();
+/// let error = parse_table(b"0,1,2\n0,1\n", &options, None).unwrap_err();
 /// assert_eq!(error.to_string(), "line 2: 2 columns instead of 3; the row may be cut short");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn parse_table(data: &[u8], options: &TableOptions, monitor: &Monitor) -> Result<Table> {
+pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor>) -> Result<Table> {
+    watched!(monitor);
     monitor.start(data.len() as u64);
     let data = checked_utf8(data)?;
     let delimiter = options.delimiter.unwrap_or_else(|| sniff(data, options.comment));
@@ -128,8 +129,8 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: &Monitor) -> Re
     loop {
         if let Err(error) = reader.row(line, &cells) {
             match error {
-                Error::Text { line, message } if options.skip_bad => {
-                    push(&mut reader.table.bad, (line as u32, message))?;
+                Error::Line { line, reason } if options.skip_bad => {
+                    push(&mut reader.table.bad, (line as u32, reason))?;
                 }
                 error => return Err(error),
             }

@@ -19,13 +19,14 @@ const STEP: usize = 8;
 /// Points that are not finite; a model without probabilities; the monitor.
 ///
 /// ```
-/// use ordhc::{Monitor, embedding::{Model, expected_adds3}};
+/// use ordhc::{embedding::{Model, expected_adds3}};
 ///
-/// let s = expected_adds3(&[0.0, 1.0, 100.0], 3, Model::Ste, &Monitor::new())?;
+/// let s = expected_adds3(&[0.0, 1.0, 100.0], 3, Model::Ste, None)?;
 /// assert_eq!(s, [2.0, -2.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: &Monitor) -> Result<Vec<f64>> {
+pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
+    watched!(monitor);
     let (n, d) = (n_leaves, dimension(points, n_leaves)?);
     if !model.chooses() {
         return Err(Error::Argument(format!("{model:?} gives no probabilities; STE, t-STE and CKL do")));
@@ -134,7 +135,7 @@ mod tests {
             let n = points.len() / 2;
             let points: Vec<f64> = points.iter().map(|x| x * spread).collect();
             for model in [Model::Ste, Model::TSte { alpha: 1.0 }, Model::Ckl { mu: 0.1 }] {
-                let found = expected_adds3(&points, n, model, &Monitor::new()).unwrap();
+                let found = expected_adds3(&points, n, model, None).unwrap();
                 for (a, b) in found.iter().zip(naive(&points, n, 2, model)) {
                     prop_assert!((a - b).abs() < 1e-10, "{model:?}: {a} {b}");
                 }
@@ -147,7 +148,7 @@ mod tests {
         let (n, d) = (300, 2);
         let points: Vec<f64> = (0..n * d).map(|at| (at as f64 * 2.3).sin()).collect();
         let model = Model::TSte { alpha: 1.0 };
-        let found = expected_adds3(&points, n, model, &Monitor::new()).unwrap();
+        let found = expected_adds3(&points, n, model, None).unwrap();
         for (a, b) in found.iter().zip(naive(&points, n, d, model)) {
             assert!((a - b).abs() < 1e-9);
         }
@@ -156,12 +157,12 @@ mod tests {
     #[test]
     fn hinges_and_bad_points_are_refused() {
         let monitor = Monitor::new();
-        let text = |points: &[f64], n, model| expected_adds3(points, n, model, &monitor).unwrap_err().to_string();
+        let text = |points: &[f64], n, model| expected_adds3(points, n, model, Some(&monitor)).unwrap_err().to_string();
         assert!(text(&[0.0, 1.0], 2, Model::Gnmds).contains("no probabilities"));
         assert!(text(&[0.0, f64::INFINITY], 2, Model::Ste).contains("[1, 0] is inf"));
         assert!(text(&[0.0, 1e300, -1e300], 3, Model::Ste).contains("too far apart"));
         monitor.cancel();
-        let stopped = expected_adds3(&[0.0, 1.0], 2, Model::Ste, &monitor);
+        let stopped = expected_adds3(&[0.0, 1.0], 2, Model::Ste, Some(&monitor));
         assert_eq!(stopped, Err(Error::Interrupted));
     }
 }

@@ -15,20 +15,20 @@ pub use expected::expected_adds3;
 pub use loss::EmbeddingLoss;
 pub use model::Model;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 
 /// The dimension of `points`, (n, d) finite numbers.
 fn dimension(points: &[f64], n_leaves: usize) -> Result<usize> {
     let d = points.len() / n_leaves;
     if d == 0 || d * n_leaves != points.len() {
         let found = points.len();
-        return Err(Error::Shape(format!("{found} coordinates for {n_leaves} leaves: (n, d) points are needed")));
+        return Err(Error::Argument(format!("{found} coordinates for {n_leaves} leaves: (n, d) points are needed")));
     }
     match points.iter().position(|x| !x.is_finite()) {
         None => Ok(d),
         Some(at) => Err(Error::BadValue {
             what: "point",
-            place: format!("[{}, {}]", at / d, at % d),
+            place: Position::Coordinate { leaf: at / d, column: at % d },
             value: points[at],
             limit: "points must be finite",
         }),

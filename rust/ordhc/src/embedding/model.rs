@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 /// function of score(i, k) - score(i, j): -log(P) with P = 1 / (1 + exp(difference)) for the models that
 /// [choose](Model::chooses), a hinge for the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Model {
     /// Stochastic triplet embedding: the score is -D (van der Maaten & Weinberger 2012).
     Ste,
@@ -30,6 +31,14 @@ pub enum Model {
     },
 }
 
+named!(Model, "model", {
+    "ste": Self::Ste => Self::Ste,
+    "tste": Self::TSte { .. } => Self::TSte { alpha: 1.0 },
+    "ckl": Self::Ckl { .. } => Self::Ckl { mu: 0.05 },
+    "gnmds": Self::Gnmds => Self::Gnmds,
+    "soe": Self::Soe { .. } => Self::Soe { margin: 1.0 },
+});
+
 impl Model {
     /// The model of a name (`ste`, `tste`, `ckl`, `gnmds`, `soe`) and its parameter (by default alpha = 1,
     /// mu = 0.05, margin = 1).
@@ -41,16 +50,16 @@ impl Model {
     /// use ordhc::embedding::Model;
     ///
     /// assert_eq!(Model::named("tste", None)?, Model::TSte { alpha: 1.0 });
-    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu is 0, not above 0 and finite");
+    /// assert_eq!(Model::named("ckl", Some(0.0)).unwrap_err().to_string(), "mu = 0 is outside the positive, finite numbers");
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn named(name: &str, parameter: Option<f64>) -> Result<Self> {
-        let positive = |what: &str, default: f64| {
+        let positive = |what: &'static str, default: f64| {
             let value = parameter.unwrap_or(default);
             if value > 0.0 && value.is_finite() {
                 Ok(value)
             } else {
-                Err(Error::Argument(format!("{what} is {value}, not above 0 and finite")))
+                Err(Error::out_of_range(what, value, "the positive, finite numbers"))
             }
         };
         let without = |model| match parameter {
@@ -63,7 +72,7 @@ impl Model {
             "ckl" => Ok(Self::Ckl { mu: positive("mu", 0.05)? }),
             "gnmds" => without(Self::Gnmds),
             "soe" => Ok(Self::Soe { margin: positive("margin", 1.0)? }),
-            _ => Err(Error::Argument(format!("model is {name:?}, not ste, tste, ckl, gnmds or soe"))),
+            _ => Err(Error::UnknownName { kind: "model", given: name.to_string(), known: Self::NAMES }),
         }
     }
 
@@ -183,10 +192,10 @@ mod tests {
     #[test]
     fn names_and_parameters_are_checked() {
         let text = |name, parameter| Model::named(name, parameter).unwrap_err().to_string();
-        assert_eq!(text("tsne", None), "model is \"tsne\", not ste, tste, ckl, gnmds or soe");
+        assert_eq!(text("tsne", None), "unknown model `tsne`; there are ste, tste, ckl, gnmds, soe");
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             for name in ["tste", "ckl", "soe"] {
-                assert!(text(name, Some(bad)).ends_with("not above 0 and finite"), "{name} {bad}");
+                assert!(text(name, Some(bad)).ends_with("outside the positive, finite numbers"), "{name} {bad}");
             }
         }
         assert_eq!(text("gnmds", Some(2.0)), "gnmds has no parameter, but 2 is given");

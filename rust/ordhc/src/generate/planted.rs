@@ -63,12 +63,14 @@ impl PlantedModel {
     ///     levels: 2, leaves_per_cluster: 3, mu: 0.8, delta: 0.1, sigma: 0.1,
     ///     flip: 0.0, permute: true, seed: 1,
     /// };
-    /// let planted = model.draw::<3>(100, &ordhc::Monitor::new())?;
+    /// let planted = model.draw::<3>(100, None)?;
     /// assert_eq!((planted.rows.len(), planted.labels.len()), (100, 12));
     /// # Ok::<(), ordhc::Error>(())
     /// ```
-    pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: &Monitor) -> Result<Planted<K>> {
-        monitor.start(n_comparisons as u64);
+    pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: Option<&Monitor>) -> Result<Planted<K>> {
+        watched!(monitor);
+        // Questions are drawn, then answered.
+        monitor.start(2 * n_comparisons as u64);
         self.check()?;
         let n = self.n_leaves();
         let all = n_questions::<K>(n);
@@ -106,6 +108,7 @@ impl PlantedModel {
                 }
             }
             rows.push(row);
+            monitor.advance(1)?;
         }
         let labels = blocks
             .iter()
@@ -115,22 +118,22 @@ impl PlantedModel {
     }
 
     fn check(&self) -> Result<()> {
-        let bad = |what: &str| Err(Error::Argument(what.to_string()));
         if self.levels > 20 || self.leaves_per_cluster == 0 || self.n_leaves() > 100_000 {
-            return bad(&format!(
+            return Err(Error::Argument(format!(
                 "levels = {} (at most 20) and leaves_per_cluster = {} (at least 1) give {} leaves; at most 100000",
                 self.levels,
                 self.leaves_per_cluster,
                 self.n_leaves()
-            ));
+            )));
         }
         for (name, value) in [("mu", self.mu), ("delta", self.delta), ("sigma", self.sigma)] {
             if !value.is_finite() || (name == "sigma" && value < 0.0) {
-                return bad(&format!("{name} = {value} must be finite, and sigma not negative"));
+                let range = if name == "sigma" { "the finite numbers from 0" } else { "the finite numbers" };
+                return Err(Error::out_of_range(name, value, range));
             }
         }
         if !(0.0..=1.0).contains(&self.flip) {
-            return bad(&format!("flip = {} is outside 0..=1", self.flip));
+            return Err(Error::out_of_range("flip", self.flip, "0..=1"));
         }
         Ok(())
     }
@@ -227,28 +230,25 @@ mod tests {
 
     #[test]
     fn answers_follow_the_plan() {
-        let planted = MODEL.draw::<3>(n_questions::<3>(8) as usize, &Monitor::new()).unwrap();
+        let planted = MODEL.draw::<3>(n_questions::<3>(8) as usize, None).unwrap();
         let depth = |i: i32, j: i32| {
             let (a, b) = (&planted.labels[i as usize], &planted.labels[j as usize]);
             a.iter().zip(b).take_while(|(a, b)| a == b).count()
         };
         assert!(planted.rows.iter().all(|&[i, j, k]| depth(i, j) >= depth(i, k)));
         assert_eq!(planted.labels[7], [1, 3]);
-        let flipped = PlantedModel { flip: 1.0, ..MODEL }.draw::<3>(100, &Monitor::new()).unwrap();
+        let flipped = PlantedModel { flip: 1.0, ..MODEL }.draw::<3>(100, None).unwrap();
         assert!(flipped.rows.iter().all(|&[i, j, k]| depth(i, j) <= depth(i, k)));
     }
 
     #[test]
     fn seeds_decide_and_limits_hold() {
         let model = PlantedModel { sigma: 0.1, permute: true, ..MODEL };
-        assert_eq!(model.draw::<4>(50, &Monitor::new()).unwrap(), model.draw::<4>(50, &Monitor::new()).unwrap());
-        assert_ne!(
-            model.draw::<4>(50, &Monitor::new()).unwrap(),
-            PlantedModel { seed: 4, ..model }.draw::<4>(50, &Monitor::new()).unwrap()
-        );
-        assert!(model.draw::<3>(1000, &Monitor::new()).unwrap_err().to_string().contains("only 168"));
-        assert!(PlantedModel { flip: 1.5, ..MODEL }.draw::<3>(1, &Monitor::new()).is_err());
-        assert!(PlantedModel { levels: 40, ..MODEL }.draw::<3>(1, &Monitor::new()).is_err());
-        assert!(PlantedModel { sigma: f64::NAN, ..MODEL }.draw::<3>(1, &Monitor::new()).is_err());
+        assert_eq!(model.draw::<4>(50, None).unwrap(), model.draw::<4>(50, None).unwrap());
+        assert_ne!(model.draw::<4>(50, None).unwrap(), PlantedModel { seed: 4, ..model }.draw::<4>(50, None).unwrap());
+        assert!(model.draw::<3>(1000, None).unwrap_err().to_string().contains("only 168"));
+        assert!(PlantedModel { flip: 1.5, ..MODEL }.draw::<3>(1, None).is_err());
+        assert!(PlantedModel { levels: 40, ..MODEL }.draw::<3>(1, None).is_err());
+        assert!(PlantedModel { sigma: f64::NAN, ..MODEL }.draw::<3>(1, None).is_err());
     }
 }

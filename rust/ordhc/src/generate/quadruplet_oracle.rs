@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::learn::Question;
 use crate::similarity::Triangle;
 
@@ -33,7 +33,8 @@ impl QuadrupletOracle {
     pub fn new(similarities: Vec<f64>) -> Result<Self> {
         let n = Triangle::of_pairs(similarities.len())?.n_leaves();
         if let Some(at) = similarities.iter().position(|similarity| similarity.is_nan()) {
-            let (place, value) = (format!("[{at}]"), similarities[at]);
+            let (i, j) = Triangle::new(n).pair(at);
+            let (place, value) = (Position::Condensed { at, i, j }, similarities[at]);
             return Err(Error::BadValue { what: "the similarity", place, value, limit: "it must be a number" });
         }
         Ok(Self { n, similarities, noise: None })
@@ -46,7 +47,7 @@ impl QuadrupletOracle {
     /// `p` outside 0..=1.
     pub fn with_noise(mut self, p: f64, seed: u64) -> Result<Self> {
         if !(0.0..=1.0).contains(&p) {
-            return Err(Error::Argument(format!("p = {p} is outside 0..=1")));
+            return Err(Error::out_of_range("p", p, "0..=1"));
         }
         self.noise = Some((p, ChaCha8Rng::seed_from_u64(seed)));
         Ok(self)
@@ -84,7 +85,10 @@ impl QuadrupletOracle {
         let fine = |&[i, j, k, l]: &[u32; 4]| i.max(j).max(k).max(l) < n && i != j && k != l;
         if let Some(bad) = questions.iter().find(|question| !fine(&question.leaves)) {
             let Question { id, leaves } = bad;
-            return Err(Error::Argument(format!("question {id}: {leaves:?} are not two pairs of leaves below {n}")));
+            return Err(Error::Question {
+                id: *id,
+                reason: format!("{leaves:?} are not two pairs of leaves below {n}"),
+            });
         }
         Ok(questions.iter().map(|question| self.answer(question.leaves)).collect())
     }
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         assert!(QuadrupletOracle::new(vec![0.5, 0.2]).is_err());
-        assert!(QuadrupletOracle::new(vec![f64::NAN]).unwrap_err().to_string().contains("[0]"));
+        assert!(QuadrupletOracle::new(vec![f64::NAN]).unwrap_err().to_string().contains("position 0 (pair [0, 1])"));
         let mut oracle = QuadrupletOracle::new(vec![0.5, 0.2, 0.1]).unwrap();
         assert!(oracle.clone().with_noise(1.5, 0).is_err());
         let mut of = |leaves| oracle.answers(&[Question { id: 3, leaves }]);

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
 use crate::search::{GrowingTree, NONE, Place, Sketch};
 use crate::tree::Dendrogram;
 
@@ -29,6 +29,16 @@ pub enum TreeShape {
     Star,
 }
 
+named!(TreeShape, "shape", {
+    "uniform": Self::Uniform => Self::Uniform,
+    "yule": Self::Yule => Self::Yule,
+    "balanced": Self::Balanced => Self::Balanced,
+    "caterpillar": Self::Caterpillar => Self::Caterpillar,
+    "degree": Self::Degree(_) => Self::Degree(3),
+    "joined": Self::Joined(_) => Self::Joined(3),
+    "star": Self::Star => Self::Star,
+});
+
 /// A random tree over `n` leaves; nodes of more than two children are merges of equal height, heights
 /// the number of levels below.
 ///
@@ -44,11 +54,9 @@ pub enum TreeShape {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn random_tree(shape: TreeShape, n: usize, seed: u64) -> Result<Dendrogram> {
-    if n == 0 || n > i32::MAX as usize {
-        return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
-    }
+    check_n_leaves(n)?;
     if let TreeShape::Degree(degree @ ..2) | TreeShape::Joined(degree @ ..2) = shape {
-        return Err(Error::Argument(format!("degree = {degree} must be at least 2")));
+        return Err(Error::out_of_range("degree", degree as usize, "2.."));
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut leaves: Vec<u32> = (0..n as u32).collect();
@@ -120,6 +128,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::tree::Ties;
     use crate::tree::Topology;
 
     #[test]
@@ -135,7 +144,7 @@ mod tests {
         }
         for (n, degrees) in [(27, 13), (30, 15)] {
             let tree = random_tree(TreeShape::Joined(3), n, 1).unwrap();
-            let topology = Topology::of(&tree, true);
+            let topology = Topology::of(&tree, Ties::Joined);
             let of = |node: usize| topology.children(node).len();
             let inner: Vec<usize> = (n..topology.n_nodes()).map(of).collect();
             assert_eq!((inner.len(), inner.iter().filter(|&&degree| degree != 3).count() < 2), (degrees, true));
@@ -151,7 +160,7 @@ mod tests {
             let mut counts: HashMap<String, u32> = HashMap::new();
             let trees = 6000;
             for seed in 0..trees {
-                *counts.entry(random_tree(shape, 4, seed).unwrap().to_newick_topology()).or_default() += 1;
+                *counts.entry(random_tree(shape, 4, seed).unwrap().newick().to_string()).or_default() += 1;
             }
             assert_eq!(counts.len(), 15);
             let balanced: u32 = counts.iter().filter(|(tree, _)| tree.starts_with("((")).map(|(_, count)| count).sum();

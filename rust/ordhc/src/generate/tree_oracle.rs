@@ -9,6 +9,7 @@ use crate::tree::{Dendrogram, RangeMax};
 
 /// What a wrong answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wrong {
     /// Each of the other leaves is as likely to be called the odd one out.
     Random,
@@ -20,6 +21,13 @@ pub enum Wrong {
     Neither,
 }
 
+named!(Wrong, "wrong", {
+    "random": Self::Random => Self::Random,
+    "adversarial": Self::Adversarial => Self::Adversarial,
+    "any": Self::Any => Self::Any,
+    "neither": Self::Neither => Self::Neither,
+});
+
 /// Answers questions from a tree: which of three leaves is the odd one out? O(1) a question after
 /// O(n log n).
 ///
@@ -27,10 +35,10 @@ pub enum Wrong {
 /// three answer "none" (-1).
 ///
 /// ```
-/// use ordhc::Dendrogram;
+/// use ordhc::{Dendrogram, Kind};
 /// use ordhc::generate::TreeOracle;
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?;
 /// let oracle = TreeOracle::new(&tree);
 /// assert_eq!((oracle.truth([0, 3, 1]), oracle.truth([1, 2, 3])), (1, -1));
 /// # Ok::<(), ordhc::Error>(())
@@ -81,7 +89,7 @@ impl TreeOracle {
     /// `p` outside 0..=1.
     pub fn with_noise(mut self, p: f64, wrong: Wrong, seed: u64) -> Result<Self> {
         if !(0.0..=1.0).contains(&p) {
-            return Err(Error::Argument(format!("p = {p} is outside 0..=1")));
+            return Err(Error::out_of_range("p", p, "0..=1"));
         }
         self.noise = Some(Noise { p, wrong, random: ChaCha8Rng::seed_from_u64(seed) });
         Ok(self)
@@ -134,7 +142,10 @@ impl TreeOracle {
         let fine = |&[a, b, c]: &[u32; 3]| a < n && b < n && c < n && a != b && a != c && b != c;
         if let Some(bad) = questions.iter().find(|question| !fine(&question.leaves)) {
             let Question { id, leaves } = bad;
-            return Err(Error::Argument(format!("question {id}: {leaves:?} are not three different leaves below {n}")));
+            return Err(Error::Question {
+                id: *id,
+                reason: format!("{leaves:?} are not three different leaves below {n}"),
+            });
         }
         Ok(questions.iter().map(|question| self.answer(question.leaves)).collect())
     }
@@ -144,13 +155,14 @@ impl TreeOracle {
 mod tests {
     use super::*;
     use crate::generate::{TreeShape, random_tree};
+    use crate::tree::Ties;
     use crate::tree::Topology;
 
     #[test]
     fn answers_are_those_of_the_tree() {
         for shape in [TreeShape::Uniform, TreeShape::Degree(4), TreeShape::Star, TreeShape::Caterpillar] {
             let tree = random_tree(shape, 12, 5).unwrap();
-            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree, true));
+            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree, Ties::Joined));
             let above = |leaf: u32| {
                 let up = |&node: &usize| (node != topology.root()).then(|| topology.parent(node));
                 std::iter::successors(Some(leaf as usize), up).collect::<Vec<_>>()

@@ -7,6 +7,7 @@ use crate::error::Result;
 
 /// What happens at a [`Desk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event<const K: usize = 3> {
     /// So many questions are wanted: the learner is asked for what is missing.
     Wanted(u64),

@@ -38,7 +38,7 @@ pub struct Question<const K: usize = 3> {
 ///         learner.tell(question.id, oracle(question.leaves))?;
 ///     }
 /// }
-/// assert_eq!(learner.tree()?.to_newick_topology(), "((0,1),(2,3));");
+/// assert_eq!(learner.tree()?.newick().to_string(), "((0,1),(2,3));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub trait Learner<const K: usize = 3>: Send {

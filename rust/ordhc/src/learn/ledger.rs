@@ -57,17 +57,15 @@ impl<T, const K: usize> Ledger<T, K> {
     pub(crate) fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
         let (largest, known) = if K == 4 { (1, "1, -1 or 0") } else { (2, "0, 1, 2 or -1") };
         if !(-1..=largest).contains(&answer) {
-            return Err(Error::Argument(format!("question {id}: the answer {answer} is not {known}")));
+            return Err(Error::Question { id, reason: format!("the answer {answer} is not {known}") });
         }
         if id >= self.n_asked() {
-            return Err(Error::Argument(format!(
-                "question {id} was never asked (there are {} so far)",
-                self.n_asked()
-            )));
+            let reason = format!("it was never asked (there are {} so far)", self.n_asked());
+            return Err(Error::Question { id, reason });
         }
         let entry = id.checked_sub(self.first).and_then(|at| self.open.get_mut(at as usize));
         let Some((_, purpose)) = entry.and_then(Option::take) else {
-            return Err(Error::Argument(format!("question {id} is answered already")));
+            return Err(Error::Question { id, reason: "it is answered already".into() });
         };
         self.told.push((id, purpose, answer));
         self.n_open -= 1;
@@ -137,10 +135,10 @@ mod tests {
         assert_eq!(ask(&mut ledger, 1)[0].id, 2);
         let message = |result: Result<()>| result.unwrap_err().to_string();
         ledger.tell(2, -1).unwrap();
-        assert!(message(ledger.tell(2, 0)).contains("question 2 is answered already"));
+        assert!(message(ledger.tell(2, 0)).contains("question 2: it is answered already"));
         ledger.tell(0, 1).unwrap();
-        assert!(message(ledger.tell(0, 0)).contains("question 0 is answered already"));
-        assert!(message(ledger.tell(3, 0)).contains("question 3 was never asked (there are 3 so far)"));
+        assert!(message(ledger.tell(0, 0)).contains("question 0: it is answered already"));
+        assert!(message(ledger.tell(3, 0)).contains("question 3: it was never asked (there are 3 so far)"));
         assert!(message(ledger.tell(1, 3)).contains("question 1: the answer 3"));
         assert_eq!(ledger.open(), [Question { id: 1, leaves: [0, 1, 2] }]);
         assert_eq!(ledger.take(), [(0, 1, 1), (2, 3, -1)]);

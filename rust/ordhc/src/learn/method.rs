@@ -15,7 +15,7 @@ use super::noisy_search::Settings;
 use super::quick::Quick;
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
 
 /// How to learn a tree.
@@ -96,32 +96,18 @@ pub enum Method {
     },
 }
 
+named!(Method, "learner", {
+    "quick": Self::Quick => Self::Quick,
+    "insertion": Self::Insertion { .. } => Self::Insertion { parallel: 1 },
+    "exact": Self::Exact => Self::Exact,
+    "rounds": Self::Rounds => Self::Rounds,
+    "balanced": Self::Balanced => Self::Balanced,
+    "robust": Self::Robust { .. } => Self::robust(1.0, 0.05),
+    "robust-paper": Self::RobustPaper { .. } => Self::RobustPaper { p: 1.0, delta: 0.05 },
+    "majority": Self::Majority { .. } => Self::Majority { p: 1.0, delta: 0.05 },
+});
+
 impl Method {
-    /// The names of the methods.
-    pub const NAMES: [&'static str; 8] =
-        ["quick", "insertion", "exact", "rounds", "balanced", "robust", "robust-paper", "majority"];
-
-    /// The method of a name: one leaf at a time, `p` = 1 and `delta` = 0.05.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "quick" => Self::Quick,
-            "insertion" => Self::Insertion { parallel: 1 },
-            "exact" => Self::Exact,
-            "rounds" => Self::Rounds,
-            "balanced" => Self::Balanced,
-            "robust" => Self::robust(1.0, 0.05),
-            "robust-paper" => Self::RobustPaper { p: 1.0, delta: 0.05 },
-            "majority" => Self::Majority { p: 1.0, delta: 0.05 },
-            _ => {
-                let names = Self::NAMES.join(", ");
-                return Err(Error::Argument(format!("there is no learner {name:?}; there are {names}")));
-            }
-        })
-    }
-
     /// [`Robust`](Self::Robust) with the strongest promise: wrong answers may be anything, one leaf at a time.
     pub fn robust(p: f64, delta: f64) -> Self {
         let (assume, noise, schedule) = (Assume::Adversarial, Noise::Independent, Schedule::Questions);
@@ -143,9 +129,7 @@ impl Method {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn learner(self, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
-        if n == 0 || n > i32::MAX as usize {
-            return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={}", i32::MAX)));
-        }
+        check_n_leaves(n)?;
         // What the tree, its search and the questions of one round take at the end, nearly. Asked for at once, so
         // that too many leaves are an error and not the end of the process.
         const BYTES: usize = 160;
@@ -163,14 +147,14 @@ impl Method {
         Ok(match self {
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
             Self::Insertion { parallel: 0 } => {
-                return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
+                return Err(Error::out_of_range("parallel", 0, "1.."));
             }
             Self::Insertion { parallel } => Box::new(Asking::new(Insertion::new(order()?, parallel))),
             Self::Exact => Box::new(Asking::new(Exact::new(order()?))),
             Self::Robust { p, delta, assume, noise, parallel, schedule } => {
                 check(p, delta)?;
                 if parallel == 0 {
-                    return Err(Error::Argument("parallel = 0 must be at least 1".to_string()));
+                    return Err(Error::out_of_range("parallel", 0, "1.."));
                 }
                 if p == 1.0 || n < 3 {
                     return Self::Insertion { parallel }.learner(n, seed);

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 
 /// What wrong answers are assumed to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Assume {
     /// Anything: whoever answers wrongly may know everything and choose the worst.
     #[default]
@@ -12,8 +13,14 @@ pub enum Assume {
     Uniform,
 }
 
+named!(Assume, "assume", {
+    "adversarial": Self::Adversarial => Self::Adversarial,
+    "uniform": Self::Uniform => Self::Uniform,
+});
+
 /// What happens when a question is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Noise {
     /// Each answer is right or wrong on its own.
     #[default]
@@ -22,8 +29,14 @@ pub enum Noise {
     Persistent,
 }
 
+named!(Noise, "noise", {
+    "independent": Self::Independent => Self::Independent,
+    "persistent": Self::Persistent => Self::Persistent,
+});
+
 /// How many leaves are searched side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Schedule {
     /// As many as `parallel` says.
     #[default]
@@ -34,13 +47,19 @@ pub enum Schedule {
     Rounds,
 }
 
+named!(Schedule, "schedule", {
+    "questions": Self::Questions => Self::Questions,
+    "balanced": Self::Balanced => Self::Balanced,
+    "rounds": Self::Rounds => Self::Rounds,
+});
+
 /// An error unless 1/2 < p <= 1 and 0 < delta < 1.
 pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     if !(p > 0.5 && p <= 1.0) {
-        return Err(Error::Argument(format!("p = {p} must be more than 1/2 and at most 1")));
+        return Err(Error::out_of_range("p", p, "(1/2, 1]"));
     }
     if !(delta > 0.0 && delta < 1.0) {
-        return Err(Error::Argument(format!("delta = {delta} must be between 0 and 1, both excluded")));
+        return Err(Error::out_of_range("delta", delta, "(0, 1)"));
     }
     Ok(())
 }
@@ -122,7 +141,10 @@ pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<Reliabili
         let mut counts = [0; 4];
         for &answer in answers {
             let Some(count) = counts.get_mut((i16::from(answer) + 1) as usize) else {
-                return Err(Error::Argument(format!("question {at}: the answer {answer} is not 0, 1, 2 or -1")));
+                return Err(Error::Question {
+                    id: at as u64,
+                    reason: format!("the answer {answer} is not 0, 1, 2 or -1"),
+                });
             };
             *count += 1;
         }

@@ -35,18 +35,19 @@ impl Default for Limits {
 /// let odd = |leaves: [u32; 3]| (0..3).max_by_key(|&at| leaves[at]).map_or(-1, |at| at as i8);
 /// let oracle = |questions: &[ordhc::learn::Question]| Ok(questions.iter().map(|question| odd(question.leaves)).collect());
 /// let mut learner = Method::Rounds.learner(5, 0)?;
-/// learn_with(&mut *learner, oracle, Limits::default(), &ordhc::Monitor::new())?;
-/// assert_eq!(learner.tree()?.to_newick_topology(), "(4,(3,(2,(0,1))));");
+/// learn_with(&mut *learner, oracle, Limits::default(), None)?;
+/// assert_eq!(learner.tree()?.newick().to_string(), "(4,(3,(2,(0,1))));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn learn_with<const K: usize>(
     learner: &mut dyn Learner<K>,
     mut oracle: impl FnMut(&[Question<K>]) -> Result<Vec<i8>>,
     limits: Limits,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<()> {
+    watched!(monitor);
     if limits.batch == 0 {
-        return Err(Error::Argument("batch = 0 must be at least 1".to_string()));
+        return Err(Error::out_of_range("batch", 0, "1.."));
     }
     monitor.start(learner.n_leaves() as u64);
     let mut placed = 0;
@@ -65,7 +66,12 @@ pub fn learn_with<const K: usize>(
         }
         let answers = oracle(&questions)?;
         if answers.len() != questions.len() {
-            return Err(Error::Shape(format!("{} answers to {} questions", answers.len(), questions.len())));
+            return Err(Error::Length {
+                what: "answers",
+                found: answers.len(),
+                of: "questions",
+                expected: questions.len(),
+            });
         }
         for (question, answer) in questions.iter().zip(answers) {
             learner.tell(question.id, answer)?;

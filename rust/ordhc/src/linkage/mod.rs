@@ -4,7 +4,7 @@
 //!
 //! * [`Rule`]: one of the seven Lance-Williams linkages built into the crate, or
 //!   [`LanceWilliams`] coefficients given as formulas;
-//! * a row update ([`crate::agglomerate::RowUpdate`]): the merged cluster's row from the two old rows;
+//! * a row update ([`Agglomeration::by_rows`](crate::agglomerate::Agglomeration::by_rows)): the merged cluster's row from the two old rows;
 //! * the [`crate::agglomerate::Linkage`] trait, which assumes no matrix at all.
 
 mod formula;

@@ -1,7 +1,6 @@
 //! The seven Lance-Williams linkages, and the form in which the engines use them.
 
 use super::LanceWilliams;
-use crate::error::{Error, Result};
 use crate::precise::Precise;
 
 /// A linkage that updates similarities pair by pair (Lance & Williams 1967).
@@ -9,11 +8,12 @@ use crate::precise::Precise;
 /// ```
 /// use ordhc::linkage::Rule;
 ///
-/// assert_eq!(Rule::from_name("average")?, Rule::Average);
-/// assert!(Rule::from_name("avg").is_err());
+/// assert_eq!("average".parse::<Rule>()?, Rule::Average);
+/// assert!("avg".parse::<Rule>().is_err());
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Rule {
     /// The most similar pair of members.
     Single,
@@ -33,29 +33,17 @@ pub enum Rule {
     Coefficients(LanceWilliams),
 }
 
+named!(Rule, "linkage", {
+    "single": Self::Single => Self::Single,
+    "complete": Self::Complete => Self::Complete,
+    "average": Self::Average => Self::Average,
+    "weighted": Self::Weighted => Self::Weighted,
+    "ward": Self::Ward => Self::Ward,
+    "centroid": Self::Centroid => Self::Centroid,
+    "median": Self::Median => Self::Median,
+} Self::Coefficients(_) => "coefficients");
+
 impl Rule {
-    /// The names of the built-in linkages.
-    pub const NAMES: [&'static str; 7] = ["single", "complete", "average", "weighted", "ward", "centroid", "median"];
-
-    /// The built-in linkage of this name.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "single" => Rule::Single,
-            "complete" => Rule::Complete,
-            "average" => Rule::Average,
-            "weighted" => Rule::Weighted,
-            "ward" => Rule::Ward,
-            "centroid" => Rule::Centroid,
-            "median" => Rule::Median,
-            _ => {
-                return Err(Error::Argument(format!("unknown linkage `{name}`; there are {}", Self::NAMES.join(", "))));
-            }
-        })
-    }
-
     /// Whether a dissimilarity is squared before it is used (and heights are square roots).
     pub fn is_squared(&self) -> bool {
         match self {

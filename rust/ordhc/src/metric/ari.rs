@@ -24,7 +24,12 @@ use crate::tree::Dendrogram;
 /// ```
 pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result<f64> {
     if a.len() != b.len() {
-        return Err(Error::Shape(format!("{} and {} labels", a.len(), b.len())));
+        return Err(Error::Length {
+            what: "labels",
+            found: b.len(),
+            of: "leaves with labels of the other kind",
+            expected: a.len(),
+        });
     }
     Ok(of_clusters(&Labels::new(a)?, &Labels::new(b)?))
 }
@@ -48,24 +53,25 @@ pub struct LevelScores {
 /// No levels; a level that does not have a label for each leaf; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Dendrogram, Monitor, metric::aari};
+/// use ordhc::{Dendrogram, Kind, metric::aari};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true)?;
-/// let scores = aari(&tree, &[vec![0u32, 0, 1, 1], vec![0, 1, 2, 2]], &Monitor::new())?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
+/// let scores = aari(&tree, &[vec![0u32, 0, 1, 1], vec![0, 1, 2, 2]], None)?;
 /// assert_eq!(scores.levels[0], 1.0);
 /// assert_eq!(scores.mean, (1.0 + scores.levels[1]) / 2.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn aari<L, V>(tree: &Dendrogram, levels: &[V], monitor: &Monitor) -> Result<LevelScores>
+pub fn aari<L, V>(tree: &Dendrogram, levels: &[V], monitor: Option<&Monitor>) -> Result<LevelScores>
 where
     L: Into<i64> + Copy,
     V: AsRef<[L]> + Sync,
 {
+    watched!(monitor);
     let n = tree.n_leaves();
     for (level, labels) in levels.iter().enumerate() {
         let len = labels.as_ref().len();
         if len != n {
-            return Err(Error::Shape(format!("level {level} has {len} labels, the tree has {n} leaves")));
+            return Err(Error::Argument(format!("level {level} has {len} labels, the tree has {n} leaves")));
         }
     }
     mean(levels.len(), monitor, |level| {
@@ -82,16 +88,22 @@ where
 /// of leaves; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Dendrogram, Monitor, metric::aari_of_trees};
+/// use ordhc::{Dendrogram, Kind, metric::aari_of_trees};
 ///
-/// let a = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 2.0, 3.0], true)?;
-/// let b = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 3.0], true)?;
-/// let scores = aari_of_trees(&a, &b, &[3, 2], &Monitor::new())?;
+/// let a = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 2.0, 3.0], Kind::Dissimilarity)?;
+/// let b = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 3.0], Kind::Dissimilarity)?;
+/// let scores = aari_of_trees(&a, &b, &[3, 2], None)?;
 /// assert_eq!(scores.levels, [1.0, 0.0]);
 /// assert_eq!(scores.mean, 0.5);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn aari_of_trees(a: &Dendrogram, b: &Dendrogram, n_clusters: &[usize], monitor: &Monitor) -> Result<LevelScores> {
+pub fn aari_of_trees(
+    a: &Dendrogram,
+    b: &Dendrogram,
+    n_clusters: &[usize],
+    monitor: Option<&Monitor>,
+) -> Result<LevelScores> {
+    watched!(monitor);
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     mean(n_clusters.len(), monitor, |level| {
         let k = n_clusters[level];
@@ -125,7 +137,7 @@ pub(super) struct Labels {
 impl Labels {
     pub(super) fn new<L: Into<i64> + Copy>(labels: &[L]) -> Result<Self> {
         if labels.len() > i32::MAX as usize {
-            return Err(Error::Argument(format!("{} labels are above {}", labels.len(), i32::MAX)));
+            return Err(Error::out_of_range("the number of labels", labels.len(), format!("0..={}", i32::MAX)));
         }
         let label = |at: usize| -> i64 { labels[at].into() };
         let bounds =
@@ -251,10 +263,10 @@ mod tests {
             let all: Vec<usize> = (1..=a.n_leaves()).collect();
             let cut = |tree: &Dendrogram, k: usize| signed(tree.cut_clusters(k).unwrap());
             let expected: Vec<f64> = all.iter().map(|&k| naive(&cut(&a, k), &cut(&b, k))).collect();
-            let scores = aari_of_trees(&a, &b, &all, &Monitor::new()).unwrap();
+            let scores = aari_of_trees(&a, &b, &all, None).unwrap();
             prop_assert_eq!(&scores.levels, &expected);
             let levels: Vec<Vec<i64>> = all.iter().map(|&k| cut(&b, k)).collect();
-            prop_assert_eq!(aari(&a, &levels, &Monitor::new()).unwrap(), scores);
+            prop_assert_eq!(aari(&a, &levels, None).unwrap(), scores);
         }
     }
 
@@ -266,26 +278,28 @@ mod tests {
         assert_eq!(ari(&[0u32; 3], &[5i64; 3]), Ok(1.0));
         assert_eq!(ari(&[0u32; 3], &[5i64, 6, 7]), Ok(0.0));
         assert_eq!(ari(&[0i64, 0, 1, 2], &[0i64, 0, 1, 1]), Ok(4.0 / 7.0));
-        assert!(ari(&[0u32], &[0u32, 1]).unwrap_err().to_string().contains("1 and 2"));
+        assert!(ari(&[0u32], &[0u32, 1]).unwrap_err().to_string().contains("2 labels for 1 leaves"));
     }
 
     #[test]
     fn impossible_levels_are_named() {
         let tree = large(SHAPES[0], 4, 0);
         let monitor = Monitor::new();
-        let message = |levels: &[Vec<u32>]| aari(&tree, levels, &monitor).unwrap_err().to_string();
+        let message = |levels: &[Vec<u32>]| aari(&tree, levels, Some(&monitor)).unwrap_err().to_string();
         assert!(message(&[vec![0; 4], vec![0; 3]]).contains("level 1 has 3 labels"));
         assert!(message(&[]).contains("0 levels"));
-        assert!(aari_of_trees(&tree, &tree, &[2, 5], &monitor).unwrap_err().to_string().contains("n_clusters = 5"));
-        assert!(aari_of_trees(&tree, &large(SHAPES[0], 5, 0), &[2], &monitor).is_err());
+        assert!(
+            aari_of_trees(&tree, &tree, &[2, 5], Some(&monitor)).unwrap_err().to_string().contains("n_clusters = 5")
+        );
+        assert!(aari_of_trees(&tree, &large(SHAPES[0], 5, 0), &[2], Some(&monitor)).is_err());
         monitor.cancel();
-        assert_eq!(aari_of_trees(&tree, &tree, &[2], &monitor), Err(Error::Interrupted));
+        assert_eq!(aari_of_trees(&tree, &tree, &[2], Some(&monitor)), Err(Error::Interrupted));
     }
 
     #[test]
     fn many_leaves() {
         let (a, b) = (large(SHAPES[1], 2000, 1), large(SHAPES[2], 2000, 2));
         let expected = naive(&signed(a.cut_clusters(40).unwrap()), &signed(b.cut_clusters(40).unwrap()));
-        assert_eq!(aari_of_trees(&a, &b, &[40], &Monitor::new()).unwrap().levels, [expected]);
+        assert_eq!(aari_of_trees(&a, &b, &[40], None).unwrap().levels, [expected]);
     }
 }

@@ -22,16 +22,17 @@ use crate::tree::Dendrogram;
 ///
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
-/// use ordhc::{Dendrogram, Monitor, metric::cophenetic_correlation};
+/// use ordhc::{Dendrogram, Kind, metric::cophenetic_correlation};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
-/// let distances = Matrix::new(Values::F64(&[10.0, 20.0, 20.0]), Layout::Condensed, true)?;
-/// assert!((cophenetic_correlation(&tree, &distances, &Monitor::new())? - 1.0).abs() < 1e-15);
-/// let similarities = Matrix::new(Values::I32(&[5, 0, 0]), Layout::Condensed, false)?;
-/// assert!((cophenetic_correlation(&tree, &similarities, &Monitor::new())? + 1.0).abs() < 1e-15);
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let distances = Matrix::new(Values::F64(&[10.0, 20.0, 20.0]), Layout::Condensed, Kind::Dissimilarity)?;
+/// assert!((cophenetic_correlation(&tree, &distances, None)? - 1.0).abs() < 1e-15);
+/// let similarities = Matrix::new(Values::I32(&[5, 0, 0]), Layout::Condensed, Kind::Similarity)?;
+/// assert!((cophenetic_correlation(&tree, &similarities, None)? + 1.0).abs() < 1e-15);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) -> Result<f64> {
+pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<f64> {
+    watched!(monitor);
     same_leaves(["the tree has", "the matrix has"], [tree.n_leaves(), matrix.n_leaves()])?;
     let n = tree.n_leaves();
     monitor.start(2 * n as u64);
@@ -69,15 +70,16 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &
 /// leaves); [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Dendrogram, Monitor, metric::cophenetic_correlation_of_trees};
+/// use ordhc::{Dendrogram, Kind, metric::cophenetic_correlation_of_trees};
 ///
-/// let a = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
-/// let b = Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.0, 2.0], true)?;
-/// let correlation = cophenetic_correlation_of_trees(&a, &b, &Monitor::new())?;
+/// let a = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let b = Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let correlation = cophenetic_correlation_of_trees(&a, &b, None)?;
 /// assert!((correlation + 0.5).abs() < 1e-15);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
+pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor>) -> Result<f64> {
+    watched!(monitor);
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     monitor.start(n as u64);
@@ -224,6 +226,7 @@ mod tests {
 
     use super::*;
     use crate::agglomerate::{Layout, Values};
+    use crate::kind::Kind;
     use crate::metric::samples::{Draw, draws, naive_heights, random_tree, two_dendrograms};
 
     /// By pair in condensed order.
@@ -263,7 +266,7 @@ mod tests {
         let narrow: Vec<i32> = square.iter().map(|&x| x as i32).collect();
         let expected = naive(&heights(tree), &condensed);
         let found = |values, layout| {
-            cophenetic_correlation(tree, &Matrix::new(values, layout, dissimilarity).unwrap(), &Monitor::new())
+            cophenetic_correlation(tree, &Matrix::new(values, layout, Kind::of(dissimilarity)).unwrap(), None)
         };
         assert_close(found(Values::F64(&square), Layout::Square), expected);
         assert_close(found(Values::I32(&narrow), Layout::Square), expected);
@@ -283,9 +286,9 @@ mod tests {
         #[test]
         fn of_two_trees((a, b) in two_dendrograms(24)) {
             let expected = naive(&heights(&a), &heights(&b));
-            assert_close(cophenetic_correlation_of_trees(&a, &b, &Monitor::new()), expected);
-            assert_close(cophenetic_correlation_of_trees(&b, &a, &Monitor::new()), expected);
-            assert_close(cophenetic_correlation_of_trees(&a, &a, &Monitor::new()), naive(&heights(&a), &heights(&a)));
+            assert_close(cophenetic_correlation_of_trees(&a, &b, None), expected);
+            assert_close(cophenetic_correlation_of_trees(&b, &a, None), expected);
+            assert_close(cophenetic_correlation_of_trees(&a, &a, None), naive(&heights(&a), &heights(&a)));
         }
     }
 
@@ -297,26 +300,26 @@ mod tests {
             let b = random_tree(300, Draw { monotone: false, ..draw }, 2);
             assert_as_defined(&a, caterpillar, 3);
             let expected = naive(&heights(&a), &heights(&b));
-            assert_close(cophenetic_correlation_of_trees(&a, &b, &Monitor::new()), expected);
+            assert_close(cophenetic_correlation_of_trees(&a, &b, None), expected);
         }
     }
 
     #[test]
     fn heights_of_any_size() {
         let merges = vec![[0, 1], [2, 3], [4, 5]];
-        let tree = |heights: [f64; 3]| Dendrogram::new(merges.clone(), heights.to_vec(), true).unwrap();
+        let tree = |heights: [f64; 3]| Dendrogram::new(merges.clone(), heights.to_vec(), Kind::Dissimilarity).unwrap();
         let plain = tree([1.0, 2.0, 4.0]);
         for (shift, scale) in [(0.0, 2e307), (0.0, 1e-308), (0.0, 5e-324), (1e9, 1e-6), (-1e15, 0.125), (1.0, 2.3e-16)]
         {
             let other = tree([1.0, 2.0, 4.0].map(|h| shift + scale * h));
             let rounded: Vec<f64> = other.heights().iter().map(|h| (h - shift) / scale).collect();
             let [x, y] = [&plain, &tree([rounded[0], rounded[1], rounded[2]])].map(heights);
-            let found = cophenetic_correlation_of_trees(&plain, &other, &Monitor::new()).unwrap();
+            let found = cophenetic_correlation_of_trees(&plain, &other, None).unwrap();
             assert!((found - naive(&x, &y).unwrap()).abs() < 1e-14, "{shift} {scale} {found}");
             let values: Vec<f64> = heights(&other).iter().map(|h| h / 32.0).collect();
-            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false);
+            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity);
             if scale > 1e-320 {
-                let found = cophenetic_correlation(&other, &matrix.unwrap(), &Monitor::new()).unwrap();
+                let found = cophenetic_correlation(&other, &matrix.unwrap(), None).unwrap();
                 assert!((found - 1.0).abs() < 1e-14, "{shift} {scale} {found}");
             }
         }
@@ -326,19 +329,18 @@ mod tests {
     fn what_has_no_correlation() {
         let tree = |heights: &[f64]| {
             let merges = [[0, 1], [2, 3]][..heights.len()].to_vec();
-            Dendrogram::new(merges, heights.to_vec(), true).unwrap()
+            Dendrogram::new(merges, heights.to_vec(), Kind::Dissimilarity).unwrap()
         };
-        let trees = |a: &Dendrogram, b: &Dendrogram| {
-            cophenetic_correlation_of_trees(a, b, &Monitor::new()).unwrap_err().to_string()
-        };
+        let trees =
+            |a: &Dendrogram, b: &Dendrogram| cophenetic_correlation_of_trees(a, b, None).unwrap_err().to_string();
         let flat = tree(&[2.0, 2.0]);
         assert_eq!(trees(&flat, &flat), "the heights of a tree are all the same (2): there is no correlation");
-        let one = Dendrogram::new(vec![], vec![], true).unwrap();
+        let one = Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap();
         assert!(trees(&one, &one).contains("all the same"));
         assert!(trees(&one, &flat).contains("the second tree has 3"));
-        let matrix = Matrix::new(Values::I64(&[3, 3, 3]), Layout::Condensed, true).unwrap();
-        let error = cophenetic_correlation(&tree(&[1.0, 2.0]), &matrix, &Monitor::new()).unwrap_err();
+        let matrix = Matrix::new(Values::I64(&[3, 3, 3]), Layout::Condensed, Kind::Dissimilarity).unwrap();
+        let error = cophenetic_correlation(&tree(&[1.0, 2.0]), &matrix, None).unwrap_err();
         assert!(error.to_string().starts_with("the values of the matrix are all the same (3)"));
-        assert!(cophenetic_correlation(&one, &matrix, &Monitor::new()).is_err());
+        assert!(cophenetic_correlation(&one, &matrix, None).is_err());
     }
 }

@@ -7,7 +7,7 @@ pub(crate) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     if n[0] == n[1] {
         return Ok(());
     }
-    Err(Error::Shape(format!("{} {} leaves, {} {}", what[0], n[0], what[1], n[1])))
+    Err(Error::Argument(format!("{} {} leaves, {} {}", what[0], n[0], what[1], n[1])))
 }
 
 /// [`same_leaves`] of two trees.

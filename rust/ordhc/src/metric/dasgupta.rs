@@ -46,14 +46,15 @@ impl Dasgupta {
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
 /// use ordhc::metric::{Dasgupta, dasgupta_cost};
-/// use ordhc::{Dendrogram, Monitor};
+/// use ordhc::{Dendrogram, Kind};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], false)?;
-/// let similarities = Matrix::new(Values::I32(&[5, 1, 0]), Layout::Condensed, false)?;
-/// assert_eq!(dasgupta_cost(&tree, &similarities, &Monitor::new())?, Dasgupta::Whole(2 * 5 + 3 * 1));
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
+/// let similarities = Matrix::new(Values::I32(&[5, 1, 0]), Layout::Condensed, Kind::Similarity)?;
+/// assert_eq!(dasgupta_cost(&tree, &similarities, None)?, Dasgupta::Whole(2 * 5 + 3 * 1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
+pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
+    watched!(monitor);
     let factors: Vec<i32> = tree.sizes().iter().map(|&size| size as i32).collect();
     sum(tree, &factors, matrix, monitor)
 }
@@ -71,14 +72,15 @@ pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) 
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
 /// use ordhc::metric::{Dasgupta, dasgupta_revenue};
-/// use ordhc::{Dendrogram, Monitor};
+/// use ordhc::{Dendrogram, Kind};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], false)?;
-/// let similarities = Matrix::new(Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, false)?;
-/// assert_eq!(dasgupta_revenue(&tree, &similarities, &Monitor::new())?, Dasgupta::Float(5.0));
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
+/// let similarities = Matrix::new(Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, Kind::Similarity)?;
+/// assert_eq!(dasgupta_revenue(&tree, &similarities, None)?, Dasgupta::Float(5.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn dasgupta_revenue(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
+pub fn dasgupta_revenue(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
+    watched!(monitor);
     let n = tree.n_leaves() as i32;
     let factors: Vec<i32> = tree.sizes().iter().map(|&size| n - size as i32).collect();
     sum(tree, &factors, matrix, monitor)
@@ -179,6 +181,7 @@ mod tests {
     use super::*;
     use crate::agglomerate::Layout;
     use crate::comparison::{Quadruplets, Triplets};
+    use crate::kind::Kind;
     use crate::metric::Revenue;
     use crate::metric::samples::{Draw, draws, random_tree};
     use crate::similarity::{Triangle, adds, condensed_len};
@@ -198,11 +201,8 @@ mod tests {
     }
 
     fn both(tree: &Dendrogram, values: Values<'_>, layout: Layout) -> [Dasgupta; 2] {
-        let matrix = Matrix::new(values, layout, false).unwrap();
-        [
-            dasgupta_cost(tree, &matrix, &Monitor::new()).unwrap(),
-            dasgupta_revenue(tree, &matrix, &Monitor::new()).unwrap(),
-        ]
+        let matrix = Matrix::new(values, layout, Kind::Similarity).unwrap();
+        [dasgupta_cost(tree, &matrix, None).unwrap(), dasgupta_revenue(tree, &matrix, None).unwrap()]
     }
 
     fn assert_as_defined(tree: &Dendrogram, largest: i64, seed: u64) {
@@ -246,11 +246,11 @@ mod tests {
             let (three, four) = (Triplets::new(three, Some(n)).unwrap(), Quadruplets::new(four, Some(n)).unwrap());
             let tree = random_tree(n, draw, seed);
             let mut pairs = vec![0i64; condensed_len(n)];
-            adds(&three, &mut pairs, &Monitor::new()).unwrap();
+            adds(&three, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
             prop_assert_eq!(revenue(&tree, &three).unwrap(), Revenue::Whole(found.to_f64() as i64));
             pairs.fill(0);
-            adds(&four, &mut pairs, &Monitor::new()).unwrap();
+            adds(&four, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
             prop_assert_eq!(revenue(&tree, &four).unwrap(), Revenue::Whole(found.to_f64() as i64));
         }
@@ -267,22 +267,22 @@ mod tests {
 
     #[test]
     fn slight_asymmetry_takes_the_mean() {
-        let tree = Dendrogram::new(vec![[0, 1]], vec![1.0], false).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1]], vec![1.0], Kind::Similarity).unwrap();
         let [cost, revenue] = both(&tree, Values::I64(&[0, 1 << 40, (1 << 40) + 1, 0]), Layout::Square);
         assert_eq!((cost, revenue), (Dasgupta::Float((1i64 << 41) as f64 + 1.0), Dasgupta::Float(0.0)));
     }
 
     #[test]
     fn sums_that_do_not_fit() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], false).unwrap();
-        let matrix = Matrix::new(Values::F64(&[1.0; 6]), Layout::Condensed, false).unwrap();
-        let error = dasgupta_cost(&tree, &matrix, &Monitor::new()).unwrap_err().to_string();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], Kind::Similarity).unwrap();
+        let matrix = Matrix::new(Values::F64(&[1.0; 6]), Layout::Condensed, Kind::Similarity).unwrap();
+        let error = dasgupta_cost(&tree, &matrix, None).unwrap_err().to_string();
         assert_eq!(error, "the tree has 3 leaves, the matrix has 4");
         let values = [[1.1e307; 6], [1e306; 6]];
-        let large = |at: usize| Matrix::new(Values::F64(&values[at]), Layout::Condensed, false).unwrap();
+        let large = |at: usize| Matrix::new(Values::F64(&values[at]), Layout::Condensed, Kind::Similarity).unwrap();
         let tree = random_tree(4, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
-        let error = dasgupta_cost(&tree, &large(0), &Monitor::new()).unwrap_err().to_string();
+        let error = dasgupta_cost(&tree, &large(0), None).unwrap_err().to_string();
         assert!(error.contains("outside of floats"));
-        assert!(dasgupta_cost(&tree, &large(1), &Monitor::new()).is_ok());
+        assert!(dasgupta_cost(&tree, &large(1), None).is_ok());
     }
 }

@@ -18,14 +18,15 @@ use crate::tree::{Dendrogram, LcaSizes};
 /// for a float; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Dendrogram, Monitor, metric::merge_distortion};
+/// use ordhc::{Dendrogram, Kind, metric::merge_distortion};
 ///
-/// let a = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
-/// let b = Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.5, 2.0], true)?;
-/// assert_eq!(merge_distortion(&a, &b, &Monitor::new())?, 1.0);
+/// let a = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let b = Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.5, 2.0], Kind::Dissimilarity)?;
+/// assert_eq!(merge_distortion(&a, &b, None)?, 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: &Monitor) -> Result<f64> {
+pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor>) -> Result<f64> {
+    watched!(monitor);
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     if a.is_dissimilarity() != b.is_dissimilarity() {
         let kind = |tree: &Dendrogram| if tree.is_dissimilarity() { "dissimilarities" } else { "similarities" };
@@ -127,6 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::kind::Kind;
     use crate::metric::samples::{Draw, draws, naive_heights, random_tree};
 
     fn naive(a: &Dendrogram, b: &Dendrogram) -> f64 {
@@ -146,10 +148,10 @@ mod tests {
             let b = Draw { dissimilarity: a.dissimilarity, ..b };
             let (a, b) = (random_tree(n, a, seed), random_tree(n, b, seed ^ 1));
             let expected = naive(&a, &b);
-            prop_assert_eq!(merge_distortion(&a, &b, &Monitor::new()).unwrap(), expected);
-            prop_assert_eq!(merge_distortion(&b, &a, &Monitor::new()).unwrap(), expected);
+            prop_assert_eq!(merge_distortion(&a, &b, None).unwrap(), expected);
+            prop_assert_eq!(merge_distortion(&b, &a, None).unwrap(), expected);
             prop_assert_eq!(by_pairs(&a, &b, &Monitor::new()).unwrap(), expected);
-            prop_assert_eq!(merge_distortion(&a, &a, &Monitor::new()).unwrap(), 0.0);
+            prop_assert_eq!(merge_distortion(&a, &a, None).unwrap(), 0.0);
         }
     }
 
@@ -160,7 +162,7 @@ mod tests {
                 let draw = Draw { caterpillar, monotone, dissimilarity: false, heights: 1 << 30 };
                 let a = random_tree(300, draw, 3);
                 let b = random_tree(300, Draw { caterpillar: !caterpillar, ..draw }, 4);
-                assert_eq!(merge_distortion(&a, &b, &Monitor::new()).unwrap(), naive(&a, &b));
+                assert_eq!(merge_distortion(&a, &b, None).unwrap(), naive(&a, &b));
             }
         }
     }
@@ -168,11 +170,16 @@ mod tests {
     #[test]
     fn what_cannot_be_compared() {
         let tree = |height, dissimilarity| Dendrogram::new(vec![[0, 1]], vec![height], dissimilarity).unwrap();
-        let message = |a: &Dendrogram, b: &Dendrogram| merge_distortion(a, b, &Monitor::new()).unwrap_err().to_string();
-        assert!(message(&tree(1.0, true), &tree(1.0, false)).contains("the second similarities"));
-        assert!(message(&tree(1e308, true), &tree(-1e308, true)).contains("apart"));
-        let one = Dendrogram::new(vec![], vec![], true).unwrap();
-        assert!(message(&one, &tree(1.0, true)).contains("the first tree has 1 leaves, the second tree has 2"));
-        assert_eq!(merge_distortion(&one, &one, &Monitor::new()), Ok(0.0));
+        let message = |a: &Dendrogram, b: &Dendrogram| merge_distortion(a, b, None).unwrap_err().to_string();
+        assert!(
+            message(&tree(1.0, Kind::Dissimilarity), &tree(1.0, Kind::Similarity)).contains("the second similarities")
+        );
+        assert!(message(&tree(1e308, Kind::Dissimilarity), &tree(-1e308, Kind::Dissimilarity)).contains("apart"));
+        let one = Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap();
+        assert!(
+            message(&one, &tree(1.0, Kind::Dissimilarity))
+                .contains("the first tree has 1 leaves, the second tree has 2")
+        );
+        assert_eq!(merge_distortion(&one, &one, None), Ok(0.0));
     }
 }

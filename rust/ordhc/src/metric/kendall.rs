@@ -24,6 +24,7 @@ pub struct KendallTau {
 
 /// Where a leaf stands in its own ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Itself {
     /// Nowhere: it ranks the others.
     LeftOut,
@@ -33,6 +34,12 @@ pub enum Itself {
     /// closest of all heights of the truth, or is first alone if there are none.
     InFinestClass,
 }
+
+named!(Itself, "itself", {
+    "left-out": Self::LeftOut => Self::LeftOut,
+    "first": Self::First => Self::First,
+    "in-finest-class": Self::InFinestClass => Self::InFinestClass,
+});
 
 /// The mean Kendall tau-b of two dendrograms over the same leaves (Gray et al. 2024, section 4.1).
 ///
@@ -46,17 +53,23 @@ pub enum Itself {
 /// Trees of different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Dendrogram, Monitor, metric::{Itself, kendall_tau}};
+/// use ordhc::{Dendrogram, Kind, metric::{Itself, kendall_tau}};
 ///
-/// let truth = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true)?;
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![0.9, 0.5, 0.1], false)?;
-/// let tau = kendall_tau(&truth, &tree, Itself::LeftOut, &Monitor::new())?;
+/// let truth = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![0.9, 0.5, 0.1], Kind::Similarity)?;
+/// let tau = kendall_tau(&truth, &tree, Itself::LeftOut, None)?;
 /// // Leaf 0 puts 1 before 2 and 3; the tree also puts 2 before 3, which the truth leaves open.
 /// assert_eq!(tau.values[0], 2.0 / 6f64.sqrt());
 /// assert_eq!(tau.undefined, 1);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn kendall_tau(truth: &Dendrogram, tree: &Dendrogram, itself: Itself, monitor: &Monitor) -> Result<KendallTau> {
+pub fn kendall_tau(
+    truth: &Dendrogram,
+    tree: &Dendrogram,
+    itself: Itself,
+    monitor: Option<&Monitor>,
+) -> Result<KendallTau> {
+    watched!(monitor);
     same_leaves(["the truth has", "the tree has"], [truth.n_leaves(), tree.n_leaves()])?;
     let n = tree.n_leaves();
     monitor.start(n as u64);
@@ -320,7 +333,7 @@ mod tests {
     }
 
     fn assert_same(truth: &Dendrogram, tree: &Dendrogram, itself: Itself) {
-        let found = kendall_tau(truth, tree, itself, &Monitor::new()).unwrap();
+        let found = kendall_tau(truth, tree, itself, None).unwrap();
         let expected = naive(truth, tree, itself);
         let bits = |values: &[f64]| values.iter().map(|tau| tau.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&found.values), bits(&expected), "{:?} {expected:?}", found.values);
@@ -358,7 +371,7 @@ mod tests {
     fn few_leaves() {
         let tree =
             |n: usize| random_tree(n, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 0);
-        let tau = |n, itself| kendall_tau(&tree(n), &tree(n), itself, &Monitor::new()).unwrap();
+        let tau = |n, itself| kendall_tau(&tree(n), &tree(n), itself, None).unwrap();
         for (n, itself, undefined) in [
             (1, Itself::First, 1),
             (1, Itself::LeftOut, 1),
@@ -374,7 +387,7 @@ mod tests {
         for n in [2, 3] {
             assert_eq!((tau(n, Itself::First).mean, tau(n, Itself::First).standard_error), (1.0, 0.0));
         }
-        assert!(kendall_tau(&tree(2), &tree(3), Itself::First, &Monitor::new()).is_err());
+        assert!(kendall_tau(&tree(2), &tree(3), Itself::First, None).is_err());
     }
 
     #[test]

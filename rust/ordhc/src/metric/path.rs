@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
+use crate::tree::Ties;
 use crate::tree::{Dendrogram, Topology};
 
 /// The ways from all leaves of a tree to its root.
@@ -29,7 +30,7 @@ impl Paths {
             let [a, b] = pair.map(|part| spans[part as usize]);
             spans.push([a[0].min(b[0]), a[1].max(b[1])]);
         }
-        Self { order, places, topology: Topology::of(tree, false), spans }
+        Self { order, places, topology: Topology::of(tree, Ties::Apart), spans }
     }
 
     pub(super) fn n_leaves(&self) -> usize {

@@ -4,6 +4,7 @@ use super::count::same_leaves;
 use super::sum::Sum;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
 
@@ -55,23 +56,47 @@ impl Revenue {
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue};
-/// use ordhc::{Dendrogram, Triplets};
+/// use ordhc::{Dendrogram, Kind, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// assert_eq!(revenue(&tree, &triplets)?, Revenue::Whole(1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
+    revenue_watched(tree, comparisons, &Monitor::new())
+}
+
+/// [`revenue`] with a monitor.
+///
+/// # Errors
+/// As [`revenue`]; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::metric::{Revenue, revenue_watched};
+/// use ordhc::{Dendrogram, Monitor, Triplets};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let monitor = Monitor::new();
+/// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
+/// assert_eq!(revenue_watched(&tree, &triplets, &monitor)?, Revenue::Whole(1));
+/// assert_eq!(monitor.fraction(), 1.0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn revenue_watched<const K: usize>(
+    tree: &Dendrogram,
+    comparisons: &Comparisons<'_, K>,
+    monitor: &Monitor,
+) -> Result<Revenue> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
     // For few leaves and many comparisons all answers fit into a table.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
-        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]));
+        return sum(comparisons, |[i, j]| i64::from(table[i * n + j]), monitor);
     }
-    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)))
+    sum(comparisons, |[i, j]| i64::from(lca.size(i, j)), monitor)
 }
 
 /// The best revenue that is conceivable: sum over comparisons of w (n - 2).
@@ -85,9 +110,9 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 ///
 /// ```
 /// use ordhc::metric::{best_revenue, revenue};
-/// use ordhc::{Dendrogram, Triplets};
+/// use ordhc::{Dendrogram, Kind, Triplets};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
 /// let normalized = revenue(&tree, &triplets)?.to_f64() / best_revenue(&triplets)?.to_f64();
 /// assert_eq!(normalized, 1.0 / 3.0);
@@ -101,7 +126,11 @@ pub fn best_revenue<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<
     }
 }
 
-fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2]) -> i64 + Sync) -> Result<Revenue> {
+fn sum<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    size: impl Fn([usize; 2]) -> i64 + Sync,
+    monitor: &Monitor,
+) -> Result<Revenue> {
     let gain = |row: &[i32; K]| {
         let (near, far) = Comparisons::<K>::pairs(row);
         size(far) - size(near)
@@ -110,19 +139,19 @@ fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2
     match comparisons.weights() {
         None => {
             // Gains are below 2^31 and blocks have 2^14 rows.
-            let sums = parallel::blocks(rows.len(), |block| {
+            let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let mut sum = 0;
                 rows.each(block, |_, row| sum += gain(row));
                 sum
-            });
+            })?;
             Revenue::whole(sums.into_iter().map(i128::from).sum())
         }
         Some(weights) => {
-            let sums = parallel::blocks(rows.len(), |block| {
+            let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let mut terms = Vec::with_capacity(block.len());
                 rows.each(block, |at, row| terms.push(weights[at] * gain(row) as f64));
                 terms.into_iter().collect::<Sum>().value()
-            });
+            })?;
             Revenue::weighted(sums.into_iter().collect::<Sum>().value())
         }
     }
@@ -132,10 +161,11 @@ fn sum<const K: usize>(comparisons: &Comparisons<'_, K>, size: impl Fn([usize; 2
 mod tests {
     use super::*;
     use crate::comparison::{Quadruplets, Triplets};
+    use crate::kind::Kind;
 
     #[test]
     fn tables_and_questions_agree() {
-        let tree = Dendrogram::new(vec![[0, 3], [1, 2], [5, 6], [4, 7]], vec![0.0; 4], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 3], [1, 2], [5, 6], [4, 7]], vec![0.0; 4], Kind::Dissimilarity).unwrap();
         let all: Vec<[i32; 3]> = (0..5)
             .flat_map(|i| (0..5).flat_map(move |j| (0..5).map(move |k| [i, j, k])))
             .filter(|[i, j, k]| i != j && i != k && j < k)
@@ -161,7 +191,7 @@ mod tests {
 
     #[test]
     fn no_revenue_is_above_the_best() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let rows = vec![[0, 1, 2], [1, 0, 2], [1, 0, 2]];
         let triplets = Triplets::new(rows.clone(), None).unwrap();
         assert_eq!(best_revenue(&triplets), Ok(Revenue::Whole(3)));
@@ -173,12 +203,15 @@ mod tests {
         assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
         let none = Triplets::new(Vec::<[i32; 3]>::new(), Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
-        assert_eq!(revenue(&Dendrogram::new(vec![], vec![], true).unwrap(), &none), Ok(Revenue::Whole(0)));
+        assert_eq!(
+            revenue(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), &none),
+            Ok(Revenue::Whole(0))
+        );
     }
 
     #[test]
     fn ids_of_any_width() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let scores = |found: [Result<Revenue>; 2]| assert_eq!(found, [Ok(Revenue::Whole(0)), Ok(Revenue::Whole(2))]);
         let narrow = Triplets::new(vec![[0u8, 1, 2], [0, 2, 1]], None).unwrap();
         scores([revenue(&tree, &narrow), best_revenue(&narrow)]);
@@ -188,7 +221,7 @@ mod tests {
 
     #[test]
     fn weights_of_any_size() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let weighted = |rows, weights: Vec<f64>| {
             let triplets = Triplets::new(rows, None).unwrap().with_weights(weights).unwrap();
             (revenue(&tree, &triplets), best_revenue(&triplets))

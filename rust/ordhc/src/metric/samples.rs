@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::kind::Kind;
+use crate::tree::Ties;
 use crate::tree::{Dendrogram, LcaSizes, Topology};
 
 /// How a tree is drawn.
@@ -38,7 +40,7 @@ pub(super) fn random_tree(n: usize, draw: Draw, seed: u64) -> Dendrogram {
         merges.push([a, b]);
         open.push((n + merge) as u32);
     }
-    Dendrogram::new(merges, heights, draw.dissimilarity).unwrap()
+    Dendrogram::new(merges, heights, Kind::of(draw.dissimilarity)).unwrap()
 }
 
 pub(super) fn draws() -> impl Strategy<Value = Draw> {
@@ -63,7 +65,12 @@ pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
 /// Two trees over the same 1 to 12 leaves, binary or not.
 pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     let joins = (any::<bool>(), any::<bool>());
-    (two_dendrograms(12), joins).prop_map(|((a, b), joins)| (Topology::of(&a, joins.0), Topology::of(&b, joins.1)))
+    (two_dendrograms(12), joins).prop_map(|((a, b), joins)| {
+        (
+            Topology::of(&a, if joins.0 { Ties::Joined } else { Ties::Apart }),
+            Topology::of(&b, if joins.1 { Ties::Joined } else { Ties::Apart }),
+        )
+    })
 }
 
 /// What a large tree looks like.
@@ -106,5 +113,5 @@ pub(super) fn large(shape: Shape, n: usize, seed: u64) -> Dendrogram {
             _ => f64::from(rng.random_range(0..8)),
         });
     }
-    Dendrogram::new(merges, heights, true).unwrap()
+    Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap()
 }

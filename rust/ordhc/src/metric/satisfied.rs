@@ -3,6 +3,7 @@
 use super::count::same_leaves;
 use crate::comparison::Comparisons;
 use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes};
 
@@ -42,26 +43,50 @@ impl Satisfied {
 /// Comparisons over another number of leaves than the tree's.
 ///
 /// ```
-/// use ordhc::{Dendrogram, Triplets, metric::satisfied};
+/// use ordhc::{Dendrogram, Kind, Triplets, metric::satisfied};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]], None)?;
 /// let found = satisfied(&tree, &answers)?;
 /// assert_eq!((found.agreed, found.disagreed, found.unresolved), (1.0, 1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Satisfied> {
+    satisfied_watched(tree, comparisons, &Monitor::new())
+}
+
+/// [`satisfied`] with a monitor.
+///
+/// # Errors
+/// As [`satisfied`]; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::metric::{satisfied, satisfied_watched};
+/// use ordhc::{Dendrogram, Monitor, Triplets};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true)?;
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0]], None)?;
+/// let monitor = Monitor::new();
+/// assert_eq!(satisfied_watched(&tree, &answers, &monitor)?, satisfied(&tree, &answers)?);
+/// assert_eq!(monitor.fraction(), 1.0);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn satisfied_watched<const K: usize>(
+    tree: &Dendrogram,
+    comparisons: &Comparisons<'_, K>,
+    monitor: &Monitor,
+) -> Result<Satisfied> {
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let judge = Judge::new(tree);
     let rows = comparisons.rows();
-    let sums = parallel::blocks(rows.len(), |block| {
+    let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
         let mut found = Satisfied::default();
         rows.each(block, |at, row| {
             let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
             found.add(judge.verdict(row), weight);
         });
         found
-    });
+    })?;
     Ok(sums.into_iter().fold(Satisfied::default(), |sum, more| Satisfied {
         agreed: sum.agreed + more.agreed,
         disagreed: sum.disagreed + more.disagreed,
@@ -115,11 +140,12 @@ impl<'a> Judge<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
 
     #[test]
     fn quadruplets_go_by_place_and_height() {
         // ((0,1),(2,3)) with both cherries at the same height, within a higher root.
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::new(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2, 3]), 0);
         assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
@@ -127,7 +153,8 @@ mod tests {
         assert_eq!(judge.verdict(&[0, 3, 1, 2]), 0);
         // The later of two merges elsewhere may be the closer one, and the root closer than both.
         for (heights, dissimilarity) in [([2.0, 1.0, 0.5], true), ([1.0, 2.0, 3.0], false)] {
-            let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), dissimilarity).unwrap();
+            let tree =
+                Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), Kind::of(dissimilarity)).unwrap();
             let judge = Judge::new(&tree);
             assert_eq!(judge.verdict(&[2, 3, 0, 1]), 1);
             assert_eq!(judge.verdict(&[0, 1, 2, 3]), -1);
@@ -135,7 +162,7 @@ mod tests {
             assert_eq!(judge.verdict(&[0, 2, 3, 2]), -1);
         }
         // Nested merges of equal height are in order.
-        let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::new(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2]), -1);

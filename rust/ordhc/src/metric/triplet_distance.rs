@@ -76,21 +76,23 @@ fn resolved(tree: &Topology) -> u64 {
 /// Trees of different numbers of leaves or of more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
 ///
 /// ```
+/// use ordhc::tree::Ties;
 /// use ordhc::metric::triplet_distance;
-/// use ordhc::{Dendrogram, Monitor, tree::Topology};
+/// use ordhc::{Dendrogram, tree::Topology};
 ///
-/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0, true));
+/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0, Ties::Joined));
 /// let (a, b) = (tree("((0,1),(2,3));")?, tree("((0,1),2,3);")?);
-/// let counts = triplet_distance(&a, &b, &Monitor::new())?;
+/// let counts = triplet_distance(&a, &b, None)?;
 /// assert_eq!((counts.same, counts.only_a, counts.distance()), (2, 2, 2));
 /// assert_eq!(counts.normalized(), 0.5);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn triplet_distance(a: &Topology, b: &Topology, monitor: &Monitor) -> Result<TripletCounts> {
+pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -> Result<TripletCounts> {
+    watched!(monitor);
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     if n > MAX_LEAVES {
-        return Err(Error::Argument(format!("the triplet distance of {n} leaves: at most {MAX_LEAVES} are possible")));
+        return Err(Error::out_of_range("n_leaves", n, format!("1..={MAX_LEAVES} (for the triplet distance)")));
     }
     monitor.check()?;
     let paths = HeavyPaths::new(a);
@@ -205,6 +207,7 @@ mod tests {
 
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
+    use crate::tree::Ties;
 
     /// The leaf that is apart from the other two.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
@@ -272,10 +275,10 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 200, ..ProptestConfig::default() })]
         #[test]
         fn naive_twins_agree((a, b) in two_trees()) {
-            let counts = triplet_distance(&a, &b, &Monitor::new()).unwrap();
+            let counts = triplet_distance(&a, &b, None).unwrap();
             prop_assert_eq!(counts, by_triples(&a, &b));
             prop_assert_eq!(counts, by_pairs_of_nodes(&a, &b));
-            let same = triplet_distance(&a, &a, &Monitor::new()).unwrap();
+            let same = triplet_distance(&a, &a, None).unwrap();
             prop_assert_eq!((same.distance(), same.normalized()), (0, 0.0));
         }
     }
@@ -284,21 +287,24 @@ mod tests {
     fn large_trees() {
         for (seed, (a, b)) in SHAPES.into_iter().flat_map(|a| SHAPES.map(|b| (a, b))).enumerate() {
             let (a, b) = (large(a, 700, seed as u64), large(b, 700, 100 + seed as u64));
-            let (a, b) = (Topology::of(&a, seed % 3 > 0), Topology::of(&b, seed % 3 > 1));
-            let counts = triplet_distance(&a, &b, &Monitor::new()).unwrap();
+            let (a, b) = (
+                Topology::of(&a, if seed % 3 > 0 { Ties::Joined } else { Ties::Apart }),
+                Topology::of(&b, if seed % 3 > 1 { Ties::Joined } else { Ties::Apart }),
+            );
+            let counts = triplet_distance(&a, &b, None).unwrap();
             assert_eq!(counts, by_pairs_of_nodes(&a, &b));
         }
     }
 
     #[test]
     fn impossible_trees_and_interruption() {
-        let tree = |n| Topology::of(&large(SHAPES[0], n, 0), false);
+        let tree = |n| Topology::of(&large(SHAPES[0], n, 0), Ties::Apart);
         let monitor = Monitor::new();
-        let error = triplet_distance(&tree(3), &tree(4), &monitor).unwrap_err();
+        let error = triplet_distance(&tree(3), &tree(4), Some(&monitor)).unwrap_err();
         assert!(error.to_string().contains("has 3 leaves, the second tree has 4"));
-        let error = triplet_distance(&tree(MAX_LEAVES + 1), &tree(MAX_LEAVES + 1), &monitor).unwrap_err();
-        assert!(error.to_string().contains("2097153 leaves"));
+        let error = triplet_distance(&tree(MAX_LEAVES + 1), &tree(MAX_LEAVES + 1), Some(&monitor)).unwrap_err();
+        assert!(error.to_string().contains("n_leaves = 2097153"));
         monitor.cancel();
-        assert_eq!(triplet_distance(&tree(4), &tree(4), &monitor), Err(Error::Interrupted));
+        assert_eq!(triplet_distance(&tree(4), &tree(4), Some(&monitor)), Err(Error::Interrupted));
     }
 }

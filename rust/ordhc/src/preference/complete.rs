@@ -21,16 +21,17 @@ use crate::similarity::{Triangle, condensed_len};
 /// [`Error::OutOfMemory`], [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Quadruplets, preference::pairs_beaten};
+/// use ordhc::{Quadruplets, preference::pairs_beaten};
 ///
 /// let all = Quadruplets::new(vec![[0, 1, 0, 2], [0, 1, 1, 2], [1, 2, 0, 2]], None)?;
-/// assert_eq!(pairs_beaten(&all, &Monitor::new())?, [2.0, 0.0, 1.0]); // {0,1}, {0,2}, {1,2}
+/// assert_eq!(pairs_beaten(&all, None)?, [2.0, 0.0, 1.0]); // {0,1}, {0,2}, {1,2}
 ///
-/// let error = pairs_beaten(&Quadruplets::new(vec![[0, 1, 0, 2]], None)?, &Monitor::new()).unwrap_err();
+/// let error = pairs_beaten(&Quadruplets::new(vec![[0, 1, 0, 2]], None)?, None).unwrap_err();
 /// assert!(error.to_string().contains("(0, 1) and (1, 2)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Vec<f64>> {
+pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
+    watched!(monitor);
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
     let needed = (n_pairs as u64).saturating_mul(n_pairs.saturating_sub(1) as u64) / 2;
@@ -71,12 +72,11 @@ pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Resu
     }
     for (&(u, v), &net) in &disputed {
         if !net.is_finite() {
-            let [[i, j], [k, l]] = [ends(n, u), ends(n, v)];
-            return Err(Error::Argument(format!(
-                "the weights of answers about the pairs ({i}, {j}) and ({k}, {l}) add up to more than {:e}: divide \
-                 all weights by the largest one",
-                f64::MAX
-            )));
+            return Err(Error::Leaves {
+                before: "the weights of answers about the pairs ".into(),
+                leaves: vec![ends(n, u).to_vec(), ends(n, v).to_vec()],
+                after: format!(" add up to more than {:e}: divide all weights by the largest one", f64::MAX),
+            });
         }
         if net == 0.0 {
             open += 1;
@@ -146,10 +146,14 @@ fn ends(n: usize, pair: usize) -> [usize; 2] {
     [i, j]
 }
 
-fn missing([[i, j], [k, l]]: [[usize; 2]; 2], open: u64, needed: u64, at_least: bool) -> Error {
+fn missing(pairs: [[usize; 2]; 2], open: u64, needed: u64, at_least: bool) -> Error {
     let least = if at_least { "at least " } else { "" };
-    Error::Argument(format!(
-        "the quadruplets are not complete: the pairs ({i}, {j}) and ({k}, {l}) are not compared, or as often one way as \
-         the other; {least}{open} of {needed} comparisons of two pairs are missing"
-    ))
+    Error::Leaves {
+        before: "the quadruplets are not complete: the pairs ".into(),
+        leaves: pairs.map(|pair| pair.to_vec()).to_vec(),
+        after: format!(
+            " are not compared, or as often one way as the other; {least}{open} of {needed} comparisons of two pairs \
+             are missing"
+        ),
+    }
 }

@@ -34,19 +34,20 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, preference::preference_linkage};
+/// use ordhc::{Triplets, preference::preference_linkage};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
-/// let tree = preference_linkage(&triplets, None, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "(2,(0,1));");
+/// let tree = preference_linkage(&triplets, None, None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
 /// assert_eq!(tree.heights(), [1.0, 0.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn preference_linkage<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     initial: Option<&Partition>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = comparisons.n_leaves();
     let singletons;
     let partition = match initial {
@@ -88,7 +89,7 @@ fn merges<V: Value, const K: usize>(
 ) -> Result<Vec<RawMerge>> {
     let k = partition.n_clusters();
     if k > u16::MAX as usize {
-        return Err(Error::Argument(format!("{k} clusters are above {}, the most for this linkage", u16::MAX)));
+        return Err(Error::out_of_range("the number of clusters", k, format!("1..={} (for this linkage)", u16::MAX)));
     }
     // Sums, those of clusters, the packed ones and factors; and what there is by cluster.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
@@ -124,11 +125,11 @@ fn merges<V: Value, const K: usize>(
         let (a, b, largest) = preferred(&slots, &totals, &mut size);
         if !size.is_finite() {
             let (a, b) = (names[a], names[b]);
-            return Err(Error::Argument(format!(
-                "the weights of answers about the clusters of leaves {a} and {b} add up to more than {:e}: divide all \
-                 weights by the largest one",
-                f64::MAX
-            )));
+            return Err(Error::Leaves {
+                before: "the weights of answers about the clusters of leaves ".into(),
+                leaves: vec![vec![a], vec![b]],
+                after: format!(" add up to more than {:e}: divide all weights by the largest one", f64::MAX),
+            });
         }
         let similarity = match K {
             3 if slots.active.len() == 2 => 0.0,

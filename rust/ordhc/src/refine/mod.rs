@@ -48,6 +48,7 @@ pub struct Search {
 
 /// What the heights of a refined tree are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Heights {
     /// Leaves under the merge, as a dissimilarity; leaves outside of it, as a similarity.
     #[default]
@@ -83,12 +84,12 @@ pub struct Refined {
 /// ```
 /// use ordhc::agglomerate::{Layout, Matrix, Values};
 /// use ordhc::refine::{Heights, Search, refine};
-/// use ordhc::{Dendrogram, Monitor};
+/// use ordhc::{Dendrogram, Kind};
 ///
 /// let start = Dendrogram::new(vec![[0, 2], [1, 3], [4, 5]], vec![0.0; 3], false)?;
-/// let similarities = Matrix::new(Values::I32(&[5, 1, 0, 1, 0, 4]), Layout::Condensed, false)?;
-/// let better = refine(&start, &similarities, Heights::Average, &Search::default(), &Monitor::new())?;
-/// assert_eq!(better.tree.to_newick_topology(), "((0,1),(2,3));");
+/// let similarities = Matrix::new(Values::I32(&[5, 1, 0, 1, 0, 4]), Layout::Condensed, Kind::Similarity)?;
+/// let better = refine(&start, &similarities, Heights::Average, &Search::default(), None)?;
+/// assert_eq!(better.tree.newick().to_string(), "((0,1),(2,3));");
 /// assert_eq!((better.tree.heights(), better.gain), (&[5.0, 4.0, 0.5][..], 16.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -97,8 +98,9 @@ pub fn refine(
     matrix: &Matrix<'_>,
     heights: Heights,
     search: &Search,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Refined> {
+    watched!(monitor);
     same_leaves(["the tree has", "the matrix has"], [start.n_leaves(), matrix.n_leaves()])?;
     let leaves = order_of_matrix(matrix, start);
     let number = numbers(&leaves);
@@ -122,20 +124,21 @@ pub fn refine(
 ///
 /// ```
 /// use ordhc::refine::{Search, refine_satisfied};
-/// use ordhc::{Dendrogram, Monitor, Triplets};
+/// use ordhc::{Dendrogram, Triplets};
 ///
 /// let start = Dendrogram::new(vec![[0, 2], [3, 1]], vec![0.0; 2], false)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], None)?;
-/// let better = refine_satisfied(&start, &answers, &Search::default(), &Monitor::new())?;
-/// assert_eq!((better.tree.to_newick_topology().as_str(), better.gain), ("(2,(0,1));", 1.0));
+/// let better = refine_satisfied(&start, &answers, &Search::default(), None)?;
+/// assert_eq!((better.tree.newick().to_string().as_str(), better.gain), ("(2,(0,1));", 1.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn refine_satisfied(
     start: &Dendrogram,
     triplets: &Triplets<'_>,
     search: &Search,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Refined> {
+    watched!(monitor);
     same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), triplets.n_leaves()])?;
     let leaves = order_with_tree(triplets, start);
     let number = numbers(&leaves);
@@ -188,13 +191,12 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
         let numbers: Vec<usize> = cluster.iter().map(|&leaf| number[leaf] as usize).collect();
         let top = shape.smallest_holding(&numbers);
         if shape.size(top) != cluster.len() {
-            return Err(Error::Argument(format!(
-                "leaves {} and {} are to stay in one cluster of {}, but the tree joins them in one of {}",
-                cluster[0],
-                cluster[cluster.len() - 1],
-                cluster.len(),
-                shape.size(top)
-            )));
+            let (size, found) = (cluster.len(), shape.size(top));
+            return Err(Error::Leaves {
+                before: "leaves ".into(),
+                leaves: vec![vec![cluster[0]], vec![cluster[size - 1]]],
+                after: format!(" are to stay in one cluster of {size}, but the tree joins them in one of {found}"),
+            });
         }
         shape.below(top).for_each(|node| movable[node] = false);
     }

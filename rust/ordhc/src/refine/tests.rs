@@ -4,8 +4,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::agglomerate::{Engine, Layout, Values, agglomerate};
+use crate::agglomerate::{Agglomeration, Layout, Values};
 use crate::generate::{TreeShape, random_tree};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::metric::{dasgupta_cost, satisfied};
 use crate::similarity::{Triangle, condensed_len};
@@ -24,9 +25,9 @@ fn pairs(n: usize, largest: i32, seed: u64) -> Vec<i32> {
 fn matrix(n: usize, pairs: &[i32], dissimilarity: bool) -> Matrix<'_> {
     let one = &[0i32];
     if n == 1 {
-        return Matrix::new(Values::I32(one), Layout::Square, dissimilarity).unwrap();
+        return Matrix::new(Values::I32(one), Layout::Square, Kind::of(dissimilarity)).unwrap();
     }
-    Matrix::new(Values::I32(pairs), Layout::Condensed, dissimilarity).unwrap()
+    Matrix::new(Values::I32(pairs), Layout::Condensed, Kind::of(dissimilarity)).unwrap()
 }
 
 fn answers(n: usize, m: usize, weighted: bool, seed: u64) -> Triplets<'static> {
@@ -52,7 +53,7 @@ fn as_they_are(n: usize) -> Vec<u32> {
 }
 
 fn cost_of(tree: &Dendrogram, matrix: &Matrix<'_>) -> f64 {
-    dasgupta_cost(tree, matrix, &Monitor::new()).unwrap().to_f64()
+    dasgupta_cost(tree, matrix, None).unwrap().to_f64()
 }
 
 /// Scores of all places equal what the trees are worth when a move is really made, before and after moves.
@@ -119,16 +120,16 @@ proptest! {
         let matrix = matrix(n, &pairs, dissimilarity);
         let search = Search { restarts, seed, ..Search::default() };
         let heights = if average { Heights::Average } else { Heights::Sizes };
-        let better = refine(&start, &matrix, heights, &search, &Monitor::new()).unwrap();
+        let better = refine(&start, &matrix, heights, &search, None).unwrap();
         let sign = if dissimilarity { -1.0 } else { 1.0 };
         prop_assert_eq!(sign * (cost_of(&start, &matrix) - cost_of(&better.tree, &matrix)), better.gain);
         prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
         prop_assert_eq!(better.tree.is_dissimilarity(), dissimilarity);
         let once = Search { restarts: 0, ..Search::default() };
-        let again = refine(&better.tree, &matrix, heights, &once, &Monitor::new()).unwrap();
+        let again = refine(&better.tree, &matrix, heights, &once, None).unwrap();
         prop_assert_eq!((again.moves, &again.tree), (0, &better.tree));
         let short = Search { max_moves: Some(1), ..search };
-        let little = refine(&start, &matrix, heights, &short, &Monitor::new()).unwrap();
+        let little = refine(&start, &matrix, heights, &short, None).unwrap();
         prop_assert!(little.moves <= 1 && little.gain <= better.gain.max(little.gain));
     }
 
@@ -136,7 +137,7 @@ proptest! {
     fn satisfied_triplets_get_more(n in 3..20usize, seed: u64, m in 0..200usize, weighted: bool) {
         let start = tree(n, seed);
         let answers = answers(n, m, weighted, seed);
-        let better = refine_satisfied(&start, &answers, &Search::default(), &Monitor::new()).unwrap();
+        let better = refine_satisfied(&start, &answers, &Search::default(), None).unwrap();
         let share = |tree: &Dendrogram| satisfied(tree, &answers).unwrap().agreed;
         prop_assert_eq!(share(&better.tree) - share(&start), better.gain);
         prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
@@ -150,7 +151,7 @@ proptest! {
         let labels: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
         let kept = Partition::new(&labels).unwrap();
         let search = Search { kept: Some(kept.clone()), ..Search::default() };
-        let better = refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, &Monitor::new()).unwrap();
+        let better = refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, None).unwrap();
         let (before, after) = (shape_of(&start), shape_of(&better.tree));
         for cluster in kept.clusters() {
             let tops = [&before, &after].map(|shape| shape.smallest_holding(cluster));
@@ -168,7 +169,7 @@ proptest! {
         }
         let kept = Partition::singletons(n + 1);
         let search = Search { kept: Some(kept), ..Search::default() };
-        prop_assert!(refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, &Monitor::new()).is_err());
+        prop_assert!(refine(&start, &matrix(n, &pairs, false), Heights::Sizes, &search, None).is_err());
     }
 
     #[test]
@@ -184,7 +185,7 @@ proptest! {
             (0..n * n).map(|cell| at(of(cell / n), of(cell % n))).collect()
         };
         let [plain, shuffled] = [square(&|i| i), square(&|i| order[i] as usize)];
-        let [plain, shuffled] = [&plain, &shuffled].map(|values| Matrix::new(Values::F64(values), Layout::Square, false).unwrap());
+        let [plain, shuffled] = [&plain, &shuffled].map(|values| Matrix::new(Values::F64(values), Layout::Square, Kind::Similarity).unwrap());
         let start = tree(n, seed);
         let number = numbers(&order);
         let moved = start.relabel(&number).unwrap();
@@ -194,8 +195,8 @@ proptest! {
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
         let heights = if heights { Heights::Average } else { Heights::Sizes };
         let search = Search { restarts: 2, seed, ..Search::default() };
-        let plain = refine(&start, &plain, heights, &search, &Monitor::new()).unwrap();
-        let shuffled = refine(&moved, &shuffled, heights, &search, &Monitor::new()).unwrap();
+        let plain = refine(&start, &plain, heights, &search, None).unwrap();
+        let shuffled = refine(&moved, &shuffled, heights, &search, None).unwrap();
         prop_assert_eq!(plain.tree, shuffled.tree.relabel(&order).unwrap());
         prop_assert_eq!(plain.gain, shuffled.gain);
     }
@@ -223,8 +224,8 @@ proptest! {
         let (places, others) = (numbers(&order_with_tree(&plain, &start)), numbers(&order_with_tree(&shuffled, &moved)));
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
         let search = Search { restarts: 2, seed, ..Search::default() };
-        let plain = refine_satisfied(&start, &plain, &search, &Monitor::new()).unwrap();
-        let shuffled = refine_satisfied(&moved, &shuffled, &search, &Monitor::new()).unwrap();
+        let plain = refine_satisfied(&start, &plain, &search, None).unwrap();
+        let shuffled = refine_satisfied(&moved, &shuffled, &search, None).unwrap();
         prop_assert_eq!(plain.tree.relabel(&number).unwrap(), shuffled.tree);
     }
 
@@ -241,7 +242,7 @@ proptest! {
     fn average_linkage_is_best_among_exchanges_of_neighbours(n in 3..14usize, seed: u64) {
         let pairs = pairs(n, 1000, seed);
         let matrix = matrix(n, &pairs, false);
-        let start = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
+        let start = Agglomeration::new(Rule::Average).run(&matrix).unwrap();
         let shape = shape_of(&start);
         let mut objective = Cost::new(&matrix, &shape, &as_they_are(n)).unwrap();
         let best = objective.total(&shape);
@@ -270,7 +271,7 @@ fn small_trees_reach_the_optimum() {
             let best = trees.iter().map(|tree| cost_of(tree, &matrix)).fold(f64::INFINITY, f64::min);
             let mut reached = f64::INFINITY;
             for start in &trees {
-                let found = refine(start, &matrix, Heights::Sizes, &Search::default(), &Monitor::new()).unwrap();
+                let found = refine(start, &matrix, Heights::Sizes, &Search::default(), None).unwrap();
                 let cost = cost_of(&found.tree, &matrix);
                 assert!(cost >= best);
                 reached = reached.min(cost);
@@ -291,7 +292,7 @@ fn restarts_never_lose() {
     let start = tree(60, 4);
     let gain = |restarts| {
         let search = Search { restarts, seed: 1, ..Search::default() };
-        refine(&start, &matrix, Heights::Sizes, &search, &Monitor::new()).unwrap().gain
+        refine(&start, &matrix, Heights::Sizes, &search, None).unwrap().gain
     };
     let gains = [gain(0), gain(5), gain(40)];
     assert!(gains[0] <= gains[1] && gains[1] <= gains[2] && gains[0] < gains[2], "{gains:?}");
@@ -299,12 +300,12 @@ fn restarts_never_lose() {
 
 #[test]
 fn what_does_not_fit() {
-    let start = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false).unwrap();
+    let start = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity).unwrap();
     let pairs = [1, 2, 3, 4, 5, 6];
     let error = |kept: Option<&[i64]>, n: usize| {
         let search = Search { kept: kept.map(|labels| Partition::new(labels).unwrap()), ..Search::default() };
         let matrix = matrix(n, &pairs[..condensed_len(n)], false);
-        refine(&start, &matrix, Heights::Sizes, &search, &Monitor::new()).unwrap_err().to_string()
+        refine(&start, &matrix, Heights::Sizes, &search, None).unwrap_err().to_string()
     };
     assert_eq!(error(None, 4), "the tree has 3 leaves, the matrix has 4");
     assert_eq!(
@@ -313,7 +314,7 @@ fn what_does_not_fit() {
     );
     let stopped = Monitor::new();
     stopped.cancel();
-    let found = refine(&start, &matrix(3, &[1, 5, 2], false), Heights::Sizes, &Search::default(), &stopped);
+    let found = refine(&start, &matrix(3, &[1, 5, 2], false), Heights::Sizes, &Search::default(), Some(&stopped));
     assert_eq!(found.unwrap_err(), Error::Interrupted);
 }
 
@@ -340,7 +341,7 @@ fn progress_is_told_while_the_tree_climbs() {
     let monitor = Monitor::new();
     let search = Search { restarts: 3, ..Search::default() };
     let shares = std::thread::scope(|scope| {
-        let work = scope.spawn(|| refine(&tree(250, 4), &matrix, Heights::Sizes, &search, &monitor).unwrap());
+        let work = scope.spawn(|| refine(&tree(250, 4), &matrix, Heights::Sizes, &search, Some(&monitor)).unwrap());
         let mut shares = vec![];
         while !work.is_finished() {
             let share = monitor.fraction();
@@ -363,7 +364,7 @@ fn annealing_finds_what_climbing_does_not() {
         let start = tree(40, seed);
         let gain = |restarts| {
             let search = Search { restarts, ..Search::default() };
-            refine_satisfied(&start, &answers, &search, &Monitor::new()).unwrap().gain
+            refine_satisfied(&start, &answers, &search, None).unwrap().gain
         };
         gain(1) > gain(0)
     });

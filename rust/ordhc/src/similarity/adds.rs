@@ -24,10 +24,12 @@ macro_rules! cell {
         impl Cell for $type {
             const ONE: Self = 1 as Self;
             const MOST: u64 = $most;
+            #[inline]
             fn from_weight(weight: f64) -> Option<Self> {
                 let convert: fn(f64) -> Option<Self> = $weight;
                 convert(weight)
             }
+            #[inline]
             fn to_f64(self) -> f64 {
                 self as f64
             }
@@ -53,21 +55,35 @@ cell!(f32, 1 << 24, |weight| Some(weight as f32));
 /// [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, similarity::adds};
+/// use ordhc::{Triplets, similarity::adds};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
 /// let mut pairs = vec![0i32; 3]; // (0,1), (0,2), (1,2)
-/// adds(&triplets, &mut pairs, &Monitor::new())?;
+/// adds(&triplets, &mut pairs, None)?;
 /// assert_eq!(pairs, [2, -2, 0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn adds<T: Cell, const K: usize>(comparisons: &Comparisons<'_, K>, out: &mut [T], monitor: &Monitor) -> Result<()> {
+pub fn adds<T: Cell, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    out: &mut [T],
+    monitor: Option<&Monitor>,
+) -> Result<()> {
+    watched!(monitor);
     let n = comparisons.n_leaves();
     if out.len() != condensed_len(n) {
-        return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "pairs of leaves",
+            expected: condensed_len(n),
+        });
     }
     if comparisons.len() as u64 > T::MOST {
-        return Err(Error::Argument(format!("{} comparisons may overflow: at most {}", comparisons.len(), T::MOST)));
+        return Err(Error::out_of_range(
+            "the number of comparisons",
+            comparisons.len(),
+            format!("0..={}, for a sum to overflow", T::MOST),
+        ));
     }
     let weights: Option<Vec<T>> = match comparisons.weights() {
         None => None,
@@ -126,10 +142,10 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
                     });
                 }
                 Some(weights) => {
-                    self.rows.each(block.clone(), |at, row| {
+                    self.rows.each_weighted(block.clone(), weights, |row, weight| {
                         let (near, far) = Comparisons::pairs(row);
-                        out[self.cell(near)] += weights[at];
-                        out[self.cell(far)] -= weights[at];
+                        out[self.cell(near)] += weight;
+                        out[self.cell(far)] -= weight;
                     });
                 }
             }
@@ -283,7 +299,7 @@ mod tests {
             let expected = naive(&triplets);
             let monitor = Monitor::new();
             let mut out = vec![0f64; 36];
-            adds(&triplets, &mut out, &monitor).unwrap();
+            adds(&triplets, &mut out, Some(&monitor)).unwrap();
             prop_assert_eq!(&out, &expected);
 
             let starts: Vec<usize> = (0..9).map(|i| Triangle::new(9).base(i)).collect();
@@ -296,7 +312,7 @@ mod tests {
                 work.private_copies(&mut out, &monitor).unwrap();
                 prop_assert_eq!(&out, &expected);
                 let mut out = vec![0i32; 36];
-                adds(&triplets, &mut out, &monitor).unwrap();
+                adds(&triplets, &mut out, Some(&monitor)).unwrap();
                 prop_assert_eq!(out.into_iter().map(f64::from).collect::<Vec<_>>(), expected);
             }
         }
@@ -306,8 +322,8 @@ mod tests {
             let quadruplets: Vec<[i32; 4]> = rows.iter().map(|&[i, j, k]| [i, j, i, k]).collect();
             let monitor = Monitor::new();
             let (mut three, mut four) = (vec![0i64; 36], vec![0i64; 36]);
-            adds(&Triplets::new(rows, Some(9)).unwrap(), &mut three, &monitor).unwrap();
-            adds(&Quadruplets::new(quadruplets, Some(9)).unwrap(), &mut four, &monitor).unwrap();
+            adds(&Triplets::new(rows, Some(9)).unwrap(), &mut three, Some(&monitor)).unwrap();
+            adds(&Quadruplets::new(quadruplets, Some(9)).unwrap(), &mut four, Some(&monitor)).unwrap();
             prop_assert_eq!(three, four);
         }
     }
@@ -323,18 +339,18 @@ mod tests {
         let weights: Vec<f64> = (0..rows.len()).map(|k| 0.1 * (k % 17) as f64).collect();
         let triplets = Triplets::new(rows, Some(n)).unwrap().with_weights(weights).unwrap();
         let mut out = vec![0f64; condensed_len(n)];
-        adds(&triplets, &mut out, &Monitor::new()).unwrap();
+        adds(&triplets, &mut out, None).unwrap();
         assert_eq!(out, naive(&triplets));
     }
 
     #[test]
     fn limits_are_errors() {
         let triplets = Triplets::new(vec![[0, 1, 2]], None).unwrap();
-        assert!(adds(&triplets, &mut [0i32; 2], &Monitor::new()).is_err());
+        assert!(adds(&triplets, &mut [0i32; 2], None).is_err());
         let weighted = triplets.clone().with_weights(vec![0.5]).unwrap();
-        assert!(adds(&weighted, &mut [0i32; 3], &Monitor::new()).is_err());
+        assert!(adds(&weighted, &mut [0i32; 3], None).is_err());
         let monitor = Monitor::new();
         monitor.cancel();
-        assert_eq!(adds(&triplets, &mut [0i32; 3], &monitor), Err(Error::Interrupted));
+        assert_eq!(adds(&triplets, &mut [0i32; 3], Some(&monitor)), Err(Error::Interrupted));
     }
 }

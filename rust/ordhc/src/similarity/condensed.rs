@@ -24,7 +24,12 @@ where
         Triangle::of_pairs(condensed.len())?.n_leaves()
     };
     if out.len() != n * n {
-        return Err(Error::Shape(format!("a matrix of {n} leaves has {} values, not {}", n * n, out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "cells of a square matrix",
+            expected: n * n,
+        });
     }
     const BLOCK: usize = 32;
     let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();

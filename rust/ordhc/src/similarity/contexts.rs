@@ -7,7 +7,7 @@ use super::condensed::condensed_len;
 use super::kernel::{Found, Kernel};
 use super::triangle::Triangle;
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -107,11 +107,11 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     let limit = "weights are too large: divide all by the largest one";
     let what = "the kernel";
     if let Some(i) = diagonal.iter().position(|x| !x.is_finite()) {
-        return Err(Error::BadValue { what, place: format!("[{i}, {i}]"), value: diagonal[i], limit });
+        return Err(Error::BadValue { what, place: Position::Pair(i, i), value: diagonal[i], limit });
     }
     let Some(at) = pairs.iter().position(|x| !x.is_finite()) else { return Ok(()) };
     let (i, j) = Triangle::new(n).pair(at);
-    Err(Error::BadValue { what, place: format!("[{i}, {j}]"), value: pairs[at], limit })
+    Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
 /// The answers whose context is in `range`, gathered by context.

@@ -22,25 +22,36 @@ pub struct Kernel {
     pub diagonal: Vec<f64>,
 }
 
+/// What values of [`mulk3`] are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Normalization {
+    /// Nothing: they are sums over pairs.
+    Raw,
+    /// The numbers of pairs that were answered for the two anchors, as means are.
+    ByAnswers,
+}
+
 /// MulK3, Kendall's kernel of triplets: K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j).
 ///
 /// x(i;k,l) is the weight of "i is closer to k than to l" minus that of the opposite, c_i the number
-/// of distinct pairs that were answered for anchor i; c_i = 0 gives 0. Without `normalize` the
-/// denominator is left out (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg
+/// of distinct pairs that were answered for anchor i; c_i = 0 gives 0. [`Normalization::Raw`] leaves the
+/// denominator out (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg
 /// 2019, equation 8).
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, similarity::mulk3};
+/// use ordhc::{Triplets, similarity::{Normalization, mulk3}};
 ///
 /// let triplets = Triplets::new(vec![[0, 2, 3], [1, 2, 3], [0, 1, 3]], None)?;
-/// let kernel = mulk3(&triplets, false, &Monitor::new())?;
+/// let kernel = mulk3(&triplets, Normalization::Raw, None)?;
 /// assert_eq!((kernel.pairs[0], kernel.diagonal[0]), (1.0, 2.0));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monitor: Option<&Monitor>) -> Result<Kernel> {
+    watched!(monitor);
     let n = triplets.n_leaves();
     let found = match dense_kernel::mulk3(triplets, monitor)? {
         Some(found) => found,
@@ -57,7 +68,7 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) 
         }
     };
     let Found { mut kernel, answered } = found;
-    if normalize {
+    if normalization == Normalization::ByAnswers {
         let scale = |count: u64| if count == 0 { 0.0 } else { 1.0 / (count as f64).sqrt() };
         let scales: Vec<f64> = answered.iter().map(|&count| scale(count)).collect();
         let mut at = 0;
@@ -82,14 +93,15 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalize: bool, monitor: &Monitor) 
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Monitor, Quadruplets, similarity::mulk4};
+/// use ordhc::{Quadruplets, similarity::mulk4};
 ///
 /// // {0, 4} and {1, 4} are both closer than {2, 3}: leaves 0 and 1 agree once.
 /// let quadruplets = Quadruplets::new(vec![[0, 4, 2, 3], [1, 4, 3, 2]], None)?;
-/// assert_eq!(mulk4(&quadruplets, &Monitor::new())?.pairs[0], 1.0);
+/// assert_eq!(mulk4(&quadruplets, None)?.pairs[0], 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: &Monitor) -> Result<Kernel> {
+pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Result<Kernel> {
+    watched!(monitor);
     let n = quadruplets.n_leaves();
     let pair = |a: usize, b: usize| Triangle::new(n).index(a, b) as u64;
     let say = |row: &[i32; 4]| {
@@ -159,9 +171,9 @@ mod tests {
             if let Some(weights) = weights {
                 data = data.with_weights(weights).unwrap();
             }
-            let found = mulk3(&data, false, &Monitor::new()).unwrap();
+            let found = mulk3(&data, Normalization::Raw, None).unwrap();
             prop_assert!(close(&found.pairs, &raw.pairs) && close(&found.diagonal, &raw.diagonal));
-            let normal = mulk3(&data, true, &Monitor::new()).unwrap();
+            let normal = mulk3(&data, Normalization::ByAnswers, None).unwrap();
             for i in 0..6 {
                 for j in i + 1..6 {
                     let at = Triangle::new(6).index(i, j);

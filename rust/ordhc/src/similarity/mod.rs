@@ -10,6 +10,6 @@ mod triangle;
 
 pub use adds::{Cell, adds};
 pub use condensed::{condensed_len, square_from_condensed};
-pub use kernel::{Kernel, mulk3, mulk4};
+pub use kernel::{Kernel, Normalization, mulk3, mulk4};
 pub use sparse_adds::sparse_adds;
 pub use triangle::Triangle;

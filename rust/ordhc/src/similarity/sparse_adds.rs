@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::agglomerate::{Pair, SparsePairs};
 use crate::comparison::Comparisons;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -20,14 +20,15 @@ use crate::sorting::sort_by_key;
 /// Weights whose sums are not finite; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, similarity::sparse_adds};
+/// use ordhc::{Triplets, similarity::sparse_adds};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [2, 1, 0]], None)?;
-/// let pairs = sparse_adds(&triplets, &Monitor::new())?;
-/// assert_eq!(pairs.to_csr(&Monitor::new())?, (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
+/// let pairs = sparse_adds(&triplets, None)?;
+/// assert_eq!(pairs.to_csr(None)?, (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![2.0, -2.0, 2.0, -2.0]));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: &Monitor) -> Result<SparsePairs> {
+pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Option<&Monitor>) -> Result<SparsePairs> {
+    watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
     monitor.start(threads as u64);
@@ -113,9 +114,9 @@ fn weighted<const K: usize>(
     let same = |a: &(u64, u64, f64), b: &(u64, u64, f64)| a.0 == b.0;
     let wrong = |updates: &&[(u64, u64, f64)]| !total(updates).is_finite();
     if let Some(updates) = updates.chunk_by(same).find(wrong) {
-        let (i, j) = (updates[0].0 >> 32, updates[0].0 as u32);
+        let (i, j) = ((updates[0].0 >> 32) as usize, updates[0].0 as u32 as usize);
         let limit = "weights are too large: divide all by the largest one";
-        let place = format!("[{i}, {j}]");
+        let place = Position::Pair(i, j);
         return Err(Error::BadValue { what: "the similarity", place, value: total(updates), limit });
     }
     let sum = |updates: &[(u64, u64, f64)]| pair(updates[0].0, total(updates));
@@ -134,9 +135,8 @@ mod tests {
     fn check(triplets: &Triplets<'_>) {
         let n = triplets.n_leaves();
         let mut expected = vec![0.0; condensed_len(n)];
-        adds(triplets, &mut expected, &Monitor::new()).unwrap();
-        let (starts, columns, values) =
-            sparse_adds(triplets, &Monitor::new()).unwrap().to_csr(&Monitor::new()).unwrap();
+        adds(triplets, &mut expected, None).unwrap();
+        let (starts, columns, values) = sparse_adds(triplets, None).unwrap().to_csr(None).unwrap();
         let mut found = vec![0.0; condensed_len(n)];
         for row in 0..n {
             for at in starts[row] as usize..starts[row + 1] as usize {

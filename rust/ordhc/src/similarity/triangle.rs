@@ -37,7 +37,7 @@ impl Triangle {
             return Ok(Self { n });
         }
         let below = n.saturating_sub(1);
-        Err(Error::Shape(format!(
+        Err(Error::Argument(format!(
             "a condensed vector has n(n-1)/2 values; {n_pairs} is no such number (n = {below} would have {}, n = {n} {})",
             of(below),
             of(n)

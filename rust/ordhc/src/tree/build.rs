@@ -15,21 +15,22 @@ use crate::union_find::UnionFind;
 /// dissimilarities: the number of levels below. Triplets of weight 0 say nothing.
 ///
 /// # Errors
-/// [`Error::Argument`] with a small set of triplets (none of which can be left out) that no tree
+/// [`Error::Leaves`] with a small set of triplets (none of which can be left out) that no tree
 /// satisfies; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::{Monitor, Triplets, tree::build};
+/// use ordhc::{Triplets, tree::build};
 ///
 /// let triplets = Triplets::new(vec![[0, 1, 2], [2, 3, 0]], None)?;
-/// assert_eq!(build(&triplets, &Monitor::new())?.to_newick_topology(), "((0,1),(2,3));");
+/// assert_eq!(build(&triplets, None)?.newick().to_string(), "((0,1),(2,3));");
 ///
 /// let circle = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [3, 4, 5]], None)?;
-/// let error = build(&circle, &Monitor::new()).unwrap_err().to_string();
-/// assert!(error.contains("(0, 1, 2), (1, 2, 0)"));
+/// let error = build(&circle, None).unwrap_err().to_string();
+/// assert!(error.contains("(0, 1, 2) and (1, 2, 0)"));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = triplets.n_leaves();
     let counts = |at: usize| triplets.weights().is_none_or(|weights| weights[at] > 0.0);
     let mut rows: Vec<[u32; 3]> = Vec::with_capacity(triplets.len());
@@ -56,12 +57,9 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Dendrog
         }
         Err(inconsistent) => {
             let smallest = minimal(inconsistent, monitor)?;
-            let shown: Vec<String> = smallest.iter().map(|[i, j, k]| format!("({i}, {j}, {k})")).collect();
-            Err(Error::Argument(format!(
-                "no tree satisfies these {} triplets (anchor, near, far): {}",
-                shown.len(),
-                shown.join(", ")
-            )))
+            let before = format!("no tree satisfies these {} triplets (anchor, near, far): ", smallest.len());
+            let leaves = smallest.iter().map(|triplet| triplet.map(|leaf| leaf as usize).to_vec()).collect();
+            Err(Error::Leaves { before, leaves, after: String::new() })
         }
     }
 }
@@ -152,8 +150,8 @@ mod tests {
 
     fn text(rows: Vec<[i32; 3]>, n: usize) -> String {
         let triplets = Comparisons::<3>::new(rows, Some(n)).unwrap();
-        match build(&triplets, &Monitor::new()) {
-            Ok(tree) => tree.to_newick_topology(),
+        match build(&triplets, None) {
+            Ok(tree) => tree.newick().to_string(),
             Err(error) => error.to_string(),
         }
     }
@@ -163,14 +161,14 @@ mod tests {
         assert_eq!(text(vec![], 1), "0;");
         assert_eq!(text(vec![], 2), "(0,1);");
         assert_eq!(text(vec![[0, 1, 2], [0, 2, 3], [0, 3, 4]], 5), "(4,(3,(2,(0,1))));");
-        let tree = build(&Comparisons::<3>::new(vec![[0, 3, 1]], Some(4)).unwrap(), &Monitor::new()).unwrap();
+        let tree = build(&Comparisons::<3>::new(vec![[0, 3, 1]], Some(4)).unwrap(), None).unwrap();
         assert_eq!((tree.sizes(), tree.heights()), (&[2, 3, 4][..], &[1.0, 2.0, 2.0][..]));
     }
 
     #[test]
     fn inconsistent_triplets_are_shown() {
         let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
-        assert!(shown.ends_with("(0, 1, 2), (0, 2, 1)"), "{shown}");
+        assert!(shown.ends_with("(0, 1, 2) and (0, 2, 1)"), "{shown}");
         // Three that are inconsistent together, any two of which are not.
         let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
         assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");

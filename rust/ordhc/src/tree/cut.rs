@@ -13,14 +13,16 @@ impl Dendrogram {
     /// `n_clusters` outside `1..=n_leaves`.
     ///
     /// ```
-    /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], true)?;
+    /// use ordhc::Kind;
+    ///
+    /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], Kind::Dissimilarity)?;
     /// assert_eq!(tree.cut_clusters(2)?, [0, 0, 1]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn cut_clusters(&self, n_clusters: usize) -> Result<Vec<u32>> {
         let n = self.n_leaves();
         if n_clusters == 0 || n_clusters > n {
-            return Err(Error::Argument(format!("n_clusters = {n_clusters} is outside 1..={n} (n_leaves = {n})")));
+            return Err(Error::out_of_range("n_clusters", n_clusters, format!("1..={n} (n_leaves = {n})")));
         }
         let kept = n - n_clusters;
         Ok(self.labels((0..n - 1).map(|merge| merge < kept)))
@@ -78,10 +80,11 @@ impl Dendrogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
 
     #[test]
     fn cuts_go_by_merge_order() {
-        let tree = Dendrogram::new(vec![[2, 3], [0, 1], [4, 5]], vec![1.0, 1.0, 1.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[2, 3], [0, 1], [4, 5]], vec![1.0, 1.0, 1.0], Kind::Dissimilarity).unwrap();
         assert_eq!(tree.cut_clusters(1).unwrap(), [0, 0, 0, 0]);
         assert_eq!(tree.cut_clusters(2).unwrap(), [0, 0, 1, 1]);
         assert_eq!(tree.cut_clusters(3).unwrap(), [0, 1, 2, 2]);
@@ -92,13 +95,13 @@ mod tests {
 
     #[test]
     fn heights_cut_in_their_own_sense() {
-        let up = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let up = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         assert_eq!(up.cut_height(1.0).unwrap(), [0, 0, 1]);
         assert_eq!(up.cut_height(0.5).unwrap(), [0, 1, 2]);
-        let down = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], false).unwrap();
+        let down = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity).unwrap();
         assert_eq!(down.cut_height(2.0).unwrap(), [0, 0, 1]);
         assert_eq!(down.cut_height(1.0).unwrap(), [0, 0, 0]);
-        let inverted = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], true).unwrap();
+        let inverted = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Dissimilarity).unwrap();
         assert_eq!(inverted.cut_height(1.5).unwrap(), [0, 1, 2]);
         assert!(inverted.cut_height(f64::NAN).is_err());
     }

@@ -1,21 +1,22 @@
 //! Ordered merges with heights.
 
 use super::raw::RawMerge;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::kind::Kind;
 
 /// A dendrogram: the merges of `n` leaves into one cluster, in order, with their heights.
 ///
 /// Clusters are labelled as SciPy labels them: leaves are `0..n`, merge `k` makes cluster `n + k`.
 /// Heights are similarities or dissimilarities at the merge, see
-/// [`is_dissimilarity`](Dendrogram::is_dissimilarity).
+/// [`kind`](Dendrogram::kind).
 ///
 /// ```
-/// use ordhc::Dendrogram;
+/// use ordhc::{Dendrogram, Kind};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], Kind::Dissimilarity)?;
 /// assert_eq!(tree.n_leaves(), 3);
 /// assert_eq!(tree.sizes(), [2, 3]);
-/// assert_eq!(tree.to_newick_topology(), "(2,(0,1));");
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +24,7 @@ pub struct Dendrogram {
     merges: Vec<[u32; 2]>,
     heights: Vec<f64>,
     sizes: Vec<u32>,
-    dissimilarity: bool,
+    kind: Kind,
 }
 
 impl Dendrogram {
@@ -31,14 +32,12 @@ impl Dendrogram {
     ///
     /// # Errors
     /// The merge that isn't possible; a height that is not finite.
-    pub fn new(merges: Vec<[u32; 2]>, heights: Vec<f64>, dissimilarity: bool) -> Result<Self> {
+    pub fn new(merges: Vec<[u32; 2]>, heights: Vec<f64>, kind: Kind) -> Result<Self> {
         let n = merges.len() + 1;
         if heights.len() != merges.len() {
-            return Err(Error::Shape(format!("{} heights for {} merges", heights.len(), merges.len())));
+            return Err(Error::Length { what: "heights", found: heights.len(), of: "merges", expected: merges.len() });
         }
-        if n > i32::MAX as usize {
-            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
-        }
+        check_n_leaves(n)?;
         let mut used = vec![false; n + merges.len()];
         let mut sizes: Vec<u32> = Vec::with_capacity(merges.len());
         for (k, pair) in merges.iter().enumerate() {
@@ -60,10 +59,10 @@ impl Dendrogram {
         }
         if let Some(k) = heights.iter().position(|h| !h.is_finite()) {
             let limit = "heights must be finite";
-            return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value: heights[k], limit });
+            return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value: heights[k], limit });
         }
         let merges = merges.into_iter().map(|[a, b]| [a.min(b), a.max(b)]).collect();
-        Ok(Self { merges, heights, sizes, dissimilarity })
+        Ok(Self { merges, heights, sizes, kind })
     }
 
     /// From merges of clusters named by their smallest leaves, in order.
@@ -77,7 +76,7 @@ impl Dendrogram {
         if merges.len() + 1 != n {
             return Err(Error::Argument(format!("{} merges do not join {n} leaves", merges.len())));
         }
-        Self::new(merges, raw.iter().map(|merge| merge.similarity).collect(), false)
+        Self::new(merges, raw.iter().map(|merge| merge.similarity).collect(), Kind::Similarity)
     }
 
     /// Makes similarities at merges never increase, where only rounding made them do so.
@@ -91,7 +90,7 @@ impl Dendrogram {
     pub(crate) fn map_heights(mut self, dissimilarity: bool, map: impl Fn(f64) -> f64) -> Self {
         // Negation turns 0 into -0; adding 0 turns it back.
         self.heights.iter_mut().for_each(|height| *height = map(*height) + 0.0);
-        self.dissimilarity = dissimilarity;
+        self.kind = Kind::of(dissimilarity);
         self
     }
 
@@ -116,8 +115,12 @@ impl Dendrogram {
     }
 
     /// Whether heights are dissimilarities (they grow towards the root) or similarities.
-    pub fn is_dissimilarity(&self) -> bool {
-        self.dissimilarity
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) fn is_dissimilarity(&self) -> bool {
+        self.kind.is_dissimilarity()
     }
 
     /// Whether no merge is closer than the merges it builds on (there are no inversions).
@@ -125,7 +128,7 @@ impl Dendrogram {
         let n = self.n_leaves();
         self.merges.iter().zip(&self.heights).all(|(pair, &height)| {
             pair.iter().filter_map(|&part| (part as usize).checked_sub(n)).all(|part| {
-                if self.dissimilarity { self.heights[part] <= height } else { self.heights[part] >= height }
+                if self.is_dissimilarity() { self.heights[part] <= height } else { self.heights[part] >= height }
             })
         })
     }
@@ -169,7 +172,7 @@ impl Dendrogram {
         }
         let name = |label: u32| leaves.get(label as usize).copied().unwrap_or(label);
         let merges = self.merges.iter().map(|&[a, b]| [name(a), name(b)]).collect();
-        Self::new(merges, self.heights.clone(), self.dissimilarity)
+        Self::new(merges, self.heights.clone(), self.kind)
     }
 }
 
@@ -181,25 +184,25 @@ mod tests {
     fn impossible_merges_are_named() {
         let message = |merges: Vec<[u32; 2]>| {
             let heights = vec![0.0; merges.len()];
-            Dendrogram::new(merges, heights, true).unwrap_err().to_string()
+            Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap_err().to_string()
         };
         assert!(message(vec![[0, 1], [0, 3]]).contains("merge 1: cluster 0 is merged a second time"));
         assert!(message(vec![[0, 3], [1, 2]]).contains("merge 0: cluster 3 is not made yet"));
         assert!(message(vec![[0, 0]]).contains("second time"));
-        assert!(Dendrogram::new(vec![[0, 1]], vec![f64::NAN], true).is_err());
-        assert!(Dendrogram::new(vec![[0, 1]], vec![], true).is_err());
+        assert!(Dendrogram::new(vec![[0, 1]], vec![f64::NAN], Kind::Dissimilarity).is_err());
+        assert!(Dendrogram::new(vec![[0, 1]], vec![], Kind::Dissimilarity).is_err());
     }
 
     #[test]
     fn one_leaf_is_a_tree() {
-        let tree = Dendrogram::new(vec![], vec![], false).unwrap();
+        let tree = Dendrogram::new(vec![], vec![], Kind::Similarity).unwrap();
         assert_eq!((tree.n_leaves(), tree.leaf_order()), (1, vec![0]));
-        assert_eq!(tree.to_newick_topology(), "0;");
+        assert_eq!(tree.newick().to_string(), "0;");
     }
 
     #[test]
     fn renaming_and_order() {
-        let tree = Dendrogram::new(vec![[1, 2], [0, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[1, 2], [0, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let renamed = tree.relabel(&[2, 0, 1]).unwrap();
         assert_eq!(renamed.merges(), [[0, 1], [2, 3]]);
         assert_eq!(renamed.leaf_order(), [2, 0, 1]);
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn inversions_are_seen() {
-        assert!(!Dendrogram::new(vec![[1, 2], [0, 3]], vec![2.0, 1.0], true).unwrap().is_monotone());
-        assert!(Dendrogram::new(vec![[1, 2], [0, 3]], vec![2.0, 1.0], false).unwrap().is_monotone());
+        assert!(!Dendrogram::new(vec![[1, 2], [0, 3]], vec![2.0, 1.0], Kind::Dissimilarity).unwrap().is_monotone());
+        assert!(Dendrogram::new(vec![[1, 2], [0, 3]], vec![2.0, 1.0], Kind::Similarity).unwrap().is_monotone());
     }
 }

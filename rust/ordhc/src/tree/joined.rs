@@ -2,6 +2,7 @@
 
 use super::Dendrogram;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 
 impl Dendrogram {
     /// Checks marks of merges that are part of the node of the merge above: it stands at the same height.
@@ -11,7 +12,12 @@ impl Dendrogram {
     pub fn check_joined(&self, joined: &[bool]) -> Result<()> {
         let (n, m) = (self.n_leaves(), self.merges().len());
         if joined.len() != m {
-            return Err(Error::Shape(format!("{} marks of joined merges for {n} leaves", joined.len())));
+            return Err(Error::Length {
+                what: "marks of joined merges",
+                found: joined.len(),
+                of: "merges",
+                expected: m,
+            });
         }
         if joined.last() == Some(&true) {
             return Err(Error::Argument(format!("merge {} is the last one: it can't be joined with another", m - 1)));
@@ -38,7 +44,9 @@ impl Dendrogram {
     /// As [`check_joined`](Self::check_joined).
     ///
     /// ```
-    /// let tree = ordhc::Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.0, 1.0], true)?;
+    /// use ordhc::Kind;
+    ///
+    /// let tree = ordhc::Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.0, 1.0], Kind::Dissimilarity)?;
     /// assert_eq!(tree.in_order_of_children(&[true, false])?.merges(), [[0, 1], [2, 3]]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
@@ -65,7 +73,7 @@ impl Dendrogram {
             children.sort_unstable();
             join(n, numbers, children, &mut merges);
         }
-        Self::new(merges, self.heights().to_vec(), self.is_dissimilarity())
+        Self::new(merges, self.heights().to_vec(), Kind::of(self.is_dissimilarity()))
     }
 }
 
@@ -85,23 +93,23 @@ mod tests {
 
     #[test]
     fn marks_must_fit() {
-        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], true).unwrap();
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         for (marks, part) in [
             (vec![true, false], "merge 0 is joined with merge 1, but stands at 1, not at 2"),
             (vec![false, true], "merge 1 is the last one"),
-            (vec![false], "1 marks of joined merges for 3 leaves"),
+            (vec![false], "1 marks of joined merges for 2 merges"),
         ] {
             let message = tree.check_joined(&marks).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");
         }
-        assert!(Dendrogram::new(vec![], vec![], true).unwrap().check_joined(&[]).is_ok());
+        assert!(Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap().check_joined(&[]).is_ok());
     }
 
     #[test]
     fn ways_to_cut_a_node_are_one() {
         let one = |merges: Vec<[u32; 2]>, joined: &[bool]| {
             let heights = vec![1.0; merges.len()];
-            Dendrogram::new(merges, heights, true).unwrap().in_order_of_children(joined).unwrap()
+            Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap().in_order_of_children(joined).unwrap()
         };
         let chain = one(vec![[2, 3], [1, 4], [0, 5]], &[true, true, false]);
         let pairs = one(vec![[0, 2], [1, 3], [4, 5]], &[true, true, false]);

@@ -10,9 +10,9 @@ use super::dendrogram::Dendrogram;
 /// to build, O(1) a question).
 ///
 /// ```
-/// use ordhc::{Dendrogram, tree::LcaSizes};
+/// use ordhc::{Dendrogram, Kind, tree::LcaSizes};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], true)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], Kind::Dissimilarity)?;
 /// let lca = LcaSizes::new(&tree);
 /// assert_eq!((lca.size(0, 1), lca.size(1, 2), lca.size(2, 2)), (2, 3, 1));
 /// # Ok::<(), ordhc::Error>(())
@@ -74,6 +74,7 @@ pub(crate) fn merges_in_gaps(tree: &Dendrogram, places: &[u32]) -> (Vec<u32>, Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
 
     #[test]
     fn every_pair_of_some_trees() {
@@ -86,7 +87,7 @@ mod tests {
         ];
         for merges in trees {
             let heights = vec![0.0; merges.len()];
-            let tree = Dendrogram::new(merges, heights, true).unwrap();
+            let tree = Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap();
             let lca = LcaSizes::new(&tree);
             let n = tree.n_leaves();
             let mut members: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();

@@ -1,7 +1,7 @@
 //! Flat clusters to start from.
 
 use super::raw::RawMerge;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_n_leaves};
 
 /// A partition of the leaves into clusters, which are numbered by their smallest leaves.
 ///
@@ -25,9 +25,7 @@ impl Partition {
     /// # Errors
     /// No leaves.
     pub fn new(labels: &[i64]) -> Result<Self> {
-        if labels.is_empty() {
-            return Err(Error::Shape("a partition of 0 leaves".into()));
-        }
+        check_n_leaves(labels.len())?;
         let mut number = std::collections::HashMap::new();
         let mut clusters: Vec<Vec<usize>> = Vec::new();
         let mut cluster_of = Vec::with_capacity(labels.len());
@@ -70,7 +68,12 @@ impl Partition {
     /// Fails unless the partition is one of `n_leaves` leaves.
     pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
         if self.n_leaves() != n_leaves {
-            return Err(Error::Shape(format!("initial clusters of {} leaves for {n_leaves} leaves", self.n_leaves())));
+            return Err(Error::Length {
+                what: "labels of initial clusters",
+                found: self.n_leaves(),
+                of: "leaves",
+                expected: n_leaves,
+            });
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::Dendrogram;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 
 impl Dendrogram {
     /// The tree over `n` leaves of which this one has `leaves`: its leaf `i` is `leaves[i]`. All others
@@ -11,11 +12,11 @@ impl Dendrogram {
     /// `leaves` that aren't ascending and below `n`, or aren't as many as the tree's.
     ///
     /// ```
-    /// use ordhc::Dendrogram;
+    /// use ordhc::{Dendrogram, Kind};
     ///
-    /// let tree = Dendrogram::new(vec![[0, 1]], vec![2.0], false)?;
+    /// let tree = Dendrogram::new(vec![[0, 1]], vec![2.0], Kind::Similarity)?;
     /// let whole = tree.with_rest(&[1, 3], 4)?;
-    /// assert_eq!(whole.to_newick_topology(), "(2,(0,(1,3)));");
+    /// assert_eq!(whole.newick().to_string(), "(2,(0,(1,3)));");
     /// assert_eq!(whole.heights(), [2.0, 2.0, 2.0]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
@@ -39,6 +40,6 @@ impl Dendrogram {
                 heights.push(heights.last().copied().unwrap_or(0.0));
             }
         }
-        Self::new(merges, heights, self.is_dissimilarity())
+        Self::new(merges, heights, Kind::of(self.is_dissimilarity()))
     }
 }

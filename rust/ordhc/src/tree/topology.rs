@@ -4,6 +4,20 @@ use super::Dendrogram;
 use crate::error::Result;
 use crate::memory;
 
+/// What becomes of a merge and the merges right within it that stand at the same height.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// Each is a node of its own.
+    Apart,
+    /// They are one node of more than two children.
+    Joined,
+}
+
+named!(Ties, "ties", {
+    "apart": Self::Apart => Self::Apart,
+    "joined": Self::Joined => Self::Joined,
+});
+
 /// A rooted tree over leaves `0..n`: nodes `0..n` are the leaves, inner nodes follow, children before
 /// parents, the root last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +30,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The tree of a dendrogram, nodes numbered as its clusters; with `join_ties` a merge and the merges
-    /// right within it that stand at the same height become one node of more than two children.
-    pub fn of(tree: &Dendrogram, join_ties: bool) -> Self {
+    /// The tree of a dendrogram, nodes numbered as its clusters.
+    pub fn of(tree: &Dendrogram, ties: Ties) -> Self {
         let n = tree.n_leaves();
         let (merges, heights) = (tree.merges(), tree.heights());
         // By merge: the topmost merge of its node.
@@ -28,7 +41,7 @@ impl Topology {
             for &part in pair {
                 above[part as usize] = top[at];
                 if let Some(merge) = (part as usize).checked_sub(n)
-                    && join_ties
+                    && ties == Ties::Joined
                     && heights[merge] == heights[at]
                 {
                     top[merge] = top[at];
@@ -54,10 +67,10 @@ impl Topology {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub fn try_of(tree: &Dendrogram, join_ties: bool) -> Result<Self> {
+    pub fn try_of(tree: &Dendrogram, ties: Ties) -> Result<Self> {
         // At most two nodes a leaf, with what is needed on the way and for heavy paths.
         memory::check("the nodes of a tree", 88 * tree.n_leaves() as u64)?;
-        Ok(Self::of(tree, join_ties))
+        Ok(Self::of(tree, ties))
     }
 
     /// `parent` goes by node, children before parents.
@@ -123,16 +136,18 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
 
     #[test]
     fn ties_join() {
-        let tree = Dendrogram::new(vec![[2, 3], [0, 4], [1, 5], [7, 6]], vec![1.0, 2.0, 1.0, 2.0], true).unwrap();
-        let binary = Topology::of(&tree, false);
+        let tree = Dendrogram::new(vec![[2, 3], [0, 4], [1, 5], [7, 6]], vec![1.0, 2.0, 1.0, 2.0], Kind::Dissimilarity)
+            .unwrap();
+        let binary = Topology::of(&tree, Ties::Apart);
         assert_eq!((binary.n_leaves(), binary.n_nodes(), binary.root()), (5, 9, 8));
         for (merge, pair) in tree.merges().iter().enumerate() {
             assert_eq!(binary.children(5 + merge), pair);
         }
-        let joined = Topology::of(&tree, true);
+        let joined = Topology::of(&tree, Ties::Joined);
         assert_eq!((joined.n_nodes(), joined.sizes()), (7, vec![1, 1, 1, 1, 1, 3, 5]));
         assert_eq!(
             (joined.children(5), joined.children(6), joined.children(4)),
@@ -143,11 +158,14 @@ mod tests {
 
     #[test]
     fn one_leaf_and_stars() {
-        let leaf = Topology::of(&Dendrogram::new(vec![], vec![], true).unwrap(), true);
+        let leaf = Topology::of(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), Ties::Joined);
         assert_eq!((leaf.n_leaves(), leaf.n_nodes(), leaf.root(), leaf.sizes()), (1, 1, 0, vec![1]));
         let n = 100_000;
         let merges = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
-        let star = Topology::of(&Dendrogram::new(merges, vec![0.0; n as usize - 1], true).unwrap(), true);
+        let star = Topology::of(
+            &Dendrogram::new(merges, vec![0.0; n as usize - 1], Kind::Dissimilarity).unwrap(),
+            Ties::Joined,
+        );
         assert_eq!((star.n_nodes(), star.children(n as usize).len()), (n as usize + 1, n as usize));
     }
 }

@@ -1,9 +1,8 @@
 //! How close two vectors are.
 
-use crate::error::{Error, Result};
-
 /// What is computed for two vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Measure {
     /// The Euclidean distance.
     Euclidean,
@@ -15,24 +14,14 @@ pub enum Measure {
     Dot,
 }
 
-impl Measure {
-    /// The measure of this name: `euclidean`, `sqeuclidean`, `manhattan` or `dot`.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "euclidean" => Self::Euclidean,
-            "sqeuclidean" => Self::SquaredEuclidean,
-            "manhattan" => Self::Manhattan,
-            "dot" => Self::Dot,
-            _ => {
-                let known = "euclidean, sqeuclidean, manhattan, dot";
-                return Err(Error::Argument(format!("unknown measure `{name}`; there are {known}")));
-            }
-        })
-    }
+named!(Measure, "measure", {
+    "euclidean": Self::Euclidean => Self::Euclidean,
+    "sqeuclidean": Self::SquaredEuclidean => Self::SquaredEuclidean,
+    "manhattan": Self::Manhattan => Self::Manhattan,
+    "dot": Self::Dot => Self::Dot,
+});
 
+impl Measure {
     /// Whether smaller is closer.
     pub fn is_dissimilarity(self) -> bool {
         self != Self::Dot

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::clusters::dot;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
 use crate::parallel;
 
 /// Numbers in either precision.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Coordinates<'a> {
     /// Double.
     F64(&'a [f64]),
@@ -90,14 +91,9 @@ impl<'a> Vectors<'a> {
     }
 
     fn checked(values: Coordinates<'a>, n: usize, p: usize) -> Result<Self> {
-        if n == 0 {
-            return Err(Error::Shape("0 vectors have no tree; at least one leaf is needed".into()));
-        }
-        if n > i32::MAX as usize {
-            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
-        }
+        check_n_leaves(n)?;
         if n.checked_mul(p) != Some(values.len()) {
-            return Err(Error::Shape(format!(
+            return Err(Error::Argument(format!(
                 "{n} vectors of {p} coordinates have another number of values than {}",
                 values.len()
             )));
@@ -114,7 +110,7 @@ impl<'a> Vectors<'a> {
         if parts.iter().any(|part| !part.2) {
             let all = || values.range(0..values.len()).enumerate();
             let (at, value) = all().find(|(_, x)| !x.is_finite()).expect("one of the values isn't finite");
-            let place = format!("[{}, {}]", at / p, at % p);
+            let place = Position::Coordinate { leaf: at / p, column: at % p };
             let limit = "coordinates must be finite";
             return Err(Error::BadValue { what: "the coordinate", place, value, limit });
         }
@@ -166,9 +162,9 @@ mod tests {
         assert!(Vectors::new(&[1.0; 6], 2, 3).is_ok());
         assert!(Vectors::new(&[1f32; 0], 5, 0).is_ok());
         let message = |values: &[f64], n, p| Vectors::new(values, n, p).unwrap_err().to_string();
-        assert!(message(&[], 0, 3).contains("0 vectors"));
+        assert!(message(&[], 0, 3).contains("n_leaves = 0"));
         assert!(message(&[1.0; 5], 2, 3).contains("2 vectors of 3 coordinates"));
-        assert!(message(&[1.0; 5], usize::MAX, 3).contains("above"));
+        assert!(message(&[1.0; 5], usize::MAX, 3).contains("n_leaves = "));
         assert!(message(&[1.0, f64::INFINITY, 2.0, 3.0], 2, 2).contains("[0, 1] is inf"));
     }
 

@@ -6,7 +6,7 @@ use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuc
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
@@ -23,19 +23,24 @@ const ROWS: usize = 32;
 /// Another length of `out` than n (n - 1) / 2; values that overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Measure, Vectors, distances};
 ///
 /// let vectors = Vectors::new(&[0.0, 0.0, 3.0, 4.0, 0.0, 1.0], 3, 2)?;
 /// let mut out = [0.0; 3];
-/// distances(&vectors, Measure::SquaredEuclidean, &mut out, &Monitor::new())?;
+/// distances(&vectors, Measure::SquaredEuclidean, &mut out, None)?;
 /// assert_eq!(out, [25.0, 1.0, 18.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monitor: &Monitor) -> Result<()> {
+pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monitor: Option<&Monitor>) -> Result<()> {
+    watched!(monitor);
     let n = vectors.n_leaves();
     if out.len() != condensed_len(n) {
-        return Err(Error::Shape(format!("{n} vectors have {} pairs, not {}", condensed_len(n), out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "pairs of leaves",
+            expected: condensed_len(n),
+        });
     }
     match measure {
         Measure::Euclidean => write::<Euclidean>(vectors, out, monitor),
@@ -50,7 +55,7 @@ pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monit
     let Some(at) = parts.into_iter().flatten().next() else { return Ok(()) };
     let (i, j) = Triangle::new(n).pair(at);
     let limit = "the vectors are too large: rescale";
-    Err(Error::BadValue { what: "the value", place: format!("rows {i} and {j}"), value: out[at], limit })
+    Err(Error::BadValue { what: "the value", place: Position::Pair(i, j), value: out[at], limit })
 }
 
 fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor) -> Result<()> {
@@ -116,7 +121,7 @@ mod tests {
             for (measure, degree) in [(Measure::Euclidean, 1), (Measure::SquaredEuclidean, 2), (Measure::Manhattan, 1),
                                       (Measure::Dot, 2)] {
                 let mut out = vec![f64::NAN; n * (n - 1) / 2];
-                distances(&vectors, measure, &mut out, &Monitor::new()).unwrap();
+                distances(&vectors, measure, &mut out, None).unwrap();
                 let mut out = out.into_iter();
                 for i in 0..n {
                     for j in i + 1..n {
@@ -138,16 +143,15 @@ mod tests {
     #[test]
     fn what_cannot_be_is_named() {
         let vectors = Vectors::new(&[1e200, 0.0, -1e200], 3, 1).unwrap();
-        let message = |out: &mut [f64], measure| {
-            distances(&vectors, measure, out, &Monitor::new()).map_err(|error| error.to_string())
-        };
-        assert!(message(&mut [0.0; 2], Measure::Euclidean).unwrap_err().contains("have 3 pairs, not 2"));
+        let message =
+            |out: &mut [f64], measure| distances(&vectors, measure, out, None).map_err(|error| error.to_string());
+        assert!(message(&mut [0.0; 2], Measure::Euclidean).unwrap_err().contains("2 values for 3 pairs"));
         assert!(message(&mut [0.0; 3], Measure::Euclidean).is_ok());
         let error = message(&mut [0.0; 3], Measure::SquaredEuclidean).unwrap_err();
-        assert!(error.contains("rows 0 and 1 is inf"), "{error}");
+        assert!(error.contains("[0, 1] is inf"), "{error}");
         let monitor = Monitor::new();
         monitor.cancel();
-        let stopped = distances(&vectors, Measure::Euclidean, &mut [0.0; 3], &monitor);
+        let stopped = distances(&vectors, Measure::Euclidean, &mut [0.0; 3], Some(&monitor));
         assert_eq!(stopped, Err(Error::Interrupted));
     }
 }

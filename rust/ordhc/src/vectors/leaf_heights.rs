@@ -1,6 +1,6 @@
 //! The heights of leaves.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::tree::Dendrogram;
 
 /// The height of every leaf: that of its merge, or where it is larger, `own`, the leaf's similarity
@@ -13,22 +13,22 @@ use crate::tree::Dendrogram;
 /// Heights that are dissimilarities; another number of values than leaves; one that is not finite.
 ///
 /// ```
-/// use ordhc::{Dendrogram, vectors::leaf_heights};
+/// use ordhc::{Dendrogram, Kind, vectors::leaf_heights};
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![6.0, 1.0], false)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![6.0, 1.0], Kind::Similarity)?;
 /// assert_eq!(leaf_heights(&tree, &[9.0, 4.0, 2.0])?, [9.0, 6.0, 2.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
     let n = tree.n_leaves();
     if own.len() != n {
-        return Err(Error::Shape(format!("{} own similarities for {n} leaves", own.len())));
+        return Err(Error::Length { what: "own similarities", found: own.len(), of: "leaves", expected: n });
     }
     if tree.is_dissimilarity() {
         return Err(Error::Argument("leaf heights need a dendrogram of similarities".into()));
     }
     if let Some(leaf) = own.iter().position(|x| !x.is_finite()) {
-        let (place, limit) = (format!("leaf {leaf}"), "similarities must be finite");
+        let (place, limit) = (Position::Leaf(leaf), "similarities must be finite");
         return Err(Error::BadValue { what: "the own similarity", place, value: own[leaf], limit });
     }
     let mut heights = own.to_vec();
@@ -43,14 +43,17 @@ pub fn leaf_heights(tree: &Dendrogram, own: &[f64]) -> Result<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
 
     #[test]
     fn mistakes_are_errors() {
         let tree = |dissimilarity| Dendrogram::new(vec![[0, 1]], vec![1.0], dissimilarity).unwrap();
-        assert!(leaf_heights(&tree(false), &[1.0]).unwrap_err().to_string().contains("1 own similarities for 2"));
-        assert!(leaf_heights(&tree(true), &[1.0; 2]).unwrap_err().to_string().contains("similarities"));
-        let error = leaf_heights(&tree(false), &[1.0, f64::NAN]).unwrap_err();
+        assert!(
+            leaf_heights(&tree(Kind::Similarity), &[1.0]).unwrap_err().to_string().contains("1 own similarities for 2")
+        );
+        assert!(leaf_heights(&tree(Kind::Dissimilarity), &[1.0; 2]).unwrap_err().to_string().contains("similarities"));
+        let error = leaf_heights(&tree(Kind::Similarity), &[1.0, f64::NAN]).unwrap_err();
         assert!(error.to_string().contains("leaf 1 is NaN"));
-        assert_eq!(leaf_heights(&Dendrogram::new(vec![], vec![], false).unwrap(), &[3.0]).unwrap(), [3.0]);
+        assert_eq!(leaf_heights(&Dendrogram::new(vec![], vec![], Kind::Similarity).unwrap(), &[3.0]).unwrap(), [3.0]);
     }
 }

@@ -21,19 +21,18 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf): values of the same
 /// [`Tolerance::key`], which are rounded, as those of a matrix of dot products are, but otherwise. For whole numbers whose sums are exact, the tree is that of
-/// [`agglomerate`](crate::agglomerate::agglomerate) with all its ties.
+/// [`Agglomeration`](crate::agglomerate::Agglomeration) with all its ties.
 ///
 /// # Errors
 /// Initial clusters of another number of leaves; a `scale` that isn't positive and finite; heights that
 /// overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Vectors, mean_dot_linkage};
 ///
 /// let vectors = Vectors::new(&[3.0, 0.0, 2.0, 0.0, 0.0, 4.0, 1.0, 2.0], 4, 2)?;
-/// let tree = mean_dot_linkage(&vectors, 1.0, None, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "((2,3),(0,1));");
+/// let tree = mean_dot_linkage(&vectors, 1.0, None, None)?;
+/// assert_eq!(tree.newick().to_string(), "((2,3),(0,1));");
 /// assert_eq!(tree.heights(), [8.0, 6.0, 1.25]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -41,12 +40,13 @@ pub fn mean_dot_linkage(
     vectors: &Vectors<'_>,
     scale: f64,
     initial: Option<&Partition>,
-    monitor: &Monitor,
+    monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = vectors.n_leaves();
     initial.map_or(Ok(()), |initial| initial.check(n))?;
     if !(scale > 0.0 && scale.is_finite()) {
-        return Err(Error::Argument(format!("scale is {scale}: it must be positive and finite")));
+        return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
     }
     let unit = Unit::below_one(vectors.largest());
     let (p, sums) = (vectors.n_coordinates(), vectors.sums_are_exact());

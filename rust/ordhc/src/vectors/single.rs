@@ -8,7 +8,7 @@ use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
 use crate::agglomerate::merges_along;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, RawMerge};
@@ -23,18 +23,23 @@ use crate::tree::{Dendrogram, RawMerge};
 /// [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Measure, Vectors, single_linkage};
 ///
 /// let vectors = Vectors::new(&[0.0, 0.0, 3.0, 4.0, 0.0, 1.0], 3, 2)?;
-/// let tree = single_linkage(&vectors, Measure::Manhattan, 1.0, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "(1,(0,2));");
+/// let tree = single_linkage(&vectors, Measure::Manhattan, 1.0, None)?;
+/// assert_eq!(tree.newick().to_string(), "(1,(0,2));");
 /// assert_eq!(tree.heights(), [1.0, 6.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn single_linkage(vectors: &Vectors<'_>, measure: Measure, scale: f64, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn single_linkage(
+    vectors: &Vectors<'_>,
+    measure: Measure,
+    scale: f64,
+    monitor: Option<&Monitor>,
+) -> Result<Dendrogram> {
+    watched!(monitor);
     if !(scale > 0.0 && scale.is_finite()) {
-        return Err(Error::Argument(format!("scale is {scale}: it must be positive and finite")));
+        return Err(Error::out_of_range("scale", scale, "the positive, finite numbers"));
     }
     monitor.start((vectors.n_leaves() * vectors.n_leaves() / 2) as u64);
     let parts = parallel::ranges(vectors.n_leaves(), GRAIN / vectors.n_coordinates().max(1) + 1).len();
@@ -51,7 +56,7 @@ pub fn single_linkage(vectors: &Vectors<'_>, measure: Measure, scale: f64, monit
     if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
         let limit = "the vectors are too large: rescale";
         let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value, limit });
+        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
     }
     Ok(tree.map_heights(measure.is_dissimilarity(), height))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sparse_rows::SparseRows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -21,25 +21,30 @@ use crate::similarity::{Cell, Triangle, condensed_len};
 /// memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{SparseRows, sparse_gram};
 ///
 /// // (1, 0, 0), (3, 0, 4), (0, 0, 2)
 /// let rows = SparseRows::new(&[0, 1, 3, 4], &[0, 0, 2, 2], &[1.0, 3.0, 4.0, 2.0], 3, 3)?;
 /// let mut pairs = [0.0; 3]; // (0,1), (0,2), (1,2)
-/// let diagonal = sparse_gram(&rows, &mut pairs, &Monitor::new())?;
+/// let diagonal = sparse_gram(&rows, &mut pairs, None)?;
 /// assert_eq!((pairs, diagonal), ([3.0, 0.0, 8.0], vec![1.0, 25.0, 4.0]));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn sparse_gram<I, V, T>(rows: &SparseRows<'_, I, V>, out: &mut [T], monitor: &Monitor) -> Result<Vec<f64>>
+pub fn sparse_gram<I, V, T>(rows: &SparseRows<'_, I, V>, out: &mut [T], monitor: Option<&Monitor>) -> Result<Vec<f64>>
 where
     I: Copy + Sync + Into<i64>,
     V: Copy + Sync + Send + Into<f64>,
     T: Cell,
 {
+    watched!(monitor);
     let n = rows.n_leaves();
     if out.len() != condensed_len(n) {
-        return Err(Error::Shape(format!("{n} leaves have {} pairs, not {}", condensed_len(n), out.len())));
+        return Err(Error::Length {
+            what: "values",
+            found: out.len(),
+            of: "pairs of leaves",
+            expected: condensed_len(n),
+        });
     }
     if T::from_weight(0.5).is_none() {
         return Err(Error::Argument("dot products need a floating-point similarity".into()));
@@ -63,7 +68,7 @@ where
 
 fn overflow(i: usize, j: usize, value: f64) -> Error {
     let limit = "it overflows; rescale the rows";
-    Error::BadValue { what: "the dot product", place: format!("[{i}, {j}]"), value, limit }
+    Error::BadValue { what: "the dot product", place: Position::Pair(i, j), value, limit }
 }
 
 /// By column: the rows that have it, ascending, with their values.

@@ -1,6 +1,6 @@
 //! Sparse vectors, checked.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
 
 /// One sparse vector per leaf: n rows of p numbers in compressed rows (CSR), all finite.
 ///
@@ -31,28 +31,38 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
     /// Row pointers of another number than n + 1, that don't begin with 0, fall, or don't end with the
     /// number of values; a column outside the p ones or twice in a row; a value that is NaN or infinite.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [V], n: usize, p: usize) -> Result<Self> {
-        if n > i32::MAX as usize {
-            return Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX)));
+        if n > 0 {
+            check_n_leaves(n)?;
         }
         if p > i32::MAX as usize {
-            return Err(Error::Argument(format!("{p} columns are above {}", i32::MAX)));
+            return Err(Error::out_of_range("the number of columns", p, format!("0..={}", i32::MAX)));
         }
         if indptr.len() != n + 1 {
-            return Err(Error::Shape(format!("{n} sparse rows have {} row pointers, not {}", n + 1, indptr.len())));
+            return Err(Error::Length {
+                what: "row pointers",
+                found: indptr.len(),
+                of: "starts and the end of rows",
+                expected: n + 1,
+            });
         }
         if indices.len() != values.len() {
-            return Err(Error::Shape(format!("{} column indices for {} values", indices.len(), values.len())));
+            return Err(Error::Length {
+                what: "column indices",
+                found: indices.len(),
+                of: "values",
+                expected: values.len(),
+            });
         }
         let pointer = |at: usize| -> i64 { indptr[at].into() };
         if pointer(0) != 0 {
-            return Err(Error::Shape(format!("row pointer 0 is {}, not 0", pointer(0))));
+            return Err(Error::Argument(format!("row pointer 0 is {}, not 0", pointer(0))));
         }
         if let Some(i) = (0..n).find(|&i| pointer(i + 1) < pointer(i)) {
             let (before, after) = (pointer(i), pointer(i + 1));
-            return Err(Error::Shape(format!("row pointer {} is {after}, below {before} before it", i + 1)));
+            return Err(Error::Argument(format!("row pointer {} is {after}, below {before} before it", i + 1)));
         }
         if pointer(n) != values.len() as i64 {
-            return Err(Error::Shape(format!("row pointer {n} is {}, not the {} values", pointer(n), values.len())));
+            return Err(Error::Argument(format!("row pointer {n} is {}, not the {} values", pointer(n), values.len())));
         }
         let rows = Self { indptr, indices, values, p };
         let mut last_row = vec![usize::MAX; p];
@@ -61,14 +71,14 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
                 let column: i64 = indices[at].into();
                 let Some(last) = usize::try_from(column).ok().and_then(|column| last_row.get_mut(column)) else {
                     let last = p as i64 - 1;
-                    return Err(Error::Shape(format!("row {i}: column {column} (index {at}) is outside 0..={last}")));
+                    return Err(of_row(i, format!("column {column} (index {at}) is outside 0..={last}")));
                 };
                 if std::mem::replace(last, i) == i {
-                    return Err(Error::Shape(format!("row {i}: column {column} (index {at}) is there twice")));
+                    return Err(of_row(i, format!("column {column} (index {at}) is there twice")));
                 }
                 let value: f64 = values[at].into();
                 if !value.is_finite() {
-                    let place = format!("[{i}, {column}]");
+                    let place = Position::Coordinate { leaf: i, column: column as usize };
                     return Err(Error::BadValue {
                         what: "the coordinate",
                         place,
@@ -109,6 +119,10 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
     }
 }
 
+fn of_row(row: usize, reason: String) -> Error {
+    Error::Row { row, leaves: vec![row as i64], reason }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +133,7 @@ mod tests {
             SparseRows::new(indptr, indices, values, 2, 3).unwrap_err().to_string()
         };
         let one = [1.0, 1.0];
-        assert!(message(&[0, 2], &[0, 1], &one).contains("3 row pointers, not 2"));
+        assert!(message(&[0, 2], &[0, 1], &one).contains("2 row pointers for 3 "));
         assert!(message(&[1, 1, 2], &[0, 1], &one).contains("row pointer 0 is 1"));
         assert!(message(&[0, 2, 1], &[0, 1], &one).contains("row pointer 2 is 1, below 2"));
         assert!(message(&[0, 1, 3], &[0, 1], &one).contains("row pointer 2 is 3, not the 2 values"));

@@ -7,7 +7,7 @@ use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
 use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance, rounding};
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, RawMerge};
@@ -23,16 +23,16 @@ use crate::tree::{Dendrogram, RawMerge};
 /// Heights that overflow; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Monitor;
 /// use ordhc::vectors::{Vectors, ward_linkage};
 ///
 /// let vectors = Vectors::new(&[0.0, 2.0, 9.0], 3, 1)?;
-/// let tree = ward_linkage(&vectors, &Monitor::new())?;
-/// assert_eq!(tree.to_newick_topology(), "(2,(0,1));");
+/// let tree = ward_linkage(&vectors, None)?;
+/// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
 /// assert_eq!(tree.heights(), [2.0, (256.0f64 / 3.0).sqrt()]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn ward_linkage(vectors: &Vectors<'_>, monitor: &Monitor) -> Result<Dendrogram> {
+pub fn ward_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
     let n = vectors.n_leaves();
     let unit = Unit::below_one(vectors.largest());
     let mut tiles = Tiles::new(n, vectors.n_coordinates())?;
@@ -48,7 +48,7 @@ pub fn ward_linkage(vectors: &Vectors<'_>, monitor: &Monitor) -> Result<Dendrogr
     if let Some(k) = tree.heights().iter().position(|&x| !height(x).is_finite()) {
         let limit = "the vectors are too large: rescale";
         let value = height(tree.heights()[k]);
-        return Err(Error::BadValue { what: "the height", place: format!("merge {k}"), value, limit });
+        return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value, limit });
     }
     Ok(tree.map_heights(true, height))
 }
@@ -185,7 +185,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+    use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+    use crate::kind::Kind;
     use crate::linkage::Rule;
 
     proptest! {
@@ -198,9 +199,9 @@ mod tests {
                 (0..p).map(|k| (values[i * p + k] - values[j * p + k]).powi(2)).sum::<f64>().sqrt()
             };
             let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
-            let matrix = Matrix::new(Values::F64(&square), Layout::Square, true).unwrap();
-            let expected = agglomerate(&matrix, &Rule::Ward, Engine::Naive, &Monitor::new()).unwrap();
-            let tree = ward_linkage(&Vectors::new(&values, n, p).unwrap(), &Monitor::new()).unwrap();
+            let matrix = Matrix::new(Values::F64(&square), Layout::Square, Kind::Dissimilarity).unwrap();
+            let expected = Agglomeration::new(Rule::Ward).engine(Engine::Naive).run(&matrix).unwrap();
+            let tree = ward_linkage(&Vectors::new(&values, n, p).unwrap(), None).unwrap();
             prop_assert_eq!(tree.merges(), expected.merges());
             for (a, b) in tree.heights().iter().zip(expected.heights()) {
                 prop_assert!((a - b).abs() <= 1e-7 + 1e-12 * b, "{} {}", a, b);
@@ -211,12 +212,12 @@ mod tests {
     #[test]
     fn work_can_be_stopped_and_equal_vectors_merge_in_order() {
         let vectors = Vectors::new(&[0.1; 60], 20, 3).unwrap();
-        let tree = ward_linkage(&vectors, &Monitor::new()).unwrap();
+        let tree = ward_linkage(&vectors, None).unwrap();
         let one_by_one: Vec<[u32; 2]> = (1..20).map(|k| if k == 1 { [0, 1] } else { [k, 18 + k] }).collect();
         assert_eq!(tree.merges(), one_by_one);
         assert_eq!(tree.heights(), [0.0; 19]);
         let monitor = Monitor::new();
         monitor.cancel();
-        assert_eq!(ward_linkage(&vectors, &monitor), Err(Error::Interrupted));
+        assert_eq!(ward_linkage(&vectors, Some(&monitor)), Err(Error::Interrupted));
     }
 }

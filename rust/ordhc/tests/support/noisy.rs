@@ -1,10 +1,10 @@
 //! Learners that expect wrong answers.
 
+use ordhc::Dendrogram;
 use ordhc::generate::TreeOracle;
 use ordhc::learn::{Assume, Learner, Limits, Method, Noise, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Topology;
-use ordhc::{Dendrogram, Monitor};
+use ordhc::tree::{Ties, Topology};
 
 /// The method `robust` with all its settings.
 pub(crate) fn robust(p: f64, assume: Assume, noise: Noise, parallel: usize, schedule: Schedule) -> Method {
@@ -28,14 +28,14 @@ pub(crate) fn methods(p: f64) -> [Method; 8] {
 
 /// Whether the trees are the same.
 pub(crate) fn is_same(a: &Dendrogram, b: &Dendrogram) -> bool {
-    robinson_foulds(&Topology::of(a, true), &Topology::of(b, true)).unwrap().distance() == 0
+    robinson_foulds(&Topology::of(a, Ties::Joined), &Topology::of(b, Ties::Joined)).unwrap().distance() == 0
 }
 
 /// A learner that has asked the oracle all it wanted to.
 pub(crate) fn learned(method: Method, oracle: &mut TreeOracle, seed: u64, batch: usize) -> Box<dyn Learner> {
     let mut learner = method.learner(oracle.n_leaves(), seed).unwrap();
     let limits = Limits { batch, budget: None };
-    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, &Monitor::new()).unwrap();
+    learn_with(&mut *learner, |questions| oracle.answers(questions), limits, None).unwrap();
     assert!(learner.done() && learner.placed() == oracle.n_leaves() && learner.remaining_estimate() == 0.0);
     assert!(learner.ask(5).unwrap().is_empty() && learner.open().is_empty());
     learner

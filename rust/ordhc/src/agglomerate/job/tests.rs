@@ -3,14 +3,15 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::agglomerate::{Layout, Values, agglomerate, agglomerate_in_place};
+use crate::agglomerate::{Agglomeration, Layout, Values};
+use crate::kind::Kind;
 use crate::linkage::LanceWilliams;
 use crate::similarity::{Triangle, condensed_len};
 use crate::testkit::fractions;
 
 fn rules() -> Vec<Rule> {
     let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
-    let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| Rule::from_name(name).unwrap()).collect();
+    let mut rules: Vec<Rule> = Rule::NAMES.iter().map(|name| name.parse::<Rule>().unwrap()).collect();
     rules.push(Rule::Coefficients(formulas("(1 - b) / 2", "b")));
     rules.push(Rule::Coefficients(formulas("n_i / (n_i + n_j)", "0").reducible(true)));
     let single = LanceWilliams::new("0.5", "0", "-0.5", &[]).unwrap();
@@ -26,7 +27,7 @@ struct Case<'a> {
 
 fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, condensed_from: usize) -> Dendrogram {
     let Case { values, dissimilarity, initial } = *input;
-    let matrix = Matrix::new(Values::F64(values), Layout::Condensed, dissimilarity).unwrap();
+    let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
     let monitor = Monitor::new();
     let chain_below = if condensed_from.is_multiple_of(2) { 0 } else { usize::MAX };
     let job = Job { condensed_from, chain_below, ..Job::checked(&matrix, rule, engine, initial, &monitor).unwrap() };
@@ -41,8 +42,8 @@ fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) 
         crate::similarity::square_from_condensed(&values, &mut square, |x| x).unwrap();
         values = square;
     }
-    let matrix = (&mut values[..], layout, input.dissimilarity);
-    agglomerate_in_place(matrix, rule, engine, input.initial, &Monitor::new()).unwrap()
+    let by = Agglomeration::new(rule.clone()).engine(engine).initial(input.initial);
+    by.run_in_place(&mut values, layout, Kind::of(input.dissimilarity)).unwrap()
 }
 
 fn assert_engines_agree(values: &[f64], dissimilarity: bool, exactly: bool) {
@@ -182,14 +183,14 @@ fn packing_and_handing_over_keep_the_tree() {
 #[test]
 fn single_leaves_and_constants() {
     for rule in rules() {
-        let matrix = Matrix::new(Values::F64(&[3.0]), Layout::Square, false).unwrap();
-        let lone = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+        let matrix = Matrix::new(Values::F64(&[3.0]), Layout::Square, Kind::Similarity).unwrap();
+        let lone = Agglomeration::new(rule.clone()).run(&matrix).unwrap();
         assert_eq!((lone.n_leaves(), lone.merges().len()), (1, 0));
         let constant = vec![0.1; condensed_len(9)];
-        let matrix = Matrix::new(Values::F64(&constant), Layout::Condensed, true).unwrap();
-        let tree = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+        let matrix = Matrix::new(Values::F64(&constant), Layout::Condensed, Kind::Dissimilarity).unwrap();
+        let tree = Agglomeration::new(rule.clone()).run(&matrix).unwrap();
         if rule.is_reducible() && rule != Rule::Ward && !matches!(rule, Rule::Coefficients(_)) {
-            assert_eq!(tree.to_newick_topology(), "(8,(7,(6,(5,(4,(3,(2,(0,1))))))));", "{rule:?}");
+            assert_eq!(tree.newick().to_string(), "(8,(7,(6,(5,(4,(3,(2,(0,1))))))));", "{rule:?}");
         }
     }
 }
@@ -197,13 +198,13 @@ fn single_leaves_and_constants() {
 #[test]
 fn nonsense_formulas_are_errors() {
     let values = [1.0, 2.0, 3.0];
-    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
     let rule = Rule::Coefficients(LanceWilliams::new("1 / (n_i - n_j)", "0", "0", &[]).unwrap());
     for engine in [Engine::Auto, Engine::NearestPair, Engine::Naive] {
-        let error = agglomerate(&matrix, &rule, engine, &Monitor::new()).unwrap_err();
+        let error = Agglomeration::new(rule.clone()).engine(engine).run(&matrix).unwrap_err();
         assert!(error.to_string().contains("the linkage gives"), "{error}");
     }
-    let centroid = agglomerate(&matrix, &Rule::Centroid, Engine::Chain, &Monitor::new());
+    let centroid = Agglomeration::new(Rule::Centroid).engine(Engine::Chain).run(&matrix);
     assert!(centroid.unwrap_err().to_string().contains("reducible"));
 }
 
@@ -214,13 +215,13 @@ fn infinite_similarities_are_errors() {
         let values: Vec<f64> = (0..condensed_len(n)).map(|at| 1.0 + (at * 7919 % 1009) as f64).collect();
         for (alpha, gamma) in [("1 / 0", "0"), ("-1 / 0", "0"), ("1", "1e308"), ("0 / 0", "0")] {
             for (dissimilarity, reducible) in [(false, false), (false, true), (true, true), (true, false)] {
-                let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, dissimilarity).unwrap();
+                let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
                 let rule = LanceWilliams::new(alpha, "0", gamma, &[]).unwrap().reducible(reducible);
                 let rule = Rule::Coefficients(rule);
                 let engines =
                     if n < 100 { &[Engine::Auto, Engine::NearestPair, Engine::Naive][..] } else { &[Engine::Auto] };
                 for &engine in engines {
-                    let error = agglomerate(&matrix, &rule, engine, &Monitor::new()).unwrap_err();
+                    let error = Agglomeration::new(rule.clone()).engine(engine).run(&matrix).unwrap_err();
                     assert!(error.to_string().contains("the linkage gives"), "{n} {alpha} {gamma}: {error}");
                 }
             }
@@ -243,10 +244,10 @@ fn what_cancels_is_not_to_be_trusted() {
         }
     };
     let values: Vec<f64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(pair).collect();
-    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
     for (rule, warned) in [(Rule::Complete, false), (Rule::Average, true)] {
         let monitor = Monitor::new();
-        agglomerate(&matrix, &rule, Engine::Auto, &monitor).unwrap();
+        Agglomeration::new(rule.clone()).monitor(&monitor).run(&matrix).unwrap();
         assert_eq!(monitor.warning().is_some(), warned, "{rule:?}");
     }
 }
@@ -257,8 +258,8 @@ fn small_and_large_dissimilarities_can_be_squared() {
     for rule in [Rule::Ward, Rule::Centroid, Rule::Median] {
         let heights = |unit: f64| {
             let values = values.map(|x| x * unit);
-            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, true).unwrap();
-            let tree = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap();
+            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Dissimilarity).unwrap();
+            let tree = Agglomeration::new(rule.clone()).run(&matrix).unwrap();
             tree.heights().iter().map(|x| x / unit).collect::<Vec<f64>>()
         };
         let expected = heights(1.0);
@@ -267,8 +268,8 @@ fn small_and_large_dissimilarities_can_be_squared() {
                 assert!((a - b).abs() <= 1e-14 * b, "{rule:?} {unit:e}: {a} {b}");
             }
         }
-        let matrix = Matrix::new(Values::F64(&[1e-260, 1.0, 1.0]), Layout::Condensed, true).unwrap();
-        let error = agglomerate(&matrix, &rule, Engine::Auto, &Monitor::new()).unwrap_err();
+        let matrix = Matrix::new(Values::F64(&[1e-260, 1.0, 1.0]), Layout::Condensed, Kind::Dissimilarity).unwrap();
+        let error = Agglomeration::new(rule.clone()).run(&matrix).unwrap_err();
         assert!(error.to_string().contains("too small beside the largest, 1e0"), "{error}");
     }
 }
@@ -276,10 +277,13 @@ fn small_and_large_dissimilarities_can_be_squared() {
 #[test]
 fn work_can_be_stopped() {
     let values = vec![1.0; condensed_len(50)];
-    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, false).unwrap();
+    let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
     monitor.cancel();
     for engine in [Engine::Auto, Engine::NearestPair, Engine::Naive] {
-        assert_eq!(agglomerate(&matrix, &Rule::Average, engine, &monitor), Err(Error::Interrupted));
+        assert_eq!(
+            Agglomeration::new(Rule::Average).engine(engine).monitor(&monitor).run(&matrix),
+            Err(Error::Interrupted)
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{BLOCK, Facts, Layout, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result};
 use crate::parallel;
 use crate::similarity::Triangle;
 
@@ -29,7 +29,7 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             if !seen.finite() {
                 let at = values.iter().position(|x| !x.float().is_finite()).expect("one is not finite");
                 let (i, j) = Triangle::new(n).pair(at);
-                return Err(not_finite(format!("condensed position {at} (pair [{i}, {j}])"), values[at].float()));
+                return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
             }
             Ok(seen.facts(true))
         }
@@ -47,20 +47,18 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             if !all.finite() {
                 let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
                 let at = (0..n * n).find(bad).expect("one is not finite");
-                return Err(not_finite(format!("[{}, {}]", at / n, at % n), values[at].float()));
+                return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
             }
             if let Some((i, j)) = bad {
                 let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
-                return Err(Error::Shape(format!(
-                    "the matrix is not symmetric: [{i}, {j}] is {a} but [{j}, {i}] is {b} (relative difference at most {ASYMMETRY:e})"
-                )));
+                return Err(Error::Asymmetric { i, j, value: a, other: b, tolerance: ASYMMETRY });
             }
             Ok(all.facts(symmetric))
         }
     }
 }
 
-fn not_finite(place: String, value: f64) -> Error {
+fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 

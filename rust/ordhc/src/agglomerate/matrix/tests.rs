@@ -3,7 +3,7 @@ use crate::monitor::Monitor;
 use crate::similarity::condensed_len;
 
 fn message(values: &[f64], layout: Layout) -> String {
-    Matrix::new(Values::F64(values), layout, false).unwrap_err().to_string()
+    Matrix::new(Values::F64(values), layout, Kind::Similarity).unwrap_err().to_string()
 }
 
 #[test]
@@ -14,13 +14,13 @@ fn bad_matrices_are_explained() {
     assert!(message(&[1.0, 2.0, 3.0, 4.0, nan, 6.0], Layout::Condensed).contains("position 4 (pair [1, 3])"));
     assert!(message(&[0.0; 3], Layout::Square).contains("no square matrix"));
     assert!(message(&[0.0; 5], Layout::Condensed).contains("n(n-1)/2"));
-    assert!(message(&[], Layout::Square).contains("0 leaves"));
+    assert!(message(&[], Layout::Square).contains("n_leaves = 0"));
     assert!(message(&[1e308; 9], Layout::Square).contains("overflow"));
 }
 
 #[test]
 fn the_diagonal_may_be_anything() {
-    assert!(Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, false).is_ok());
+    assert!(Matrix::new(Values::F64(&[f64::NAN, 1.0, 1.0, f64::INFINITY]), Layout::Square, Kind::Similarity).is_ok());
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn layouts_and_types_agree() {
                 (Values::I64(&wide), Layout::Square),
                 (Values::F32(&single), Layout::Square),
             ] {
-                let matrix = Matrix::new(values, layout, dissimilarity).unwrap();
+                let matrix = Matrix::new(values, layout, Kind::of(dissimilarity)).unwrap();
                 assert!(matrix.facts().whole);
                 let mut out = vec![0.0; condensed_len(n)];
                 matrix.write_condensed(true, &mut out, &Monitor::new()).unwrap();
@@ -70,7 +70,7 @@ fn rows_are_found_in_both_layouts() {
     let facts = scan(&condensed, Layout::Condensed, 3).unwrap();
     let square =
         Matrix { values: Values::I32(&square), layout: Layout::Square, n: 3, dissimilarity: false, facts, unit: 1.0 };
-    let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, false).unwrap();
+    let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, Kind::Similarity).unwrap();
     for (i, before, after) in [(0, vec![], vec![1.0, 2.0]), (1, vec![3.0], vec![5.0]), (2, vec![6.0, 7.0], vec![])] {
         assert_eq!(parts(&square, i), [before, after.clone()]);
         assert_eq!(parts(&condensed, i), [vec![], after]);
@@ -80,7 +80,7 @@ fn rows_are_found_in_both_layouts() {
 #[test]
 fn slight_asymmetry_takes_the_mean() {
     let values = [0.0, 1.0, 1.0 + 1e-12, 0.0];
-    let matrix = Matrix::new(Values::F64(&values), Layout::Square, false).unwrap();
+    let matrix = Matrix::new(Values::F64(&values), Layout::Square, Kind::Similarity).unwrap();
     let mut out = [0.0];
     matrix.write_condensed(false, &mut out, &Monitor::new()).unwrap();
     assert_eq!(out[0], 0.5 * (1.0 + 1e-12) + 0.5);

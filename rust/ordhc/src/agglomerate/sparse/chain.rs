@@ -1,7 +1,7 @@
 //! The nearest-neighbour chain, and links that it moves one by one, from the cluster of fewer links to the other.
 
 use super::graph::{Graph, Near, nearest};
-use super::links::{Entry, Kind, Link};
+use super::links::{Entry, Link, Summary};
 use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory;
@@ -82,7 +82,7 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
 }
 
 /// Links cluster by cluster.
-pub(super) struct Lists<'m, K: Kind> {
+pub(super) struct Lists<'m, K: Summary> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
@@ -101,12 +101,12 @@ struct Cluster {
 }
 
 /// The links of a cluster, in any order.
-struct Row<K: Kind> {
+struct Row<K: Summary> {
     entries: Vec<Entry>,
     hub: Option<Box<Hub<K>>>,
 }
 
-impl<'m, K: Kind> Lists<'m, K> {
+impl<'m, K: Summary> Lists<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
@@ -146,7 +146,7 @@ impl<'m, K: Kind> Lists<'m, K> {
     }
 }
 
-impl<K: Kind> Linked for Lists<'_, K> {
+impl<K: Summary> Linked for Lists<'_, K> {
     fn n_clusters(&self) -> usize {
         self.clusters.len()
     }
@@ -202,7 +202,7 @@ impl<K: Kind> Linked for Lists<'_, K> {
     }
 }
 
-impl<K: Kind> Row<K> {
+impl<K: Summary> Row<K> {
     fn new(entries: Vec<Entry>, clusters: &[Cluster], hub_from: usize) -> Self {
         let mut row = Self { entries, hub: None };
         row.sort(clusters, hub_from);

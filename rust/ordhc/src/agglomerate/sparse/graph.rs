@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::links::{Entry, Kind, Link};
+use super::links::{Entry, Link, Summary};
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory;
@@ -113,7 +113,7 @@ impl Graph {
 
 /// The most similar of some entries above `bar`: of equal ones that of which the larger share is known,
 /// then that of the smallest name. `about` gives the size and the name of a cluster.
-pub(super) fn nearest<K: Kind>(
+pub(super) fn nearest<K: Summary>(
     entries: &[Entry],
     n_i: f64,
     about: impl Fn(u32) -> (f64, u32),

@@ -1,13 +1,14 @@
 //! One agglomeration of sparse similarities.
 
 use super::graph::Graph;
-use super::links::{Kind, LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, contracted};
+use super::links::{LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, Summary, contracted};
 use super::pairs::SparsePairs;
 use super::rounds::{FILLED, PATIENCE, Rules, SHARE, reduce};
 use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
-use crate::agglomerate::{Engine, Layout, Matrix, Tolerance, Values, agglomerate_from, rounding};
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Tolerance, Values, rounding};
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
@@ -16,6 +17,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// What a pair is that isn't stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Missing {
     /// Its similarity is zero: the tree is that of the full matrix.
     Zero,
@@ -23,48 +25,13 @@ pub enum Missing {
     Ignore,
 }
 
-impl Missing {
-    /// The meaning of this name: `zero` or `ignore`.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        match name {
-            "zero" => Ok(Self::Zero),
-            "ignore" => Ok(Self::Ignore),
-            _ => Err(Error::Argument(format!("missing is `{name}`, not `zero` or `ignore`"))),
-        }
-    }
-}
+named!(Missing, "missing", {
+    "zero": Self::Zero => Self::Zero,
+    "ignore": Self::Ignore => Self::Ignore,
+});
 
-/// Single, complete or average linkage of sparse similarities, and how many trees it makes before the last
-/// step.
-///
-/// With [`Missing::Zero`] the result is that of [`agglomerate`](crate::agglomerate::agglomerate) on the full
-/// matrix, heights up to rounding, and there is one tree. With [`Missing::Ignore`] the similarity of two
-/// clusters is the mean, the least or the largest of their pairs that are known. Of equally similar pairs,
-/// for average and complete linkage, that of which the larger share is known merges first, then that of the
-/// smallest leaves. Merged without a known pair merge when no others are left: one after the other in the
-/// order of their smallest leaves, at the height of the last merge (0 if there was none).
-///
-/// Merges within `initial` clusters come first, at least as high (as similarities) as the closest one after.
-///
-/// # Errors
-/// Another linkage; dissimilarities with [`Missing::Zero`]; initial clusters of another number of leaves; not
-/// enough memory; [`Error::Interrupted`].
-///
-/// ```
-/// use ordhc::agglomerate::{Missing, SparsePairs, agglomerate_sparse};
-/// use ordhc::{Monitor, linkage::Rule};
-///
-/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2, 2], &[1, 2], &[5.0, 3.0], 4, false)?;
-/// let average = |missing| agglomerate_sparse(&pairs, &Rule::Average, missing, None, &Monitor::new());
-/// assert_eq!(average(Missing::Zero)?.0.heights(), [5.0, 1.5, 0.0]);
-/// let (tree, n_trees) = average(Missing::Ignore)?;
-/// assert_eq!((tree.heights(), n_trees), (&[5.0, 3.0, 3.0][..], 2));
-/// # Ok::<(), ordhc::Error>(())
-/// ```
-pub fn agglomerate_sparse(
+/// What [`Agglomeration::run_sparse`] does.
+pub(crate) fn agglomerate_sparse(
     pairs: &SparsePairs,
     rule: &Rule,
     missing: Missing,
@@ -156,8 +123,8 @@ impl<'a> SparseJob<'a> {
         for Link { a, b, value, .. } in self.pairs.links() {
             full[Triangle::new(n).index(a as usize, b as usize)] = value;
         }
-        let matrix = Matrix::new(Values::F64(&full), Layout::Condensed, false)?;
-        agglomerate_from(&matrix, self.rule, Engine::Auto, initial, self.rules.monitor)
+        let matrix = Matrix::new(Values::F64(&full), Layout::Condensed, Kind::Similarity)?;
+        Agglomeration::new(self.rule.clone()).initial(initial).monitor(self.rules.monitor).run(&matrix)
     }
 
     fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
@@ -259,7 +226,12 @@ impl<'a> SparseJob<'a> {
     }
 
     /// Merges clusters without links, and in the end those that are linked each to each.
-    fn merge_rest<K: Kind>(&self, clusters: &mut Merged, below: Vec<Link>, within: Option<&Partition>) -> Result<()> {
+    fn merge_rest<K: Summary>(
+        &self,
+        clusters: &mut Merged,
+        below: Vec<Link>,
+        within: Option<&Partition>,
+    ) -> Result<()> {
         let (names, groups) = clusters.groups(within);
         clusters.record(|merges| merge_unlinked(&names, &below, groups, merges));
         let below = clusters.contracted(below.into_iter(), K::fold, self.rules.monitor)?;
@@ -301,7 +273,7 @@ impl Merged {
         }
     }
 
-    fn reduce<K: Kind>(&mut self, links: impl Iterator<Item = Link> + Clone, rules: Rules<'_>) -> Result<Vec<Link>> {
+    fn reduce<K: Summary>(&mut self, links: impl Iterator<Item = Link> + Clone, rules: Rules<'_>) -> Result<Vec<Link>> {
         if links.clone().next().is_none() {
             return Ok(Vec::new());
         }

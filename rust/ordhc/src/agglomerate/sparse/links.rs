@@ -29,7 +29,7 @@ pub(super) struct Entry {
 /// Reciprocal nearest pairs commute: merging never brings a cluster closer to a third than both parts were,
 /// and as close as the closer part only if both parts were. For the latter pairs that are equally similar
 /// stand, where not all is known, in the order of the share that is: it falls when only one part has a link.
-pub(super) trait Kind: Sync {
+pub(super) trait Summary: Sync {
     /// Means, else the least.
     const MEAN: bool;
     /// Pairs that aren't stored count as zero. (The least of all is kept for clusters with all pairs stored.)
@@ -63,22 +63,22 @@ pub(super) struct MeanOfKnown;
 pub(super) struct LeastOfAll;
 pub(super) struct LeastOfKnown;
 
-impl Kind for MeanOfAll {
+impl Summary for MeanOfAll {
     const MEAN: bool = true;
     const ALL: bool = true;
 }
 
-impl Kind for MeanOfKnown {
+impl Summary for MeanOfKnown {
     const MEAN: bool = true;
     const ALL: bool = false;
 }
 
-impl Kind for LeastOfAll {
+impl Summary for LeastOfAll {
     const MEAN: bool = false;
     const ALL: bool = true;
 }
 
-impl Kind for LeastOfKnown {
+impl Summary for LeastOfKnown {
     const MEAN: bool = false;
     const ALL: bool = false;
 }

@@ -20,6 +20,7 @@ mod single;
 mod table;
 mod zeros;
 
-pub use job::{Missing, agglomerate_sparse};
+pub use job::Missing;
+pub(crate) use job::agglomerate_sparse;
 pub(crate) use pairs::Pair;
 pub use pairs::SparsePairs;

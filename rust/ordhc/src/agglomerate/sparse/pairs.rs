@@ -1,7 +1,8 @@
 //! The pairs of leaves that are stored, checked.
 
 use super::links::Link;
-use crate::error::{Error, Result};
+use crate::error::{Error, Position, Result, check_n_leaves};
+use crate::kind::Kind;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by_key;
@@ -9,13 +10,14 @@ use crate::sorting::sort_by_key;
 /// Similarities (or dissimilarities) of some pairs of leaves.
 ///
 /// ```
+/// use ordhc::Kind;
 /// use ordhc::agglomerate::SparsePairs;
 ///
 /// // Rows of one triangle or of both: (0, 1) and (1, 2).
-/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, false)?;
+/// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], 3, Kind::Similarity, None)?;
 /// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
-/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, false).unwrap_err();
-/// assert_eq!(error.to_string(), "row 1, column 0 holds 4, but row 0, column 1 holds 5; the two must be equal");
+/// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], 2, Kind::Similarity, None).unwrap_err();
+/// assert_eq!(error.to_string(), "the matrix is not symmetric: [1, 0] is 4 but [0, 1] is 5 (relative difference at most 0e0)");
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -52,32 +54,20 @@ impl SparsePairs {
     ///
     /// # Errors
     /// Arrays that don't fit together; columns that don't ascend or are outside the matrix; NaN and infinity;
-    /// two different values of a pair; each with row and column.
+    /// two different values of a pair; each with row and column; [`Error::Interrupted`].
     pub fn from_csr<I: Copy + TryInto<usize>>(
         indptr: &[I],
         indices: &[I],
         values: &[f64],
         n: usize,
-        dissimilarity: bool,
+        kind: Kind,
+        monitor: Option<&Monitor>,
     ) -> Result<Self> {
-        Self::read_csr(indptr, indices, values, n, dissimilarity, &Monitor::new())
-    }
-
-    /// The same as [`from_csr`](Self::from_csr), watched.
-    ///
-    /// # Errors
-    /// As there, and [`Error::Interrupted`].
-    pub fn read_csr<I: Copy + TryInto<usize>>(
-        indptr: &[I],
-        indices: &[I],
-        values: &[f64],
-        n: usize,
-        dissimilarity: bool,
-        monitor: &Monitor,
-    ) -> Result<Self> {
-        check_size(n)?;
+        watched!(monitor);
+        let dissimilarity = kind.is_dissimilarity();
+        check_n_leaves(n)?;
         if indptr.len() != n + 1 || indices.len() != values.len() {
-            return Err(Error::Shape(format!(
+            return Err(Error::Argument(format!(
                 "{} row pointers, {} columns and {} values are no rows of an ({n}, {n}) matrix",
                 indptr.len(),
                 indices.len(),
@@ -89,7 +79,7 @@ impl SparsePairs {
         memory::check("the rows of leaves", 64 * n as u64)?;
         let starts: Vec<usize> = indptr.iter().map(|&x| number(x)).collect();
         if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[n] != values.len() {
-            return Err(Error::Shape(format!("row pointers must ascend from 0 to {}", values.len())));
+            return Err(Error::Argument(format!("row pointers must ascend from 0 to {}", values.len())));
         }
         const WHAT: &str = "the pairs of leaves";
         let above = |row: usize| {
@@ -111,14 +101,13 @@ impl SparsePairs {
             for at in starts[row]..starts[row + 1] {
                 let (column, value) = (number(indices[at]), values[at]);
                 if column >= n || before.is_some_and(|before| before >= column) {
-                    return Err(Error::Argument(format!(
-                        "row {row}: columns must ascend and be below {n}, and {column} does not"
-                    )));
+                    let reason = format!("columns must ascend and be below {n}, and {column} does not");
+                    return Err(Error::Row { row, leaves: vec![row as i64, column as i64], reason });
                 }
                 before = Some(column);
                 if column != row && !value.is_finite() {
                     let what = if dissimilarity { "the dissimilarity" } else { "the similarity" };
-                    let place = format!("row {row}, column {column}");
+                    let place = Position::Pair(row, column);
                     return Err(Error::BadValue { what, place, value, limit: "values must be finite" });
                 }
                 if column > row {
@@ -133,10 +122,7 @@ impl SparsePairs {
                         memory::push(WHAT, &mut lower, pair)?;
                     } else if values[other] != value {
                         let other = values[other];
-                        return Err(Error::Argument(format!(
-                            "row {row}, column {column} holds {value}, but row {column}, column {row} holds \
-                             {other}; the two must be equal"
-                        )));
+                        return Err(Error::Asymmetric { i: row, j: column, value, other, tolerance: 0.0 });
                     }
                 }
             }
@@ -150,9 +136,9 @@ impl SparsePairs {
 
     /// From pairs that are ascending, distinct and finite.
     pub(crate) fn ascending(n: usize, pairs: Vec<Pair>, dissimilarity: bool) -> Result<Self> {
-        check_size(n)?;
+        check_n_leaves(n)?;
         if pairs.len() > u32::MAX as usize {
-            return Err(Error::Argument(format!("{} pairs are stored; at most {} can be", pairs.len(), u32::MAX)));
+            return Err(Error::out_of_range("the number of stored pairs", pairs.len(), format!("0..={}", u32::MAX)));
         }
         let (mut largest, mut sum, mut whole) = (0.0f64, 0.0, true);
         let (mut positive, mut negative) = (false, false);
@@ -182,8 +168,12 @@ impl SparsePairs {
         self.pairs.is_empty()
     }
 
-    /// Whether smaller is closer.
-    pub fn is_dissimilarity(&self) -> bool {
+    /// Whether larger or smaller is closer.
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.dissimilarity)
+    }
+
+    pub(crate) fn is_dissimilarity(&self) -> bool {
         self.dissimilarity
     }
 
@@ -191,7 +181,8 @@ impl SparsePairs {
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`].
-    pub fn to_csr(&self, monitor: &Monitor) -> Result<(Vec<i64>, Vec<i32>, Vec<f64>)> {
+    pub fn to_csr(&self, monitor: Option<&Monitor>) -> Result<(Vec<i64>, Vec<i32>, Vec<f64>)> {
+        watched!(monitor);
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
         const WHAT: &str = "the rows of pairs";
         let mut ends = memory::filled(WHAT, 0i64, self.n + 1)?;
@@ -231,43 +222,38 @@ impl SparsePairs {
 /// Pairs between two looks at the monitor.
 const BLOCK: usize = 1 << 16;
 
-fn check_size(n: usize) -> Result<()> {
-    match n {
-        0 => Err(Error::Shape("a matrix of 0 leaves has no tree; at least one leaf is needed".into())),
-        _ if n > i32::MAX as usize => Err(Error::Argument(format!("{n} leaves are above {}", i32::MAX))),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn either_triangle_or_both_are_the_same() {
-        let both =
-            SparsePairs::from_csr(&[0i64, 3, 5, 6], &[0, 1, 2, 0, 1, 0], &[9.0, 1.0, -2.0, 1.0, 0.0, -2.0], 3, false);
-        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, false);
-        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], 3, false);
-        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], 3, false).unwrap();
+        let both = SparsePairs::from_csr(
+            &[0i64, 3, 5, 6],
+            &[0, 1, 2, 0, 1, 0],
+            &[9.0, 1.0, -2.0, 1.0, 0.0, -2.0],
+            3,
+            Kind::Similarity,
+            None,
+        );
+        let upper = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, Kind::Similarity, None);
+        let lower = SparsePairs::from_csr(&[0i32, 0, 1, 2], &[0, 0], &[1.0, -2.0], 3, Kind::Similarity, None);
+        let mixed = SparsePairs::from_csr(&[0i32, 1, 1, 2], &[2, 0], &[-2.0, -2.0], 3, Kind::Similarity, None).unwrap();
         assert_eq!((&both, &upper), (&upper, &lower));
         assert_eq!(mixed.len(), 1);
         let both = both.unwrap();
         assert!(both.facts.mixed && both.facts.exact && both.facts.largest == 2.0);
-        assert_eq!(
-            both.to_csr(&Monitor::new()).unwrap(),
-            (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0])
-        );
-        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, true).unwrap();
-        assert_eq!(far.to_csr(&Monitor::new()).unwrap().2, both.to_csr(&Monitor::new()).unwrap().2);
+        assert_eq!(both.to_csr(None).unwrap(), (vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1.0, -2.0, 1.0, -2.0]));
+        let far = SparsePairs::from_csr(&[0i32, 2, 2, 2], &[1, 2], &[1.0, -2.0], 3, Kind::Dissimilarity, None).unwrap();
+        assert_eq!(far.to_csr(None).unwrap().2, both.to_csr(None).unwrap().2);
     }
 
     #[test]
     fn what_is_no_matrix_is_named() {
         let message = |indptr: &[i64], indices: &[i64], values: &[f64], n| {
-            SparsePairs::from_csr(indptr, indices, values, n, false).unwrap_err().to_string()
+            SparsePairs::from_csr(indptr, indices, values, n, Kind::Similarity, None).unwrap_err().to_string()
         };
-        assert!(message(&[0], &[], &[], 0).contains("0 leaves"));
+        assert!(message(&[0], &[], &[], 0).contains("n_leaves = 0"));
         assert!(message(&[0, 1], &[0], &[1.0], 2).contains("2 row pointers"));
         assert!(message(&[0, 2, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
         assert!(message(&[0, -1, 1], &[0], &[1.0], 2).contains("must ascend from 0 to 1"));
@@ -275,7 +261,7 @@ mod tests {
         assert!(message(&[0, 1, 1], &[-1], &[1.0], 2).contains("row 0: columns must ascend and be below 2"));
         assert!(message(&[0, 2, 2], &[1, 1], &[1.0, 1.0], 2).contains("and 1 does not"));
         let nan = message(&[0, 1, 1], &[1], &[f64::NAN], 2);
-        assert_eq!(nan, "the similarity at row 0, column 1 is NaN: values must be finite");
-        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, false).is_ok());
+        assert_eq!(nan, "the similarity at [0, 1] is NaN: values must be finite");
+        assert!(SparsePairs::from_csr(&[0, 1], &[0], &[f64::NAN], 1, Kind::Similarity, None).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::chain::{self, Lists};
 use super::graph::{Chunk, Graph, Limits, Near, nearest};
-use super::links::{Entry, Kind, Link};
+use super::links::{Entry, Link, Summary};
 use super::rows::Rows;
 use super::table::Table;
 use crate::agglomerate::Tolerance;
@@ -51,7 +51,7 @@ pub(super) const PATIENCE: usize = 32;
 pub(super) const FILLED: usize = 2;
 
 /// Merges as long as a link is above the bar. Returns the links that are left.
-pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
     let mut nearest = all_nearest::<K>(&graph, rules)?;
     loop {
         let pairs = Pairs::reciprocal(&nearest);
@@ -75,7 +75,7 @@ pub(super) fn reduce<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut V
     }
 }
 
-fn reduce_by_chain<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
     let in_table = |graph, merges: &mut Vec<RawMerge>| -> Result<Vec<Link>> {
         let mut table = Table::<K>::new(graph, rules)?;
         chain::run(&mut table, merges, rules.monitor)?;
@@ -101,7 +101,7 @@ fn reduce_by_chain<K: Kind>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec
     lists.links(rules.monitor)
 }
 
-fn all_nearest<K: Kind>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {
+fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {
     let parts = parallel::map(parallel::ranges(graph.len(), 1 << 12), |part| {
         let find = |cluster: usize| {
             let about = |other: u32| (graph.sizes[other as usize], other);
@@ -151,7 +151,7 @@ impl Pairs {
     }
 
     /// The graph after the merges, and the nearest of each of its clusters.
-    fn merge<K: Kind>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
+    fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
         let k = self.left.len();
         // By old cluster: the new one, and which of its parts.
         let mut to = vec![0u32; graph.len()];
@@ -242,7 +242,7 @@ struct Sum {
 }
 
 impl Writer {
-    fn write<K: Kind>(&mut self, pairs: &Pairs, graph: &Graph, to: &[u32], new: usize, out: &mut Vec<Entry>) {
+    fn write<K: Summary>(&mut self, pairs: &Pairs, graph: &Graph, to: &[u32], new: usize, out: &mut Vec<Entry>) {
         self.row.clear();
         let (first, second) = (pairs.left[new], pairs.taken[new]);
         let parts = if second == NOBODY { &[first][..] } else { &[first, second][..] };

@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 
 use super::chain::Linked;
 use super::graph::{Chunk, Graph, Near, nearest};
-use super::links::{Entry, Kind};
+use super::links::{Entry, Summary};
 use super::rounds::Rules;
 use crate::union_find::UnionFind;
 
 /// A merge only puts two rows together: it costs what the shorter one has. To find the nearest costs the whole row,
 /// which is much for hubs, so there is a limit to all of it. Not used for the least of all pairs, where a link that
 /// only one part has is dropped.
-pub(super) struct Rows<'m, K: Kind> {
+pub(super) struct Rows<'m, K: Summary> {
     /// By cluster. Clusters in the entries may be parts of others by now, and some of them the same one.
     entries: Vec<Vec<Entry>>,
     names: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Rows<'m, K: Kind> {
     kind: PhantomData<K>,
 }
 
-impl<'m, K: Kind> Rows<'m, K> {
+impl<'m, K: Summary> Rows<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Self {
         let (k, n_entries) = (graph.len(), graph.n_entries());
         let Graph { names, sizes, chunks } = graph;
@@ -95,7 +95,7 @@ impl<'m, K: Kind> Rows<'m, K> {
     }
 }
 
-impl<K: Kind> Linked for Rows<'_, K> {
+impl<K: Summary> Linked for Rows<'_, K> {
     fn n_clusters(&self) -> usize {
         self.clusters.len()
     }

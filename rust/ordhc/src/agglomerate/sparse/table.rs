@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 
 use super::chain::Linked;
 use super::graph::{Best, Graph, Near};
-use super::links::{Entry, Kind, Link};
+use super::links::{Entry, Link, Summary};
 use super::rounds::Rules;
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
 /// A full square of values, NaN where there is no link. A cluster keeps its number; its place changes when those
 /// that are gone, once a third, are packed away. Places are in the order of names.
-pub(super) struct Table<'m, K: Kind> {
+pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,
     /// Of each link, where shares matter: the number of pairs that are known.
@@ -31,7 +31,7 @@ const LANES: usize = 8;
 /// Below this many clusters nothing is packed.
 const PACK_FROM: usize = 64;
 
-impl<'m, K: Kind> Table<'m, K> {
+impl<'m, K: Summary> Table<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
         let k = graph.len();
         let mut values = Buffer::zeros("the similarities of clusters", k * k)?;
@@ -139,7 +139,7 @@ impl<'m, K: Kind> Table<'m, K> {
 
 const GONE: u32 = u32::MAX;
 
-impl<K: Kind> Linked for Table<'_, K> {
+impl<K: Summary> Linked for Table<'_, K> {
     fn n_clusters(&self) -> usize {
         self.places.len()
     }

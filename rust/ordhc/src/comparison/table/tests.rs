@@ -3,7 +3,7 @@
 use super::*;
 
 fn parse(text: &[u8], options: &TableOptions) -> Result<Table> {
-    parse_table(text, options, &Monitor::new())
+    parse_table(text, options, None)
 }
 
 fn options() -> TableOptions {

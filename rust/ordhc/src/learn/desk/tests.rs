@@ -39,7 +39,7 @@ fn told(kind: usize, repeat: u64, events: &[Event]) -> Desk {
 type State = (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool);
 
 fn state(desk: &Desk) -> State {
-    let tree = desk.learner().tree().unwrap().to_newick_topology();
+    let tree = desk.learner().tree().unwrap().newick().to_string();
     (desk.open(99, &[]), desk.waiting(99), tree, desk.done())
 }
 
@@ -112,7 +112,7 @@ proptest! {
         }
         let want = told(0, 1, &[]);
         prop_assert_eq!(want.learner().n_leaves(), 8);
-        let tree = one.learner().tree().unwrap().to_newick_topology();
+        let tree = one.learner().tree().unwrap().newick().to_string();
         for pair in ["(0,1)", "(2,3)", "(4,5)", "(6,7)"] {
             prop_assert!(tree.contains(pair), "{}", tree);
         }

@@ -6,12 +6,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::comparison::Compared;
 use super::{Landmarks, Pair, References, pair};
-use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::learn::asking::Strategy;
 use crate::linkage::Rule;
 use crate::memory;
-use crate::monitor::Monitor;
 use crate::similarity::condensed_len;
 use crate::tree::Dendrogram;
 
@@ -119,11 +119,11 @@ fn draw_landmarks(n: usize, landmarks: Option<Landmarks>, seed: u64) -> Result<V
     let usual = Landmarks::Probability((n as f64).ln() / n as f64);
     let mut drawn: Vec<u32> = match landmarks.unwrap_or(usual) {
         Landmarks::Count(count) if count == 0 || count > n => {
-            return Err(Error::Argument(format!("{count} landmarks are outside 1..={n} (n_leaves)")));
+            return Err(Error::out_of_range("the number of landmarks", count, format!("1..={n} (n_leaves)")));
         }
         Landmarks::Count(count) => index::sample(&mut random, n, count).into_iter().map(|leaf| leaf as u32).collect(),
         Landmarks::Probability(q) if !(0.0..=1.0).contains(&q) => {
-            return Err(Error::Argument(format!("q = {q} is outside 0..=1")));
+            return Err(Error::out_of_range("q", q, "0..=1"));
         }
         Landmarks::Probability(q) => {
             let mut drawn: Vec<u32> = (0..n as u32).filter(|_| random.random_bool(q)).collect();
@@ -145,7 +145,11 @@ fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u
     let all = condensed_len(n);
     let count = match references.unwrap_or(References::Budget((n as u64).pow(2))) {
         References::Count(count) if count == 0 || count > all.max(1) => {
-            return Err(Error::Argument(format!("{count} reference pairs are outside 1..={all} (pairs of leaves)")));
+            return Err(Error::out_of_range(
+                "the number of reference pairs",
+                count,
+                format!("1..={all} (pairs of leaves)"),
+            ));
         }
         References::Count(count) => count.min(all),
         References::Budget(budget) => (budget / pairs.max(1)).max(1).min(all as u64) as usize,
@@ -204,7 +208,7 @@ impl Strategy<4> for FourK {
     fn tree(&self) -> Result<Dendrogram> {
         let leaves: Vec<u32> = (0..self.n as u32).filter(|&leaf| self.done() || self.is_heard[leaf as usize]).collect();
         if leaves.len() < 2 {
-            return Dendrogram::new(Vec::new(), Vec::new(), false)?.with_rest(&[0], self.n);
+            return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity)?.with_rest(&[0], self.n);
         }
         let n_pairs = condensed_len(leaves.len());
         memory::check("the similarities", 4 * n_pairs as u64)?;
@@ -212,8 +216,8 @@ impl Strategy<4> for FourK {
         for (at, &i) in leaves.iter().enumerate() {
             pairs.extend(leaves[at + 1..].iter().map(|&j| self.similarity(i, j)));
         }
-        let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, false)?;
-        agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new())?.with_rest(&leaves, self.n)
+        let matrix = Matrix::new(Values::I32(&pairs), Layout::Condensed, Kind::Similarity)?;
+        Agglomeration::new(Rule::Average).run(&matrix)?.with_rest(&leaves, self.n)
     }
 
     fn n_leaves(&self) -> usize {
@@ -263,9 +267,9 @@ mod tests {
         assert_eq!(of(30, Some(Landmarks::Probability(0.0)), None).unwrap().landmarks.len(), 2);
         assert_eq!(of(30, None, Some(References::Budget(1))).unwrap().references.len(), 1);
         let message = |landmarks, references| of(5, landmarks, references).unwrap_err().to_string();
-        assert!(message(Some(Landmarks::Count(6)), None).contains("6 landmarks are outside 1..=5"));
+        assert!(message(Some(Landmarks::Count(6)), None).contains("landmarks = 6 is outside 1..=5"));
         assert!(message(Some(Landmarks::Probability(1.5)), None).contains("q = 1.5"));
-        assert!(message(None, Some(References::Count(11))).contains("11 reference pairs are outside 1..=10"));
+        assert!(message(None, Some(References::Count(11))).contains("reference pairs = 11 is outside 1..=10"));
     }
 
     proptest! {
@@ -303,8 +307,8 @@ mod tests {
                 }
             }
             if n > 1 {
-                let matrix = Matrix::new(Values::I64(&pairs), Layout::Condensed, false).unwrap();
-                let expected = agglomerate(&matrix, &Rule::Average, Engine::Auto, &Monitor::new()).unwrap();
+                let matrix = Matrix::new(Values::I64(&pairs), Layout::Condensed, Kind::Similarity).unwrap();
+                let expected = Agglomeration::new(Rule::Average).run(&matrix).unwrap();
                 prop_assert_eq!(learner.tree().unwrap(), expected);
             }
         }

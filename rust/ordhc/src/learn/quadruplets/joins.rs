@@ -1,6 +1,7 @@
 //! From joins of leaves to a dendrogram.
 
 use crate::error::Result;
+use crate::kind::Kind;
 use crate::tree::Dendrogram;
 use crate::union_find::UnionFind;
 
@@ -22,7 +23,7 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
             heights.push(top);
         }
     }
-    Dendrogram::new(merges, heights, true)
+    Dendrogram::new(merges, heights, Kind::Dissimilarity)
 }
 
 struct Forest {

@@ -39,8 +39,15 @@ pub enum QuadrupletMethod {
     },
 }
 
+named!(QuadrupletMethod, "learner", {
+    "single": Self::Single => Self::Single,
+    "complete": Self::Complete => Self::Complete,
+    "4k-active": Self::FourK { .. } => Self::FourK { landmarks: None, references: None },
+});
+
 /// Which leaves are landmarks.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Landmarks {
     /// So many.
     Count(usize),
@@ -50,6 +57,7 @@ pub enum Landmarks {
 
 /// How many reference pairs there are; they are drawn without repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum References {
     /// So many.
     Count(usize),
@@ -58,25 +66,6 @@ pub enum References {
 }
 
 impl QuadrupletMethod {
-    /// The names of the methods.
-    pub const NAMES: [&'static str; 3] = ["single", "complete", "4k-active"];
-
-    /// The method of a name, with the usual settings.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn from_name(name: &str) -> Result<Self> {
-        Ok(match name {
-            "single" => Self::Single,
-            "complete" => Self::Complete,
-            "4k-active" => Self::FourK { landmarks: None, references: None },
-            _ => {
-                let names = Self::NAMES.join(", ");
-                return Err(Error::Argument(format!("there is no learner {name:?}; there are {names}")));
-            }
-        })
-    }
-
     /// A learner of a tree over `n` leaves; the seed draws landmarks and reference pairs.
     ///
     /// # Errors
@@ -90,14 +79,14 @@ impl QuadrupletMethod {
     /// // Pairs (0,1), (0,2), (0,3), (1,2), (1,3), (2,3).
     /// let mut oracle = QuadrupletOracle::new(vec![0.9, 0.3, 0.1, 0.4, 0.2, 0.8])?;
     /// let mut learner = QuadrupletMethod::Single.learner(4, 0)?;
-    /// learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), &ordhc::Monitor::new())?;
+    /// learn_with(&mut *learner, |batch| oracle.answers(batch), Limits::default(), None)?;
     /// assert_eq!(learner.tree()?.merges(), [[0, 1], [2, 3], [4, 5]]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn learner(self, n: usize, seed: u64) -> Result<Box<dyn Learner<4>>> {
         const MOST: usize = 1 << 30;
         if n == 0 || n > MOST {
-            return Err(Error::Argument(format!("n_leaves = {n} is outside 1..={MOST}")));
+            return Err(Error::out_of_range("n_leaves", n, format!("1..={MOST}")));
         }
         Ok(match self {
             Self::Single => Box::new(Asking::new(Single::new(n))),

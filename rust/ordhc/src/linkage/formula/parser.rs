@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
     }
 
     fn error(&self, message: &str) -> Error {
-        Error::Argument(format!("formula `{}`: {message}", self.text))
+        Error::Formula { formula: self.text.to_string(), reason: message.to_string() }
     }
 
     fn peek(&mut self) -> Option<char> {

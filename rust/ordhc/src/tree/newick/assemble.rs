@@ -6,6 +6,7 @@ use super::read::NewickTree;
 use super::scan::{Found, Node};
 use super::write::plain_number;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 use crate::tree::joined::join;
@@ -110,8 +111,8 @@ impl Shape {
             let mut kinds = self.inner().filter_map(|(_, node)| read(node).dissimilarity);
             let dissimilarity = kinds.next().unwrap_or(true);
             if kinds.any(|kind| kind != dissimilarity) {
-                let message = "the heights are similarities here and dissimilarities there".into();
-                return Err(Error::Text { line: 1, message });
+                let reason = "the heights are similarities here and dissimilarities there".into();
+                return Err(Error::Line { line: 1, reason });
             }
             self.inner().for_each(|(at, node)| heights[at] = read(node).height);
             return Ok((heights, dissimilarity));
@@ -171,8 +172,7 @@ impl Shape {
     fn merge_numbers(&self, found: &Found, heights: &[f64], dissimilarity: bool) -> Result<Vec<Vec<usize>>> {
         let mut numbers = vec![Vec::new(); self.inner().count()];
         if !found.merges.is_empty() {
-            let wrong =
-                |message: String| Error::Text { line: 1, message: format!("comments number merges: {message}") };
+            let wrong = |what: String| Error::Line { line: 1, reason: format!("comments number merges: {what}") };
             let inner = self.numbers_of_sources(found.nodes.len());
             for (source, given) in &found.merges {
                 if let Some(own) = numbers.get_mut(inner[*source] as usize) {
@@ -244,9 +244,9 @@ impl Shape {
             join(self.n, numbers_here, &parts, &mut merges);
             numbers_here.iter().for_each(|&number| merge_heights[number] = heights[at]);
         }
-        Dendrogram::new(merges, merge_heights, dissimilarity).map_err(|error| match error {
-            Error::Argument(message) if is_numbered => {
-                Error::Text { line: 1, message: format!("comments number merges: {message}") }
+        Dendrogram::new(merges, merge_heights, Kind::of(dissimilarity)).map_err(|error| match error {
+            Error::Argument(what) if is_numbered => {
+                Error::Line { line: 1, reason: format!("comments number merges: {what}") }
             }
             other => other,
         })

@@ -6,13 +6,14 @@ mod read;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod text;
 mod write;
 
 use super::dendrogram::Dendrogram;
 use crate::error::{Error, Result};
-use crate::monitor::Monitor;
 
-pub use read::NewickTree;
+pub use read::{NewickTree, Underscores};
+pub use text::Newick;
 
 /// What a tree has besides merges and heights; what is `None` it hasn't.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,17 +52,17 @@ impl Annotations {
 
     fn check(&self, tree: &Dendrogram) -> Result<()> {
         let (n, m) = (tree.n_leaves(), tree.merges().len());
-        for (what, found, expected) in [
-            ("leaves in order", self.standing.as_ref().map(Vec::len), n),
-            ("names", self.names.as_ref().map(Vec::len), n),
-            ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), n),
-            ("marks of joined merges", self.joined.as_ref().map(Vec::len), m),
-            ("names of nodes", self.node_names.as_ref().map(Vec::len), m),
-            ("values of support", self.support.as_ref().map(Vec::len), m),
-            ("branch lengths", self.branch_lengths.as_ref().map(Vec::len), n + m),
+        for (what, found, of, expected) in [
+            ("leaves in order", self.standing.as_ref().map(Vec::len), "leaves", n),
+            ("names", self.names.as_ref().map(Vec::len), "leaves", n),
+            ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), "leaves", n),
+            ("marks of joined merges", self.joined.as_ref().map(Vec::len), "merges", m),
+            ("names of nodes", self.node_names.as_ref().map(Vec::len), "merges", m),
+            ("values of support", self.support.as_ref().map(Vec::len), "merges", m),
+            ("branch lengths", self.branch_lengths.as_ref().map(Vec::len), "leaves and merges", n + m),
         ] {
             if let Some(found) = found.filter(|&found| found != expected) {
-                return Err(Error::Shape(format!("{found} {what} for {n} leaves")));
+                return Err(Error::Length { what, found, of, expected });
             }
         }
         let mut seen = vec![false; n];
@@ -74,46 +75,7 @@ impl Annotations {
     }
 }
 
-/// What [`Dendrogram::write_newick`] writes besides names and support.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct NewickStyle {
-    /// Branch lengths.
-    pub branch_lengths: bool,
-    /// Comments from which the tree is restored unchanged: the heights, and where the text would not tell
-    /// them the numbers of leaves and merges.
-    pub heights: bool,
-}
-
 impl Dendrogram {
-    /// The tree as Newick text.
-    ///
-    /// Leaves are written by name (quoted where needed), or by number without `names`. Branch
-    /// lengths are differences of merge heights; leaves stand at 0 with dissimilarities, at the
-    /// height of the closest merge with similarities; under an inversion a length is negative.
-    /// `heights` adds the exact merge heights as comments, `[&similarity=2.5]` or
-    /// `[&dissimilarity=2.5]`, from which [`Dendrogram::from_newick`] restores the tree unchanged.
-    ///
-    /// # Errors
-    /// Another number of names than leaves.
-    ///
-    /// ```
-    /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 3]], vec![0.5, 2.0], true)?;
-    /// let names = ["a", "b c", "d"];
-    /// assert_eq!(tree.to_newick(Some(&names), true, false)?, "(d:2,(a:0.5,'b c':0.5):1.5);");
-    /// # Ok::<(), ordhc::Error>(())
-    /// ```
-    pub fn to_newick<S: AsRef<str>>(&self, names: Option<&[S]>, branch_lengths: bool, heights: bool) -> Result<String> {
-        let annotations = names.map_or_else(Annotations::default, Annotations::of_names);
-        self.write_newick(&annotations, NewickStyle { branch_lengths, heights }, &Monitor::new())
-    }
-
-    /// The topology alone, leaves as numbers.
-    pub fn to_newick_topology(&self) -> String {
-        let written = self.write_newick(&Annotations::default(), NewickStyle::default(), &Monitor::new());
-        // Nothing can be wrong with annotations that aren't there.
-        written.unwrap_or_default()
-    }
-
     /// Reads Newick text: the tree, and the leaves' names in the order in which they stand.
     ///
     /// [`NewickTree`] says how, and has what else the text tells.
@@ -128,7 +90,7 @@ impl Dendrogram {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn from_newick(text: &str) -> Result<(Self, Vec<String>)> {
-        let read = NewickTree::read(text, false, &Monitor::new())?;
+        let read = NewickTree::read(text, Underscores::Blanks, None)?;
         Ok((read.tree, read.annotations.names.unwrap_or_default()))
     }
 }

@@ -8,6 +8,20 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
+/// What underscores outside of quotes mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Underscores {
+    /// Blanks, as the format has it.
+    Blanks,
+    /// Themselves.
+    Kept,
+}
+
+named!(Underscores, "underscores", {
+    "blanks": Self::Blanks => Self::Blanks,
+    "kept": Self::Kept => Self::Kept,
+});
+
 /// A tree as Newick text tells it.
 ///
 /// * **Names**: `''` within quotes is a quote; outside of quotes `_` is a blank (DendroPy's convention, and
@@ -16,7 +30,7 @@ use crate::tree::Dendrogram;
 ///   Bio.Phylo has it, which looks into quotes too); with one number that is not within 0 to 100 all are
 ///   names. Support is in percent, unless no number of the tree is above 1. `95/0.98` is a name.
 /// * **Branch lengths** are kept as they are, unless the heights tell them.
-/// * **Heights** come from comments as [`Dendrogram::to_newick`] writes them; else from branch lengths, if
+/// * **Heights** come from comments as [`Newick::heights`](super::Newick::heights) writes them; else from branch lengths, if
 ///   all leaves are as far from the root (but for 1e-4 of the height): a node's height is the longest way
 ///   down to a leaf. Else heights are ranks, a node is one higher than its highest child, and `note` says so.
 /// * **Nodes of more than two children** become merges of equal height, in the order written, all but the last
@@ -26,9 +40,9 @@ use crate::tree::Dendrogram;
 /// Leaves without a name, names that occur twice and text after the tree are errors. Nothing recurses.
 ///
 /// ```
-/// use ordhc::{Monitor, tree::NewickTree};
+/// use ordhc::tree::{NewickTree, Underscores};
 ///
-/// let read = NewickTree::read("((a:1,b_c:2)90:1,d:3)root;", false, &Monitor::new())?;
+/// let read = NewickTree::read("((a:1,b_c:2)90:1,d:3)root;", Underscores::Blanks, None)?;
 /// let beside = read.annotations;
 /// assert_eq!(beside.names.unwrap(), ["a", "b c", "d"]);
 /// assert_eq!(beside.node_names.unwrap(), [None, Some("root".to_string())]);
@@ -53,16 +67,17 @@ pub struct NewickTree {
 }
 
 impl NewickTree {
-    /// Reads the text of one tree; `keeps_underscores` outside of quotes.
+    /// Reads the text of one tree.
     ///
     /// # Errors
     /// What cannot be read, with its line; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn read(text: &str, keeps_underscores: bool, monitor: &Monitor) -> Result<Self> {
+    pub fn read(text: &str, underscores: Underscores, monitor: Option<&Monitor>) -> Result<Self> {
+        watched!(monitor);
         let marks = text.bytes().filter(|byte| b"(,".contains(byte)).count() as u64;
         // Besides nodes there are names, children, heights and merges.
         memory::check("the tree of the Newick text", text.len() as u64 + marks * (size_of::<Node>() as u64 + 150))?;
-        let found = Scanner::new(text, keeps_underscores).scan(monitor)?;
+        let found = Scanner::new(text, underscores == Underscores::Kept).scan(monitor)?;
         assemble(found, monitor)
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Scanner<'a> {
 
     fn error_at(&self, at: usize, message: impl Into<String>) -> Error {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
-        Error::Text { line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(), message: message.into() }
+        Error::Line { line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(), reason: message.into() }
     }
 
     fn byte(&self) -> Option<u8> {

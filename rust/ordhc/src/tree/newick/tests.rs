@@ -3,6 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kind::Kind;
+use crate::monitor::Monitor;
+use crate::tree::Underscores;
 
 fn read(text: &str) -> (Dendrogram, Vec<String>) {
     Dendrogram::from_newick(text).unwrap()
@@ -49,8 +52,8 @@ fn deep_trees_do_not_overflow_the_stack() {
     let n = 200_000;
     let merges: Vec<[u32; 2]> = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
     let heights: Vec<f64> = (0..n - 1).map(f64::from).collect();
-    let tree = Dendrogram::new(merges, heights, true).unwrap();
-    let (back, names) = read(&tree.to_newick::<&str>(None, true, false).unwrap());
+    let tree = Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap();
+    let (back, names) = read(&tree.newick().lengths().to_string());
     assert_eq!((back.n_leaves(), names.len()), (n as usize, n as usize));
 }
 
@@ -70,9 +73,9 @@ proptest! {
             height += f64::from(step) * 0.1;
             heights.push(if dissimilarity { height } else { -height });
         }
-        let tree = Dendrogram::new(merges, heights, dissimilarity).unwrap();
+        let tree = Dendrogram::new(merges, heights, Kind::of(dissimilarity)).unwrap();
         for lengths in [false, true] {
-            let text = tree.to_newick::<&str>(None, lengths, true).unwrap();
+            let text = if lengths { tree.newick().lengths() } else { tree.newick() }.heights().to_string();
             let (back, names) = read(&text);
             let leaves: Vec<u32> = names.iter().map(|name| name.parse().unwrap()).collect();
             let back = back.relabel(&leaves).unwrap();
@@ -113,11 +116,11 @@ proptest! {
 
     #[test]
     fn what_is_read_is_written_and_read_again(text in "\\(?\\(a(:[0-9.]{1,3})?,b_?(:1)?\\)('?[x0-9]{1,2}'?)?(:[12])?(,'c ''d'){0,1}(,\\(e,f,g\\)8?){0,1}\\)?(:3)?;") {
-        if let Ok(read) = NewickTree::read(&text, false, &Monitor::new()) {
+        if let Ok(read) = NewickTree::read(&text, Underscores::Blanks, None) {
             for heights in [false, true] {
-                let style = NewickStyle { branch_lengths: true, heights };
-                let written = read.tree.write_newick(&read.annotations, style, &Monitor::new()).unwrap();
-                let again = NewickTree::read(&written, false, &Monitor::new()).unwrap();
+                let written = read.tree.newick().annotations(&read.annotations).unwrap().lengths();
+                let written = if heights { written.heights() } else { written }.to_string();
+                let again = NewickTree::read(&written, Underscores::Blanks, None).unwrap();
                 prop_assert_eq!(&again.tree, &read.tree, "{} {}", text, written);
                 let debug = |tree: &NewickTree| format!("{:?}", tree.annotations);
                 prop_assert_eq!(debug(&again), debug(&read), "{} {}", text, written);
@@ -130,13 +133,12 @@ proptest! {
 fn work_can_be_stopped() {
     let n = 20_000u32;
     let merges: Vec<[u32; 2]> = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
-    let tree = Dendrogram::new(merges, vec![1.0; n as usize - 1], true).unwrap();
-    let text = tree.to_newick_topology();
+    let tree = Dendrogram::new(merges, vec![1.0; n as usize - 1], Kind::Dissimilarity).unwrap();
+    let text = tree.newick().to_string();
     let monitor = Monitor::new();
     monitor.cancel();
-    assert_eq!(NewickTree::read(&text, false, &monitor), Err(crate::Error::Interrupted));
-    let written = tree.write_newick(&Annotations::default(), NewickStyle::default(), &monitor);
-    assert_eq!(written, Err(crate::Error::Interrupted));
+    assert_eq!(NewickTree::read(&text, Underscores::Blanks, Some(&monitor)), Err(crate::Error::Interrupted));
+    assert_eq!(tree.newick().text(Some(&monitor)), Err(crate::Error::Interrupted));
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use std::fmt::Write;
 
 use super::labels::{leaf_label, node_label, percent, quoted};
-use super::{Annotations, NewickStyle};
+use super::{Annotations, Newick};
 use crate::error::Result;
-use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
@@ -13,39 +12,6 @@ use crate::tree::Dendrogram;
 const STRIDE: usize = 4096;
 
 impl Dendrogram {
-    /// The tree as Newick text, with all that is known of it.
-    ///
-    /// Support is the label of a node, in percent; where a node has a name too, the name is its label and
-    /// support stands in a comment, `[&support=93]`. Names that are numbers are quoted, so that support is
-    /// told from names. Joined merges are written as part of the node above them. Branch lengths
-    /// are those of the annotations, or as [`to_newick`](Self::to_newick) has them.
-    ///
-    /// # Errors
-    /// Annotations of other lengths; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`Error::Interrupted`](crate::Error::Interrupted).
-    ///
-    /// ```
-    /// use ordhc::tree::{Annotations, NewickStyle};
-    ///
-    /// let tree = ordhc::Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], true)?;
-    /// let mut annotations = Annotations::of_names(&["a", "b", "c", "d"]);
-    /// annotations.support = Some(vec![0.9, f64::NAN, 1.0]);
-    /// annotations.joined = Some(vec![false, true, false]);
-    /// let style = NewickStyle { branch_lengths: true, heights: false };
-    /// let text = tree.write_newick(&annotations, style, &ordhc::Monitor::new())?;
-    /// assert_eq!(text, "(d:2,c:2,(a:1,b:1)90:1)100;");
-    /// annotations.leaf_heights = Some(vec![0.5, 0.0, 0.0, 1.0]);
-    /// let text = tree.write_newick(&annotations, style, &ordhc::Monitor::new())?;
-    /// assert_eq!(text, "(d:1,c:2,(a:0.5,b:1)90:1)100;");
-    /// # Ok::<(), ordhc::Error>(())
-    /// ```
-    pub fn write_newick(&self, annotations: &Annotations, style: NewickStyle, monitor: &Monitor) -> Result<String> {
-        annotations.check(self)?;
-        let lengths = |names: &Option<Vec<String>>| names.iter().flatten().map(|name| name.len() as u64).sum::<u64>();
-        memory::check("Newick text", 64 * self.n_leaves() as u64 + 2 * lengths(&annotations.names))?;
-        Writer::new(self, annotations, style).write(monitor)
-    }
-
     /// At which height a leaf stands by itself, unless it has a height of its own.
     pub(super) fn leaf_base(&self) -> f64 {
         if self.is_dissimilarity() { 0.0 } else { self.heights().iter().copied().fold(f64::NEG_INFINITY, f64::max) }
@@ -64,10 +30,11 @@ enum Step {
     Close(u32, f64),
 }
 
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     tree: &'a Dendrogram,
     annotations: &'a Annotations,
-    style: NewickStyle,
+    lengths: bool,
+    heights: bool,
     n: usize,
     root: u32,
     leaf_base: f64,
@@ -84,7 +51,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(tree: &'a Dendrogram, annotations: &'a Annotations, style: NewickStyle) -> Self {
+    pub(super) fn new(tree: &'a Dendrogram, annotations: &'a Annotations, newick: &Newick<'_>) -> Self {
         let n = tree.n_leaves();
         // Percents that are all below 1 would be read as shares.
         let largest = annotations.support.iter().flatten().copied().fold(0.0, f64::max);
@@ -98,7 +65,8 @@ impl<'a> Writer<'a> {
         let mut writer = Self {
             tree,
             annotations,
-            style,
+            lengths: newick.lengths,
+            heights: newick.heights,
             n,
             root: (2 * n - 2) as u32,
             leaf_base: tree.leaf_base(),
@@ -108,7 +76,7 @@ impl<'a> Writer<'a> {
             leaf_numbers: false,
             merge_numbers: None,
         };
-        if style.heights {
+        if newick.heights {
             let (leaves, closing) = writer.order();
             let is_in_order = leaves.iter().enumerate().all(|(at, &leaf)| at == leaf as usize);
             writer.leaf_numbers = annotations.names.is_some() && !is_in_order;
@@ -153,7 +121,7 @@ impl<'a> Writer<'a> {
         (leaves, closing)
     }
 
-    fn write(&self, monitor: &Monitor) -> Result<String> {
+    pub(super) fn write(&self, monitor: &Monitor) -> Result<String> {
         let mut text = String::new();
         let mut steps = vec![Step::Open(self.root, f64::NAN)];
         // Clusters open and close, and half of them have a comma.
@@ -201,7 +169,7 @@ impl<'a> Writer<'a> {
             Some(names) if self.numbers => text.push_str(&quoted(&names[leaf])),
             Some(names) => text.push_str(&leaf_label(&names[leaf])),
         }
-        if !self.style.heights {
+        if !self.heights {
             return;
         }
         let mut items = Vec::new();
@@ -229,7 +197,7 @@ impl<'a> Writer<'a> {
             (None, Some(support)) => text.push_str(&support),
             (None, None) => {}
         }
-        if self.style.heights {
+        if self.heights {
             items.insert(0, format!("{}={}", self.kind(), self.tree.heights()[merge]));
             if let Some(numbers) = &self.merge_numbers {
                 let numbers: Vec<String> = numbers[merge].iter().map(u32::to_string).collect();
@@ -240,7 +208,7 @@ impl<'a> Writer<'a> {
     }
 
     fn length(&self, text: &mut String, cluster: usize, above: f64) {
-        if !self.style.branch_lengths {
+        if !self.lengths {
             return;
         }
         let length = match &self.annotations.branch_lengths {

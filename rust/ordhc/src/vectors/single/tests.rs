@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate};
+use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+use crate::kind::Kind;
 use crate::linkage::Rule;
 
 const MEASURES: [Measure; 4] = [Measure::Euclidean, Measure::SquaredEuclidean, Measure::Manhattan, Measure::Dot];
@@ -23,10 +24,10 @@ fn check(values: &[f64], n: usize, p: usize) {
     for measure in MEASURES {
         let row = |i: usize| &values[i * p..(i + 1) * p];
         let square: Vec<f64> = (0..n * n).map(|at| pair(measure, row(at / n), row(at % n))).collect();
-        let matrix = Matrix::new(Values::F64(&square), Layout::Square, measure.is_dissimilarity()).unwrap();
-        let expected = agglomerate(&matrix, &Rule::Single, Engine::Naive, &Monitor::new()).unwrap();
+        let matrix = Matrix::new(Values::F64(&square), Layout::Square, Kind::of(measure.is_dissimilarity())).unwrap();
+        let expected = Agglomeration::new(Rule::Single).engine(Engine::Naive).run(&matrix).unwrap();
         let monitor = Monitor::new();
-        assert_eq!(single_linkage(&vectors, measure, 1.0, &monitor).unwrap(), expected, "{measure:?}");
+        assert_eq!(single_linkage(&vectors, measure, 1.0, Some(&monitor)).unwrap(), expected, "{measure:?}");
         for parts in [2, 3, 7] {
             let grown = Grown { vectors: &vectors, unit: Unit::below_one(vectors.largest()), parts, monitor: &monitor };
             let merges = match measure {
@@ -55,12 +56,12 @@ proptest! {
 fn what_does_not_work_is_said() {
     let vectors = Vectors::new(&[1e200, -1e200], 2, 1).unwrap();
     let monitor = Monitor::new();
-    let error = single_linkage(&vectors, Measure::SquaredEuclidean, 1.0, &monitor).unwrap_err();
+    let error = single_linkage(&vectors, Measure::SquaredEuclidean, 1.0, Some(&monitor)).unwrap_err();
     assert!(error.to_string().contains("too large"), "{error}");
-    assert_eq!(single_linkage(&vectors, Measure::Euclidean, 1.0, &monitor).unwrap().heights(), [2e200]);
-    assert!(single_linkage(&vectors, Measure::Dot, f64::NAN, &monitor).is_err());
-    assert!(Measure::from_name("cosine").is_err());
+    assert_eq!(single_linkage(&vectors, Measure::Euclidean, 1.0, Some(&monitor)).unwrap().heights(), [2e200]);
+    assert!(single_linkage(&vectors, Measure::Dot, f64::NAN, Some(&monitor)).is_err());
+    assert!("cosine".parse::<Measure>().is_err());
     monitor.cancel();
-    let stopped = single_linkage(&vectors, Measure::Euclidean, 1.0, &monitor);
+    let stopped = single_linkage(&vectors, Measure::Euclidean, 1.0, Some(&monitor));
     assert_eq!(stopped, Err(Error::Interrupted));
 }

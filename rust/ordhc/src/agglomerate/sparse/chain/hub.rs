@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use std::ops::Bound;
 
 use super::super::graph::{Best, Limits, Near};
-use super::super::links::{Entry, Kind};
+use super::super::links::{Entry, Summary};
 
 /// Links in falling order of similarity.
 ///
 /// The order is that for a cluster of size 1, as its own size changes none of it. The others' sizes and names
 /// change without notice, but only so that their links fall: where a link stands is a bound.
-pub(super) struct Hub<K: Kind> {
+pub(super) struct Hub<K: Summary> {
     /// By cluster: where its entry is, and where it stands.
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
@@ -23,7 +23,7 @@ pub(super) struct Hub<K: Kind> {
 /// Similarity and share, larger ones first, and the name.
 type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
-impl<K: Kind> Hub<K> {
+impl<K: Summary> Hub<K> {
     pub(super) fn new(entries: &[Entry], about: impl Fn(u32) -> (f64, u32)) -> Self {
         let rank = |entry: &Entry| Self::rank(entry, about(entry.cluster));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.cluster, (at as u32, rank(entry)))).collect();

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::super::pairs::Pair;
 use super::*;
-use crate::agglomerate::{Engine, Layout, Matrix, Values, agglomerate_from};
+use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+use crate::kind::Kind;
 use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
@@ -38,8 +39,8 @@ fn full(pairs: &SparsePairs, rule: &Rule, initial: Option<&Partition>) -> Dendro
         square[a as usize * n + b as usize] = value;
         square[b as usize * n + a as usize] = value;
     }
-    let matrix = Matrix::new(Values::F64(&square), Layout::Square, false).unwrap();
-    agglomerate_from(&matrix, rule, Engine::Naive, initial, &Monitor::new()).unwrap()
+    let matrix = Matrix::new(Values::F64(&square), Layout::Square, Kind::Similarity).unwrap();
+    Agglomeration::new(rule.clone()).engine(Engine::Naive).initial(initial).run(&matrix).unwrap()
 }
 
 /// All pairs of clusters by their known pairs, before every merge.
@@ -224,16 +225,21 @@ fn no_pairs_and_single_leaves() {
 fn what_does_not_work_is_said() {
     let monitor = Monitor::new();
     let pairs = sparse(3, &[((0, 1), 1.0)], true);
-    let message =
-        |rule, missing, initial| agglomerate_sparse(&pairs, rule, missing, initial, &monitor).unwrap_err().to_string();
+    let message = |rule, missing, initial| {
+        crate::agglomerate::sparse::agglomerate_sparse(&pairs, rule, missing, initial, &monitor)
+            .unwrap_err()
+            .to_string()
+    };
     assert!(message(&Rule::Single, Missing::Zero, None).contains("identical"));
     assert!(message(&Rule::Ward, Missing::Ignore, None).contains("single, complete and average"));
     let other = Partition::singletons(4);
-    assert!(message(&Rule::Single, Missing::Ignore, Some(&other)).contains("4 leaves"));
-    assert!(Missing::from_name("nan").unwrap_err().to_string().contains("`zero` or `ignore`"));
+    assert!(
+        message(&Rule::Single, Missing::Ignore, Some(&other)).contains("4 labels of initial clusters for 3 leaves")
+    );
+    assert!("nan".parse::<Missing>().unwrap_err().to_string().contains("zero, ignore"));
     monitor.cancel();
     for rule in &RULES {
-        let stopped = agglomerate_sparse(&pairs, rule, Missing::Ignore, None, &monitor);
+        let stopped = crate::agglomerate::sparse::agglomerate_sparse(&pairs, rule, Missing::Ignore, None, &monitor);
         assert_eq!(stopped, Err(Error::Interrupted));
     }
 }

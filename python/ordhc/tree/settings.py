@@ -1,0 +1,81 @@
+"""What made a tree: a similarity, a linkage, an objective, and their parameters."""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc.errors import InputError
+
+__all__ = ["as_json", "in_words", "made_by", "settings_of"]
+
+#: Arrays of more numbers are told by their shape.
+_MANY = 100
+
+
+def made_by(
+    *,
+    similarity: str | None = None,
+    similarity_parameters: Mapping[str, Any] | None = None,
+    linkage: str | None = None,
+    linkage_parameters: Mapping[str, Any] | None = None,
+    refine: str | None = None,
+    refine_parameters: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Settings with all of their keys; None is a part that isn't there, or that nobody knows."""
+    return {
+        "similarity": similarity,
+        "similarity_parameters": similarity_parameters or {},
+        "linkage": linkage,
+        "linkage_parameters": linkage_parameters or {},
+        "refine": refine,
+        "refine_parameters": refine_parameters or {},
+    }
+
+
+def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Settings that can't be changed, of what JSON can hold; other values are their text."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"settings are {_checks.quoted(given)}, not a mapping of names to values")
+    found: Mapping[str, Any] = _plain(given)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return MappingProxyType({str(name): _plain(part) for name, part in value.items()})
+    if isinstance(value, np.ndarray | np.generic):
+        if value.size > _MANY:
+            return f"{type(value).__name__} of shape {value.shape}"
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return value if value is None or isinstance(value, bool | int | str) else _checks.quoted(value)
+
+
+def as_json(settings: Any) -> Any:
+    """Settings as dicts and lists of their own."""
+    if isinstance(settings, Mapping):
+        return {name: as_json(part) for name, part in settings.items()}
+    return [as_json(part) for part in settings] if isinstance(settings, tuple) else settings
+
+
+def in_words(settings: Mapping[str, Any]) -> str:
+    """The similarity, the linkage and the objective, as far as they are known."""
+    words = [
+        f"{before}{settings[part]}{after}"
+        for part, before, after in (
+            ("similarity", "", " similarity"),
+            ("linkage", "", " linkage"),
+            ("refine", "refined by ", ""),
+        )
+        if settings.get(part)
+    ]
+    return ", ".join(words)
