@@ -15,6 +15,6 @@ fn main() -> Result<()> {
     let pairs = [9.0, 1.0, 4.0, 4.0, 1.0, 8.0];
     let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
     let tree = Agglomeration::by_rows(geometric).run(&matrix)?;
-    println!("{}", tree.newick().to_string());
+    println!("{}", tree.newick());
     Ok(())
 }

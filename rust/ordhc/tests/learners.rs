@@ -103,7 +103,7 @@ fn every_small_tree_is_found() {
                 for (seed, batch) in [(0, 1), (1, usize::MAX), (2, 2), (3, usize::MAX)] {
                     let learner = learned(method, tree, seed + 4 * at as u64, batch);
                     let found = learner.tree().unwrap();
-                    assert_eq!(clusters(&found), expected, "{method:?}: {}", tree.newick().to_string());
+                    assert_eq!(clusters(&found), expected, "{method:?}: {}", tree.newick());
                     assert!(found.is_monotone());
                     assert!(n > 3 || learner.n_asked() == u64::from(n == 3), "{method:?}");
                 }

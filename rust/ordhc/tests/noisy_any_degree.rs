@@ -17,7 +17,7 @@ fn small_trees_of_any_degree_are_found_by_right_answers() {
             let tree = random_tree(shape, n, seed).unwrap();
             for (method, batch) in methods(0.9).into_iter().flat_map(|method| [(method, 1), (method, usize::MAX)]) {
                 let learner = learned(method, &mut TreeOracle::new(&tree), seed, batch);
-                assert!(is_same(&learner.tree().unwrap(), &tree), "{method:?}: {}", tree.newick().to_string());
+                assert!(is_same(&learner.tree().unwrap(), &tree), "{method:?}: {}", tree.newick());
             }
         }
     }

@@ -28,7 +28,7 @@ fn every_small_tree_is_found_by_right_answers() {
                 for method in all {
                     for batch in [1, usize::MAX] {
                         let learner = learned(method, &mut TreeOracle::new(tree), at as u64, batch);
-                        assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.newick().to_string());
+                        assert!(is_same(&learner.tree().unwrap(), tree), "{method:?}: {}", tree.newick());
                     }
                 }
             }

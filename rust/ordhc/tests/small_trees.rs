@@ -52,7 +52,7 @@ fn average_linkage_finds_every_tree_from_its_answers() {
             let (ours, theirs) = (LcaSizes::new(&found), LcaSizes::new(tree));
             for i in 0..n as usize {
                 for j in 0..n as usize {
-                    assert_eq!(ours.size(i, j), theirs.size(i, j), "{}", tree.newick().to_string());
+                    assert_eq!(ours.size(i, j), theirs.size(i, j), "{}", tree.newick());
                 }
             }
         }
