@@ -112,7 +112,7 @@ proptest! {
         }
         let want = told(0, 1, &[]);
         prop_assert_eq!(want.learner().n_leaves(), 8);
-            let tree = one.learner().tree().unwrap().newick().to_string();
+        let tree = one.learner().tree().unwrap().newick().to_string();
         for pair in ["(0,1)", "(2,3)", "(4,5)", "(6,7)"] {
             prop_assert!(tree.contains(pair), "{}", tree);
         }
