@@ -89,7 +89,7 @@ def _learn_async(
     who=None,
     progress=None,
 ):
-    given = {name: value for name, value in locals().items() if value is not None}
+    given = {name: value for name, value in locals().items() if value is not None or name == "oracle"}
     return asyncio.run(ordhc.learn_async(**given))
 
 

@@ -115,7 +115,7 @@ def test_progress_never_falls_and_ends_at_one(name):
 
 @pytest.fixture(scope="module")
 def many():
-    return ordhc.simulate_planted(150_000, levels=4, leaves_per_cluster=25, seed=1)[0]
+    return ordhc.simulate_planted(400_000, levels=3, leaves_per_cluster=110, seed=1)[0]
 
 
 @pytest.mark.parametrize("settings", [{"refine": True}, {"method": "adds3-al+spr"}])
@@ -126,17 +126,17 @@ def test_progress_moves_while_subtrees_do(many, settings):
 
 def test_progress_moves_within_folds():
     """With two fits in all there is more to tell than when they end."""
-    t, _ = ordhc.simulate_planted(20_000, levels=3, leaves_per_cluster=15, seed=1)
+    t, _ = ordhc.simulate_planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
     told = told_by(lambda p: ordhc.select(t, ["consistency"], folds=2, progress=p))
     for low, high in ((0.01, 0.49), (0.5, 0.98)):
-        assert len({share for share in told if low < share < high}) >= 3
+        assert len({share for share in told if low < share < high}) >= 2
 
 
 def test_progress_moves_within_resamples():
-    t, _ = ordhc.simulate_planted(20_000, levels=3, leaves_per_cluster=15, seed=1)
+    t, _ = ordhc.simulate_planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
     told = told_by(lambda p: ordhc.bootstrap(t, method="consistency", n_resamples=1, progress=p))
     for low, high in ((0.01, 0.48), (0.5, 0.97)):
-        assert len({share for share in told if low < share < high}) >= 3
+        assert len({share for share in told if low < share < high}) >= 2
 
 
 def test_the_bar_of_the_command_line_moves_while_subtrees_do(many, tmp_path, monkeypatch):

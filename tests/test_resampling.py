@@ -148,7 +148,7 @@ def test_progress_and_its_errors():
     ordhc.bootstrap(PLANTED, method="mulk3-al", n_resamples=5, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1
-    assert len({share for share in told if share < 1}) >= 6
+    assert len({share for share in told if share < 1}) >= 2
     told.clear()
     ordhc.bootstrap(PLANTED, n_resamples=5, progress=told.append)
     assert told[-1] == 1.0
