@@ -120,8 +120,8 @@ def test_many_repeats_take_no_memory():
     learner.tell([2, 0], [1, -1])
     assert learner.open.ids.tolist() == [1, 3]
     assert learner.n_open == 2
-    for number, text in ((0, "is answered already"), (4, "was never asked"), (2**31, "was never asked")):
-        with pytest.raises(ordhc.InputError, match=f"question {number} {text}"):
+    for number, text in ((0, "answered already"), (4, "never asked"), (2**31, "never asked")):
+        with pytest.raises(ordhc.InputError, match=f"question {number}: it [a-z]+ {text}"):
             learner.tell([number], [0])
     with pytest.raises(ordhc.InputError, match="repeat = 2147483649 is above 2147483647"):
         ordhc.Learner(5, repeat=2**31 + 1)

@@ -7,65 +7,26 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+# fmt: off
 __all__ = [
-    "bootstrap_adds",
-    "draw_times",
-    "majority_rule",
-    "support",
-    "check_quadruplets",
-    "check_triplets",
-    "EmbeddingLoss",
-    "expected_adds3",
-    "InputError",
-    "InternalError",
-    "OrdhcWarning",
-    "panic",
-    "planted",
-    "Desk",
-    "Learner",
-    "TreeOracle",
-    "estimate_p",
-    "random_tree",
-    "canonical_order",
-    "refine_satisfied",
-    "refine_similarity",
-    "Linkage",
-    "agglomerate",
-    "aari",
-    "aari_of_trees",
-    "ari",
-    "best_revenue",
-    "cluster_counts",
-    "cophenetic",
-    "cophenetic_of_trees",
-    "dasgupta",
-    "dendrogram_purity",
-    "kendall_tau",
-    "merge_distortion",
-    "revenue",
-    "satisfied",
-    "triplet_counts",
-    "build",
-    "pairs_beaten",
-    "preference_linkage",
-    "adds",
-    "check_memory",
-    "mulk3",
-    "mulk4",
-    "square",
-    "adds_csr",
-    "adds_linkage",
-    "agglomerate_sparse",
-    "parse_table",
-    "split_table",
-    "Dendrogram",
-    "leaf_heights",
-    "mean_dot_linkage",
-    "sparse_gram",
-    "vector_distances",
-    "vector_linkage",
+    "bootstrap_adds", "draw_times", "majority_rule", "support", "check_quadruplets", "check_triplets",
+    "EmbeddingLoss", "expected_adds3", "InputError", "InternalError", "OrdhcWarning", "panic",
+    "planted", "Desk", "Learner", "TreeOracle", "estimate_p", "random_tree", "canonical_order",
+    "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari", "aari_of_trees", "ari",
+    "best_revenue", "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta",
+    "dendrogram_purity", "kendall_tau", "merge_distortion", "revenue", "satisfied", "triplet_counts",
+    "build", "pairs_beaten", "preference_linkage", "adds", "check_memory", "mulk3", "mulk4", "square",
+    "adds_csr", "adds_linkage", "agglomerate_sparse", "parse_table", "split_table", "Dendrogram",
+    "leaf_heights", "mean_dot_linkage", "sparse_gram", "vector_distances", "vector_linkage",
 ]
+# fmt: on
 
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
+_Ints32 = NDArray[np.int32]
+_Bytes = NDArray[np.int8]
+_MaybeInts = _Ints | None
+_MaybeFloats = _Floats | None
 _Progress = Callable[[float], None] | None
 # (m, 3) or (m, 4) leaf ids of one of three types.
 _Rows = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
@@ -93,8 +54,8 @@ def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
-def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[NDArray[np.int32] | None, int]: ...
+def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def parse_table(
     data: bytes,
     chosen: list[int] | list[str] | None,
@@ -115,57 +76,30 @@ def split_table(
 # --- similarities ----------------------------------------------------------------------------
 
 def adds(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    layout: str,
-    dtype: str,
-    progress: _Progress,
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, layout: str, dtype: str, progress: _Progress
 ) -> NDArray[Any]: ...
 def adds_csr(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    progress: _Progress,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
+) -> tuple[_Ints, _Ints32, _Floats]: ...
 def mulk3(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    normalize: bool,
-    progress: _Progress,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, normalize: bool, progress: _Progress
+) -> tuple[_Floats, _Floats]: ...
 def mulk4(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    progress: _Progress,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def square(condensed: NDArray[np.float64], diagonal: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
+) -> tuple[_Floats, _Floats]: ...
+def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
 
 # --- linkages of comparisons -----------------------------------------------------------------
 
 def preference_linkage(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    initial: NDArray[np.int64] | None,
-    progress: _Progress,
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
 def pairs_beaten(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    progress: _Progress,
-    names: tuple[str, ...] | None,
-) -> NDArray[np.float64]: ...
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress, names: tuple[str, ...] | None
+) -> _Floats: ...
 def build(
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    n_leaves: int,
-    progress: _Progress,
-    names: tuple[str, ...] | None,
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress, names: tuple[str, ...] | None
 ) -> Dendrogram: ...
 
 # --- embeddings ------------------------------------------------------------------------------
@@ -173,41 +107,31 @@ def build(
 @final
 class EmbeddingLoss:
     def __new__(
-        cls,
-        rows: _Rows,
-        weights: NDArray[np.float64] | None,
-        n_leaves: int,
-        model: str,
-        parameter: float | None,
+        cls, rows: _Rows, weights: _MaybeFloats, n_leaves: int, model: str, parameter: float | None
     ) -> EmbeddingLoss: ...
     @property
     def total_weight(self) -> float: ...
-    def evaluate(self, points: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
-    def evaluate_pairs(self, points: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
+    def evaluate(self, points: _Floats) -> tuple[float, _Floats]: ...
+    def evaluate_pairs(self, points: _Floats) -> tuple[float, _Floats]: ...
 
-def expected_adds3(
-    points: NDArray[np.float64],
-    model: str,
-    parameter: float | None,
-    progress: _Progress,
-) -> NDArray[np.float64]: ...
+def expected_adds3(points: _Floats, model: str, parameter: float | None, progress: _Progress) -> _Floats: ...
 
 # --- resampling ------------------------------------------------------------------------------
 
-def draw_times(m: int, groups: NDArray[np.int64] | None, seed: int, index: int) -> NDArray[np.int64]: ...
+def draw_times(m: int, groups: _MaybeInts, seed: int, index: int) -> _Ints: ...
 def bootstrap_adds(
     rows: _Rows,
-    weights: NDArray[np.float64] | None,
+    weights: _MaybeFloats,
     linkage: Linkage,
     tree: Dendrogram,
-    groups: NDArray[np.int64] | None,
-    shares: NDArray[np.float64] | None,
+    groups: _MaybeInts,
+    shares: _MaybeFloats,
     seed: int,
     n_resamples: int,
     progress: _Progress,
-) -> tuple[list[Dendrogram], NDArray[np.float64]]: ...
-def support(tree: Dendrogram, others: list[Dendrogram]) -> NDArray[np.float64]: ...
-def majority_rule(trees: list[Dendrogram]) -> tuple[Dendrogram, NDArray[np.float64]]: ...
+) -> tuple[list[Dendrogram], _Floats]: ...
+def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
+def majority_rule(trees: list[Dendrogram]) -> tuple[Dendrogram, _Floats]: ...
 
 # --- linkages --------------------------------------------------------------------------------
 
@@ -217,16 +141,10 @@ class Linkage:
     def native(name: str) -> Linkage: ...
     @staticmethod
     def coefficients(
-        alpha: str,
-        beta: str,
-        gamma: str,
-        parameters: Mapping[str, float],
-        *,
-        reducible: bool,
-        squared: bool,
+        alpha: str, beta: str, gamma: str, parameters: Mapping[str, float], *, reducible: bool, squared: bool
     ) -> Linkage: ...
     @staticmethod
-    def update_row(callback: Callable[..., NDArray[np.float64]]) -> Linkage: ...
+    def update_row(callback: Callable[..., _Floats]) -> Linkage: ...
     @staticmethod
     def native_names() -> list[str]: ...
 
@@ -235,26 +153,26 @@ def agglomerate(
     linkage: Linkage,
     dissimilarity: bool,
     engine: str,
-    initial: NDArray[np.int64] | None,
+    initial: _MaybeInts,
     progress: _Progress,
     overwrite: bool = False,
 ) -> Dendrogram: ...
 def agglomerate_sparse(
-    indptr: NDArray[np.int32] | NDArray[np.int64],
-    indices: NDArray[np.int32] | NDArray[np.int64],
-    values: NDArray[np.float64],
+    indptr: _Ints32 | _Ints,
+    indices: _Ints32 | _Ints,
+    values: _Floats,
     linkage: Linkage,
     dissimilarity: bool,
     missing: str,
-    initial: NDArray[np.int64] | None,
+    initial: _MaybeInts,
     progress: _Progress,
 ) -> tuple[Dendrogram, int]: ...
 def adds_linkage(
     rows: _Rows,
-    weights: NDArray[np.float64] | None,
+    weights: _MaybeFloats,
     n_leaves: int,
     linkage: Linkage,
-    initial: NDArray[np.int64] | None,
+    initial: _MaybeInts,
     progress: _Progress,
 ) -> Dendrogram: ...
 
@@ -262,23 +180,21 @@ def adds_linkage(
 
 @final
 class Dendrogram:
-    def __new__(
-        cls, merges: NDArray[np.int64], heights: NDArray[np.float64], dissimilarity: bool
-    ) -> Dendrogram: ...
+    def __new__(cls, merges: _Ints, heights: _Floats, dissimilarity: bool) -> Dendrogram: ...
     @staticmethod
     def from_newick(
         text: str, preserve_underscores: bool, progress: _Progress
     ) -> tuple[
         Dendrogram,
         list[str],
-        NDArray[np.int64] | None,
+        _MaybeInts,
         bool,
         NDArray[np.bool_] | None,
         list[str | None] | None,
-        NDArray[np.float64] | None,
+        _MaybeFloats,
         bool,
-        NDArray[np.float64] | None,
-        NDArray[np.float64] | None,
+        _MaybeFloats,
+        _MaybeFloats,
         str | None,
     ]: ...
     def to_newick(
@@ -286,11 +202,11 @@ class Dendrogram:
         names: list[str] | None,
         joined: NDArray[np.bool_] | None,
         node_names: list[str | None] | None,
-        support: NDArray[np.float64] | None,
+        support: _MaybeFloats,
         shares: bool,
-        standing: NDArray[np.int64] | None,
-        branch_lengths: NDArray[np.float64] | None,
-        leaf_heights: NDArray[np.float64] | None,
+        standing: _MaybeInts,
+        branch_lengths: _MaybeFloats,
+        leaf_heights: _MaybeFloats,
         *,
         lengths: bool,
         heights: bool,
@@ -302,47 +218,38 @@ class Dendrogram:
     def n_leaves(self) -> int: ...
     @property
     def dissimilarity(self) -> bool: ...
-    def merges(self) -> NDArray[np.int64]: ...
-    def heights(self) -> NDArray[np.float64]: ...
-    def sizes(self) -> NDArray[np.int64]: ...
-    def cut_clusters(self, n_clusters: int) -> NDArray[np.int64]: ...
-    def cut_height(self, height: float) -> NDArray[np.int64]: ...
-    def lca_sizes(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]: ...
-    def leaf_order(self) -> NDArray[np.int64]: ...
-    def relabel(self, leaves: NDArray[np.int64]) -> Dendrogram: ...
+    def merges(self) -> _Ints: ...
+    def heights(self) -> _Floats: ...
+    def sizes(self) -> _Ints: ...
+    def cut_clusters(self, n_clusters: int) -> _Ints: ...
+    def cut_height(self, height: float) -> _Ints: ...
+    def lca_sizes(self, i: _Ints, j: _Ints) -> _Ints: ...
+    def leaf_order(self) -> _Ints: ...
+    def relabel(self, leaves: _Ints) -> Dendrogram: ...
     def is_monotone(self) -> bool: ...
 
 # --- vectors ---------------------------------------------------------------------------------
 
 def mean_dot_linkage(
-    rows: NDArray[np.float64] | NDArray[np.float32],
-    scale: float,
-    initial: NDArray[np.int64] | None,
-    progress: _Progress,
+    rows: _Floats | NDArray[np.float32], scale: float, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
 def vector_linkage(
-    rows: NDArray[np.float64] | NDArray[np.float32],
-    linkage: str,
-    measure: str,
-    scale: float,
-    progress: _Progress,
+    rows: _Floats | NDArray[np.float32], linkage: str, measure: str, scale: float, progress: _Progress
 ) -> Dendrogram: ...
-def vector_distances(
-    rows: NDArray[np.float64] | NDArray[np.float32], measure: str, progress: _Progress
-) -> NDArray[np.float64]: ...
+def vector_distances(rows: _Floats | NDArray[np.float32], measure: str, progress: _Progress) -> _Floats: ...
 def sparse_gram(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    values: NDArray[np.float64] | NDArray[np.float32],
+    indptr: _Ints,
+    indices: _Ints,
+    values: _Floats | NDArray[np.float32],
     n_columns: int,
     narrow: bool,
     progress: _Progress,
-) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
-def leaf_heights(tree: Dendrogram, own: NDArray[np.float64]) -> NDArray[np.float64]: ...
+) -> tuple[NDArray[Any], _Floats]: ...
+def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 
 # --- scores ----------------------------------------------------------------------------------
 
-_How = tuple[int | None, int, int, NDArray[np.int64] | None]
+_How = tuple[int | None, int, int, _MaybeInts]
 
 def refine_similarity(
     tree: Dendrogram,
@@ -352,35 +259,31 @@ def refine_similarity(
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
-def canonical_order(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> NDArray[np.int64]: ...
+def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
 def refine_satisfied(
-    tree: Dendrogram,
-    rows: _Rows,
-    weights: NDArray[np.float64] | None,
-    how: _How,
-    progress: _Progress,
+    tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, how: _How, progress: _Progress
 ) -> tuple[Dendrogram, float, int, bool]: ...
 def revenue(
-    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None, progress: _Progress = None
+    tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> int | float: ...
 def satisfied(
-    tree: Dendrogram, rows: _Rows, weights: NDArray[np.float64] | None, progress: _Progress = None
+    tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
-def best_revenue(rows: _Rows, weights: NDArray[np.float64] | None, n_leaves: int) -> int | float: ...
+def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
 def cophenetic(tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress) -> float: ...
 def cophenetic_of_trees(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def merge_distortion(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def kendall_tau(
     truth: Dendrogram, tree: Dendrogram, include_self: bool, tie_self: bool, progress: _Progress
-) -> tuple[float, float, int, NDArray[np.float64]]: ...
+) -> tuple[float, float, int, _Floats]: ...
 def triplet_counts(
     a: Dendrogram, b: Dendrogram, join_ties: bool, progress: _Progress
 ) -> tuple[int, int, int, int, int]: ...
 def cluster_counts(a: Dendrogram, b: Dendrogram, join_ties: bool) -> tuple[int, int, int]: ...
-def dendrogram_purity(tree: Dendrogram, labels: NDArray[np.int64], join_ties: bool) -> float: ...
-def ari(a: NDArray[np.int64], b: NDArray[np.int64]) -> float: ...
-def aari(tree: Dendrogram, levels: NDArray[np.int64], progress: _Progress) -> tuple[float, list[float]]: ...
+def dendrogram_purity(tree: Dendrogram, labels: _Ints, join_ties: bool) -> float: ...
+def ari(a: _Ints, b: _Ints) -> float: ...
+def aari(tree: Dendrogram, levels: _Ints, progress: _Progress) -> tuple[float, list[float]]: ...
 def aari_of_trees(
     a: Dendrogram, b: Dendrogram, n_clusters: list[int], progress: _Progress
 ) -> tuple[float, list[float]]: ...
@@ -394,15 +297,15 @@ class Desk:
     def replay(
         self,
         first: int,
-        kinds: NDArray[np.int8],
-        refs: NDArray[np.int64],
-        leaves: NDArray[np.int32],
-        answers: NDArray[np.int8],
+        kinds: _Bytes,
+        refs: _Ints,
+        leaves: _Ints32,
+        answers: _Bytes,
         skipped: NDArray[np.bool_],
     ) -> None: ...
     def want(self, count: int) -> None: ...
-    def waiting(self, most: int) -> NDArray[np.int32]: ...
-    def open(self, most: int, taken: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def waiting(self, most: int) -> _Ints32: ...
+    def open(self, most: int, taken: _Ints) -> tuple[_Ints, _Ints32]: ...
     def held(self, number: int) -> list[int] | None: ...
     def tree(self) -> Dendrogram: ...
     @property
@@ -439,9 +342,9 @@ class Learner:
         budget: int | None,
     ) -> Learner: ...
     def repeated(self, times: int) -> Learner: ...
-    def ask(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-    def open(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-    def tell(self, ids: NDArray[np.int64], answers: NDArray[np.int8]) -> tuple[int, str] | None: ...
+    def ask(self, limit: int) -> tuple[_Ints, _Ints32]: ...
+    def open(self) -> tuple[_Ints, _Ints32]: ...
+    def tell(self, ids: _Ints, answers: _Bytes) -> tuple[int, str] | None: ...
     def tree(self) -> Dendrogram: ...
     @property
     def width(self) -> int: ...
@@ -463,7 +366,7 @@ class Learner:
 @final
 class TreeOracle:
     def __new__(cls, tree: Dendrogram) -> TreeOracle: ...
-    def answer(self, questions: NDArray[np.int32]) -> NDArray[np.int8]: ...
+    def answer(self, questions: _Ints32) -> _Bytes: ...
 
 def estimate_p(answers: list[list[int]], delta: float) -> tuple[float, float]: ...
 def random_tree(shape: str, n_leaves: int, seed: int) -> Dendrogram: ...
@@ -482,4 +385,4 @@ def planted(
     permute: bool,
     seed: int,
     progress: _Progress,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+) -> tuple[_Ints32, _Ints]: ...
