@@ -65,8 +65,8 @@ def linkage(
     engine
         "auto", "chain" (reducible linkages), "nearest-pair" or "naive"; the tree is the same.
     initial_clusters
-        (n,) labels: leaves of the same label are merged first, the nearest pair among them first, at
-        least as close as the closest merge after.
+        (n,) labels: leaves of the same label are merged first, one cluster after the other, in each the
+        nearest pair as long as there is one; at least as close as the closest merge after.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
     overwrite

@@ -145,10 +145,10 @@ fn persistent_answers_are_never_asked_again() {
 fn settings_are_checked() {
     let message = |method: Method| method.learner(5, 1).err().unwrap().to_string();
     for (p, delta, expected) in [
-        (0.5, 0.1, "p = 0.5 must be more than 1/2"),
+        (0.5, 0.1, "p = 0.5 is outside (1/2, 1]"),
         (1.1, 0.1, "p = 1.1"),
         (f64::NAN, 0.1, "p = NaN"),
-        (0.9, 0.0, "delta = 0 must be between 0 and 1"),
+        (0.9, 0.0, "delta = 0 is outside"),
         (0.9, 1.0, "delta = 1"),
     ] {
         for method in [Method::robust(p, delta), Method::RobustPaper { p, delta }, Method::Majority { p, delta }] {

@@ -61,7 +61,9 @@ impl<'a, L> Agglomeration<'a, L> {
         self
     }
 
-    /// The clusters to begin with: as long as there are pairs within them, the most similar one of these is merged.
+    /// The clusters to begin with: they merge first, each the most similar pair within it as long as there is one, one
+    /// cluster after the other.
+    ///
     /// The merges within come first, at least as high (as similarities) as the closest one after.
     #[must_use]
     pub fn initial(mut self, initial: impl Into<Option<&'a Partition>>) -> Self {

@@ -73,7 +73,6 @@ pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, 
 /// As [`revenue`]; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::Kind;
 /// use ordhc::metric::{Revenue, revenue_watched};
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///

@@ -61,7 +61,6 @@ pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_
 /// As [`satisfied`]; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::Kind;
 /// use ordhc::metric::{satisfied, satisfied_watched};
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
