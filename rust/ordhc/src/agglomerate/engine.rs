@@ -27,16 +27,12 @@ named!(Engine, "engine", {
     "naive": Self::Naive => Self::Naive,
 });
 
-/// An engine: merges some or all of the active clusters until they are one. Engines exist once for all linkages, whose
-/// methods each go through a row or more.
-type Among = fn(&mut dyn Linkage, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>;
-
 /// The merges within initial clusters, and those after them, both by the same engine.
-pub(super) fn staged(
-    linkage: &mut dyn Linkage,
+pub(super) fn staged<L: Linkage>(
+    linkage: &mut L,
     initial: Option<&Partition>,
     monotone: bool,
-    among: Among,
+    among: impl Fn(&mut L, Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Vec<RawMerge>>,
     monitor: &Monitor,
 ) -> Result<[Vec<RawMerge>; 2]> {
     let mut active: Vec<usize> = (0..linkage.n_leaves()).collect();

@@ -196,9 +196,21 @@ impl<'a> Job<'a> {
         monitor.take_doubt();
         let mut rows = PreciseMatrix::new(update, matrix, squared, unit, monitor)?;
         let [within, after] = match self.engine {
-            Engine::Naive => staged(&mut rows, self.initial, reducible, naive::merges_among, monitor)?,
+            Engine::Naive => staged(
+                &mut rows,
+                self.initial,
+                reducible,
+                |rows, all, active, monitor| naive::merges_among(rows, all, active, monitor),
+                monitor,
+            )?,
             // Nearly equal values keep reciprocal pairs from commuting.
-            _ => staged(&mut rows, self.initial, reducible, nearest_pair::merges_among, monitor)?,
+            _ => {
+                // Its own comparisons take the time, so that one copy for all rules is as fast.
+                let among = |rows: &mut PreciseMatrix<'_, U>, all, active: &mut Vec<usize>, monitor: &Monitor| {
+                    nearest_pair::merges_among(rows as &mut dyn Linkage, all, active, monitor)
+                };
+                staged(&mut rows, self.initial, reducible, among, monitor)?
+            }
         };
         if monitor.take_doubt() {
             monitor.warn(
