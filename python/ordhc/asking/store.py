@@ -22,6 +22,15 @@ from ordhc.io.guard import brief
 
 __all__ = ["Store", "create"]
 
+#: Errors that are not the file's: it can't be opened or written now, or there is no room.
+_OUTSIDE = (
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+)
 #: Rows that are read at a time.
 _CHUNK = 1 << 15
 
@@ -101,6 +110,7 @@ class Store:
     def __init__(self, path: str) -> None:
         self.path = path
         self.width = 3
+        self._is_closed = False
         with self._errors():
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(
@@ -119,20 +129,20 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            text = str(error)
-            if "closed database" in text:
+            if self._is_closed:
                 raise InputError("the session is closed", path=brief(self.path, 200)) from None
-            if "unable to open" in text and not Path(self.path).is_file():
-                raise InputError(f"{error}", path=brief(self.path, 200)) from None
-            if "not a database" in text:
+            # The first byte of SQLite's codes says of which kind an error is.
+            kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if kind == sqlite3.SQLITE_CANTOPEN and not Path(self.path).is_file():
+                raise InputError(str(error), path=brief(self.path, 200)) from None
+            if kind == sqlite3.SQLITE_NOTADB:
                 raise InputError(
                     f"is no session ({error}); {self._hint()}", path=brief(self.path, 200)
                 ) from None
             is_writable = all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).parent))
-            if "readonly" in text and is_writable:
+            if kind == sqlite3.SQLITE_READONLY and is_writable:
                 raise damaged(self.path, error) from None
-            outside = ("unable to open", "locked", "full", "disk I/O", "readonly", "busy")
-            if isinstance(error, sqlite3.OperationalError) and any(word in text for word in outside):
+            if kind in _OUTSIDE:
                 raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
             raise damaged(self.path, error) from None
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -209,6 +219,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
+        self._is_closed = True
         self._db.close()
 
     # Events.
