@@ -56,6 +56,7 @@ mod error;
 mod kind;
 #[macro_use]
 mod monitor;
+mod numbers;
 mod parallel;
 mod search;
 mod sorting;

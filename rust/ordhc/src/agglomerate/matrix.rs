@@ -7,6 +7,7 @@ use scan::scan;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::kind::Kind;
 use crate::linkage::Rule;
+use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
@@ -74,34 +75,6 @@ pub(crate) struct About {
 }
 
 pub(super) const BLOCK: usize = 64;
-
-pub(super) trait Number: Copy + Sync + PartialEq {
-    fn float(self) -> f64;
-}
-impl Number for f64 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        self
-    }
-}
-impl Number for f32 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-}
-impl Number for i32 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-}
-impl Number for i64 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        self as f64
-    }
-}
 
 macro_rules! with_values {
     ($values:expr, $slice:ident => $body:expr) => {

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::matrix::{BLOCK, Layout, Matrix, Number, Values, with_values};
+use super::matrix::{BLOCK, Layout, Matrix, Values, with_values};
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 

@@ -4,9 +4,10 @@ use super::slots::Slots;
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::numbers::Number;
 
 /// A number that answers are counted in.
-pub(super) trait Value: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign {
+pub(super) trait Value: Number + Default + Send + std::ops::AddAssign {
     /// In lists, where every answer has an entry of its own.
     type Entry: Copy + Default + Send + Sync;
     /// Whether values are counts, which can begin as narrow ones.
@@ -15,7 +16,6 @@ pub(super) trait Value: Copy + Default + Send + Sync + PartialEq + std::ops::Add
     fn entry(self) -> Self::Entry;
     fn from_entry(entry: Self::Entry) -> Self;
     fn negate(self) -> Self;
-    fn float(self) -> f64;
     fn from_count(count: i16) -> Self;
 }
 
@@ -33,10 +33,6 @@ impl Value for i16 {
     }
     fn negate(self) -> Self {
         -self
-    }
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
     }
     fn from_count(count: i16) -> Self {
         count
@@ -61,10 +57,6 @@ impl Value for i32 {
     fn negate(self) -> Self {
         -self
     }
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
 }
 
 impl Value for f64 {
@@ -83,10 +75,6 @@ impl Value for f64 {
     }
     fn negate(self) -> Self {
         -self
-    }
-    #[inline(always)]
-    fn float(self) -> f64 {
-        self
     }
 }
 

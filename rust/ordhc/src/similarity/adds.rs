@@ -5,42 +5,8 @@ use super::triangle::Triangle;
 use crate::comparison::{Comparisons, LeafRows};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::numbers::Cell;
 use crate::parallel;
-
-/// A number that similarities are accumulated in.
-pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
-    /// One answer.
-    const ONE: Self;
-    /// The most unweighted comparisons that certainly do not overflow (or round).
-    const MOST: u64;
-    /// A weight; only floating-point cells take weights.
-    fn from_weight(weight: f64) -> Option<Self>;
-    /// The value as a float, exact for everything that [`adds`] makes from counts.
-    fn to_f64(self) -> f64;
-}
-
-macro_rules! cell {
-    ($type:ty, $most:expr, $weight:expr) => {
-        impl Cell for $type {
-            const ONE: Self = 1 as Self;
-            const MOST: u64 = $most;
-            #[inline]
-            fn from_weight(weight: f64) -> Option<Self> {
-                let convert: fn(f64) -> Option<Self> = $weight;
-                convert(weight)
-            }
-            #[inline]
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-        }
-    };
-}
-
-cell!(i32, i32::MAX as u64, |_| None);
-cell!(i64, i64::MAX as u64, |_| None);
-cell!(f64, 1 << 53, Some);
-cell!(f32, 1 << 24, |weight| Some(weight as f32));
 
 /// Adds every comparison into `out`, a condensed vector: weight `w` to the closer pair, `-w` to the
 /// farther one.

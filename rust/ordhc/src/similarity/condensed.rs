@@ -1,8 +1,8 @@
 //! The condensed layout: the upper triangle of a symmetric matrix, row by row, without the diagonal.
 
-use super::adds::Cell;
 use super::triangle::Triangle;
 use crate::error::{Error, Result};
+use crate::numbers::Cell;
 use crate::parallel;
 
 /// The number of pairs of `n` leaves, which is the length of a condensed vector.

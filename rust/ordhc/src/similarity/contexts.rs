@@ -10,29 +10,23 @@ use crate::comparison::Comparisons;
 use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
+use crate::numbers::Number;
 use crate::parallel;
 
 /// A number that answers are counted in: whole for unweighted ones.
-trait Value: Copy + Send + Sync + std::ops::AddAssign {
+trait Value: Number + Send + std::ops::AddAssign {
     fn of(sign: i8, weight: f64) -> Self;
-    fn float(self) -> f64;
 }
 
 impl Value for i32 {
     fn of(sign: i8, _: f64) -> Self {
         i32::from(sign)
     }
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
 }
 
 impl Value for f64 {
     fn of(sign: i8, weight: f64) -> Self {
         f64::from(sign) * weight
-    }
-    fn float(self) -> f64 {
-        self
     }
 }
 

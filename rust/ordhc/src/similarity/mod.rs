@@ -8,7 +8,8 @@ mod kernel;
 mod sparse_adds;
 mod triangle;
 
-pub use adds::{Cell, adds};
+pub use crate::numbers::Cell;
+pub use adds::adds;
 pub use condensed::{condensed_len, square_from_condensed};
 pub use kernel::{Kernel, Normalization, mulk3, mulk4};
 pub use sparse_adds::sparse_adds;

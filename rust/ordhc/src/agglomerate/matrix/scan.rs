@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::{BLOCK, Facts, Layout, Number};
+use super::{BLOCK, Facts, Layout};
 use crate::error::{Error, Position, Result};
+use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
