@@ -1,6 +1,7 @@
 """Fixtures that several files of tests use."""
 
 import os
+import signal
 import sys
 import tempfile
 import textwrap
@@ -9,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from ordhc.plugins import registry
+
+# What a shell starts in the background ignores interrupts, and tests send some.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before anything imports it: its assertions show values, too.
 pytest.register_assert_rewrite("support")
