@@ -273,7 +273,7 @@ def test_the_engine_checks_its_arguments():
         EmbeddingLoss(rows, None, 3, "ste", None).evaluate(np.zeros((2, 3)))
     with pytest.raises(ordhc.InputError, match="ste has no parameter, but 1 is given"):
         EmbeddingLoss(rows, None, 3, "ste", 1.0)
-    with pytest.raises(ordhc.InputError, match="alpha is NaN"):
+    with pytest.raises(ordhc.InputError, match="alpha = NaN is outside"):
         EmbeddingLoss(rows, None, 3, "tste", float("nan"))
     with pytest.raises(ordhc.InputError, match=r"point at \[0, 1\] is NaN"):
         EmbeddingLoss(rows, None, 3, "ste", None).evaluate(np.array([[0, np.nan], [0, 0], [1, 1]]))
