@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
-from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.metrics.comparisons import satisfied
@@ -22,8 +21,6 @@ except ImportError:
     raise MissingExtraError.of("OrdinalClustering", "scikit-learn", "sklearn") from None
 
 __all__ = ["OrdinalClustering"]
-
-Comparisons = Triplets | Quadruplets
 
 
 class OrdinalClustering(ClusterMixin, BaseEstimator):

@@ -5,7 +5,6 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.asking.learner import Learner, Questions
-from ordhc.asking.oracle import Oracle
+from ordhc.asking.oracle import Oracle, settled
 from ordhc.asking.registered import oracle_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError
@@ -108,25 +107,25 @@ def learn(
         oracle, n_leaves, method, source, oracle_parameters, learner, session, who, budget, settings
     )
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
-    with ExitStack() as stack:
-        runner: asyncio.Runner | None = None
-        try:
-            rows = next(steps, _DONE)
-            while rows is not _DONE:
-                given = None
-                if rows is None:
-                    time.sleep(_POLL)
-                else:
-                    given = answer(rows)
-                    if inspect.isawaitable(given):
-                        if runner is None:
-                            _check_no_loop(given)
-                            runner = stack.enter_context(asyncio.Runner())
-                        given = runner.run(_awaited(given))
-                rows = _sent(steps, given)
-        except BaseException as error:
-            _stopped(steps, subject, error)
-            raise
+    # It makes an event loop when something is run, one for all batches.
+    runner = asyncio.Runner()
+    try:
+        rows = next(steps, _DONE)
+        while rows is not _DONE:
+            given = None
+            if rows is None:
+                time.sleep(_POLL)
+            else:
+                given = answer(rows)
+                if inspect.isawaitable(given):
+                    _check_no_loop(given)
+                    given = runner.run(settled(given))
+            rows = _sent(steps, given)
+    except BaseException as error:
+        _stopped(steps, subject, error)
+        raise
+    finally:
+        runner.close()
     tree: Dendrogram = subject.tree()
     return tree
 
@@ -185,8 +184,7 @@ async def learn_async(
                 await asyncio.sleep(_POLL)
             else:
                 given = answer(rows) if at_once else await asyncio.to_thread(answer, rows)
-                if inspect.isawaitable(given):
-                    given = await given
+                given = await settled(given)
             rows = await _on_thread(_sent, steps, given)
     except BaseException as error:
         await _on_thread(_stopped, steps, subject, error)
@@ -213,10 +211,6 @@ async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-async def _awaited(given: Any) -> Any:
-    return await given
 
 
 def _check_no_loop(given: Any) -> None:
@@ -247,14 +241,14 @@ def _prepared(
     """Who asks, who answers, and by which name."""
     if isinstance(oracle, str):
         spec, answer, settings = oracle_of(oracle, source, oracle_parameters, settings)
-        widths = getattr(answer, "questions", spec.questions)
-        who = oracle if who is None and session is not None else who
+        name, widths = oracle, getattr(answer, "questions", spec.questions)
     else:
         if source is not None or oracle_parameters is not None:
             raise InputError("source and oracle_parameters are for oracles that are given by name")
         answer = as_oracle(oracle)
-        widths = getattr(answer, "questions", (3, 4))
-        who = "oracle" if who is None and session is not None else who
+        name, widths = "oracle", getattr(answer, "questions", (3, 4))
+    if who is None and session is not None:
+        who = name
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
     subject: Any = learner if session is None else session
@@ -273,9 +267,9 @@ def _prepared(
             raise InputError(f"a {what} has its number of leaves and settings already")
     if subject.width not in widths:
         asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
-        name = f" {oracle!r}" if isinstance(oracle, str) else ""
+        which = f" {oracle!r}" if isinstance(oracle, str) else ""
         raise InputError(
-            f"the oracle{name} answers questions about {known}, and this method asks about {asked}"
+            f"the oracle{which} answers questions about {known}, and this method asks about {asked}"
         )
     return subject, _by_name(answer, subject), who
 

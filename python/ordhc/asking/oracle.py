@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["Answering", "Oracle", "checked_answers", "checked_questions", "then"]
+__all__ = ["Answering", "Oracle", "checked_answers", "checked_questions", "settled", "then"]
 
 
 Oracle = Callable[[NDArray[Any]], Any]
@@ -57,6 +57,11 @@ def then(given: Any, work: Callable[[Any], Any]) -> Any:
         return work(await given)
 
     return awaited()
+
+
+async def settled(given: Any) -> Any:
+    """Something given, or what it turns out to be once it is awaited."""
+    return await given if inspect.isawaitable(given) else given
 
 
 def checked_questions(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.answers import comparisons_of
-from ordhc.asking.oracle import Answering, Oracle, checked_answers, checked_questions, then
+from ordhc.asking.oracle import Answering, Oracle, checked_answers, checked_questions, settled, then
 from ordhc.asking.sources import from_tree, recorded
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -231,10 +231,7 @@ def _all(given: list[Any]) -> Any:
     if not any(map(inspect.isawaitable, given)):
         return given
 
-    async def one(found: Any) -> Any:
-        return await found if inspect.isawaitable(found) else found
-
     async def gathered() -> list[Any]:
-        return await asyncio.gather(*map(one, given))
+        return await asyncio.gather(*map(settled, given))
 
     return gathered()

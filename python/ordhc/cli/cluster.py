@@ -13,7 +13,8 @@ from ordhc.cli.output import (
     summarise_bootstrap,
     write_outputs,
 )
-from ordhc.cli.reading import Comparisons, parameters_of, read_comparisons, reading_options
+from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
+from ordhc.comparison.comparisons import Comparisons
 
 if TYPE_CHECKING:
     import numpy as np

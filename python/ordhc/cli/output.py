@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ordhc.cli.reading import Comparisons
+    from ordhc.comparison.comparisons import Comparisons
     from ordhc.evaluate.bootstrap import Bootstrap
     from ordhc.tree.dendrogram import Dendrogram
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import click
 
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
 
-__all__ = ["Comparisons", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
+__all__ = ["parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
 
-
-Comparisons = Triplets | Quadruplets
 
 _READING = (
     click.option("--columns", metavar="A,B,C", help="The columns of the leaves, by name or position."),

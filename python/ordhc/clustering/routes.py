@@ -16,7 +16,7 @@ from ordhc.agglomerate.linkage import merged_by
 from ordhc.clustering.matrix_free import matrix_free_linkage, prefers_no_matrix
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.refine import refined
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import built, factored, is_adds
@@ -25,7 +25,6 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["of_comparisons", "of_vectors"]
 
-Comparisons = Triplets | Quadruplets
 Initial = NDArray[np.int64] | None
 
 #: The share of progress that is told before subtrees move.

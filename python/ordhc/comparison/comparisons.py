@@ -12,7 +12,7 @@ from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.rows import Rows, belonging, checked_weights
 from ordhc.errors import InputError
 
-__all__ = ["Quadruplets", "Triplets", "fitting_comparisons"]
+__all__ = ["Comparisons", "Quadruplets", "Triplets", "fitting_comparisons"]
 
 
 class Triplets(Rows):
@@ -290,9 +290,11 @@ def _width_of(rows: Any) -> int:
     return table.shape[1] if table.ndim == 2 else 0
 
 
-def fitting_comparisons(
-    data: Triplets | Quadruplets, accepted: tuple[str, ...], what: str
-) -> Triplets | Quadruplets:
+#: Comparisons of either kind.
+Comparisons = Triplets | Quadruplets
+
+
+def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str) -> Comparisons:
     """Comparisons in a form that is accepted: triplets serve as quadruplets."""
     own = "triplets" if isinstance(data, Triplets) else "quadruplets"
     if own in accepted:

@@ -7,15 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.comparison.frames import ROLES, column_names, columns_of
 from ordhc.comparison.rows import checked_weights
 from ordhc.errors import InputError
 
 __all__ = ["comparisons_of_any", "is_sparse", "states_all_twice"]
-
-
-Comparisons = Triplets | Quadruplets
 
 
 def comparisons_of_any(

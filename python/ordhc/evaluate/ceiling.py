@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison import units
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
 
-Comparisons = Triplets | Quadruplets
 
 #: Orders of the leaves over which the chance level of quadruplets is averaged.
 _ORDERS = 20

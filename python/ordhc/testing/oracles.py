@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc.asking.oracle import settled
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OracleSpec
@@ -29,7 +30,7 @@ class _Oracle(Subject[OracleSpec]):
     def ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         made = self.spec.make(self.source, **self.settings)
         given = made(rows)
-        answers = np.asarray(asyncio.run(_awaited(given)) if inspect.isawaitable(given) else given)
+        answers = np.asarray(asyncio.run(settled(given)) if inspect.isawaitable(given) else given)
         need(answers.shape == (len(rows),), f"{len(rows)} questions give answers of {answers.shape}")
         need(answers.dtype.kind in "iu", f"answers are {answers.dtype}, not integers")
         known = [-1, 0, 1, 2] if self.width == 3 else [-1, 0, 1]
@@ -45,10 +46,6 @@ class _Oracle(Subject[OracleSpec]):
         pairs = list(combinations(range(self.n_leaves), 2))
         chosen = [random.choice(len(pairs), 2, replace=False) for _ in range(m)]
         return np.array([[*pairs[first], *pairs[second]] for first, second in chosen])
-
-
-async def _awaited(given: Any) -> Any:
-    return await given
 
 
 def _oracle_answers(oracle: _Oracle) -> None:
