@@ -44,7 +44,7 @@ pub(crate) fn revenue<'py>(
         py,
         long,
         progress.as_ref(),
-        |monitor| with!(&answers, answers => metric::revenue_watched(tree, answers, Some(monitor))),
+        |monitor| with!(&answers, answers => metric::revenue(tree, answers, Some(monitor))),
     )?;
     revenue_to_py(py, value)
 }
@@ -80,7 +80,7 @@ pub(crate) fn satisfied(
         py,
         long,
         progress.as_ref(),
-        |monitor| with!(&answers, answers => metric::satisfied_watched(tree, answers, Some(monitor))),
+        |monitor| with!(&answers, answers => metric::satisfied(tree, answers, Some(monitor))),
     )?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }

@@ -15,7 +15,7 @@ mod trees;
 use trees::all_trees;
 
 fn value(tree: &Dendrogram, triplets: &Triplets<'_>) -> i64 {
-    match revenue(tree, triplets).unwrap() {
+    match revenue(tree, triplets, None).unwrap() {
         Revenue::Whole(value) => value,
         Revenue::Weighted(_) => unreachable!(),
     }

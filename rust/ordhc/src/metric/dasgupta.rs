@@ -248,11 +248,11 @@ mod tests {
             let mut pairs = vec![0i64; condensed_len(n)];
             adds(&three, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
-            prop_assert_eq!(revenue(&tree, &three).unwrap(), Revenue::Whole(found.to_f64() as i64));
+            prop_assert_eq!(revenue(&tree, &three, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
             pairs.fill(0);
             adds(&four, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
-            prop_assert_eq!(revenue(&tree, &four).unwrap(), Revenue::Whole(found.to_f64() as i64));
+            prop_assert_eq!(revenue(&tree, &four, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
         }
     }
 

@@ -52,38 +52,23 @@ impl Revenue {
 /// does not depend on the number of threads.
 ///
 /// # Errors
-/// Comparisons over another number of leaves than the tree's; a value too large for its type.
+/// Comparisons over another number of leaves than the tree's; a value too large for its type;
+/// [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::metric::{Revenue, revenue};
-/// use ordhc::{Dendrogram, Kind, Triplets};
-///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
-/// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
-/// assert_eq!(revenue(&tree, &triplets)?, Revenue::Whole(1));
-/// # Ok::<(), ordhc::Error>(())
-/// ```
-pub fn revenue<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Revenue> {
-    revenue_watched(tree, comparisons, None)
-}
-
-/// [`revenue`] with a monitor.
-///
-/// # Errors
-/// As [`revenue`]; [`Error::Interrupted`].
-///
-/// ```
-/// use ordhc::metric::{Revenue, revenue_watched};
 /// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
-/// let monitor = Monitor::new();
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
-/// assert_eq!(revenue_watched(&tree, &triplets, Some(&monitor))?, Revenue::Whole(1));
+/// assert_eq!(revenue(&tree, &triplets, None)?, Revenue::Whole(1));
+///
+/// let monitor = Monitor::new();
+/// assert_eq!(revenue(&tree, &triplets, Some(&monitor))?, Revenue::Whole(1));
 /// assert_eq!(monitor.fraction(), 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn revenue_watched<const K: usize>(
+pub fn revenue<const K: usize>(
     tree: &Dendrogram,
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
@@ -115,7 +100,7 @@ pub fn revenue_watched<const K: usize>(
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![2.0, 1.0], Kind::Similarity)?;
 /// let triplets = Triplets::new(vec![[0, 1, 2], [0, 2, 1], [1, 0, 2]], None)?;
-/// let normalized = revenue(&tree, &triplets)?.to_f64() / best_revenue(&triplets)?.to_f64();
+/// let normalized = revenue(&tree, &triplets, None)?.to_f64() / best_revenue(&triplets)?.to_f64();
 /// assert_eq!(normalized, 1.0 / 3.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -174,18 +159,19 @@ mod tests {
             .iter()
             .map(|&[i, j, k]| i64::from(lca.size(i as usize, k as usize)) - i64::from(lca.size(i as usize, j as usize)))
             .sum();
-        assert_eq!(revenue(&tree, &Triplets::new(all.clone(), None).unwrap()).unwrap(), Revenue::Whole(expected));
+        assert_eq!(revenue(&tree, &Triplets::new(all.clone(), None).unwrap(), None).unwrap(), Revenue::Whole(expected));
         let few = Triplets::new(all[..2].to_vec(), Some(5)).unwrap();
-        let single = |row: &[i32; 3]| match revenue(&tree, &Triplets::new(vec![*row], Some(5)).unwrap()).unwrap() {
+        let single = |row: &[i32; 3]| match revenue(&tree, &Triplets::new(vec![*row], Some(5)).unwrap(), None).unwrap()
+        {
             Revenue::Whole(value) => value,
             Revenue::Weighted(_) => unreachable!(),
         };
-        assert_eq!(revenue(&tree, &few).unwrap(), Revenue::Whole(single(&all[0]) + single(&all[1])));
+        assert_eq!(revenue(&tree, &few, None).unwrap(), Revenue::Whole(single(&all[0]) + single(&all[1])));
         let four: Vec<[i32; 4]> = all.iter().map(|&[i, j, k]| [i, j, i, k]).collect();
-        assert_eq!(revenue(&tree, &Quadruplets::new(four, None).unwrap()).unwrap(), Revenue::Whole(expected));
+        assert_eq!(revenue(&tree, &Quadruplets::new(four, None).unwrap(), None).unwrap(), Revenue::Whole(expected));
         let doubled = Triplets::new(all.clone(), None).unwrap().with_weights(vec![2.0; all.len()]).unwrap();
-        assert_eq!(revenue(&tree, &doubled).unwrap(), Revenue::Weighted(2.0 * expected as f64));
-        assert!(revenue(&tree, &Triplets::new(vec![[0, 1, 2]], None).unwrap()).is_err());
+        assert_eq!(revenue(&tree, &doubled, None).unwrap(), Revenue::Weighted(2.0 * expected as f64));
+        assert!(revenue(&tree, &Triplets::new(vec![[0, 1, 2]], None).unwrap(), None).is_err());
     }
 
     #[test]
@@ -194,16 +180,16 @@ mod tests {
         let rows = vec![[0, 1, 2], [1, 0, 2], [1, 0, 2]];
         let triplets = Triplets::new(rows.clone(), None).unwrap();
         assert_eq!(best_revenue(&triplets), Ok(Revenue::Whole(3)));
-        assert_eq!(revenue(&tree, &triplets), best_revenue(&triplets));
+        assert_eq!(revenue(&tree, &triplets, None), best_revenue(&triplets));
         let weighted = triplets.with_weights(vec![0.5, 1.0, 0.0]).unwrap();
         assert_eq!(best_revenue(&weighted), Ok(Revenue::Weighted(1.5)));
-        assert_eq!(revenue(&tree, &weighted), best_revenue(&weighted));
+        assert_eq!(revenue(&tree, &weighted, None), best_revenue(&weighted));
         let pairs = Quadruplets::new(vec![[0, 1, 2, 3]], Some(10)).unwrap();
         assert_eq!(best_revenue(&pairs), Ok(Revenue::Whole(8)));
         let none = Triplets::new(Vec::<[i32; 3]>::new(), Some(1)).unwrap();
         assert_eq!(best_revenue(&none), Ok(Revenue::Whole(0)));
         assert_eq!(
-            revenue(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), &none),
+            revenue(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), &none, None),
             Ok(Revenue::Whole(0))
         );
     }
@@ -213,9 +199,9 @@ mod tests {
         let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let scores = |found: [Result<Revenue>; 2]| assert_eq!(found, [Ok(Revenue::Whole(0)), Ok(Revenue::Whole(2))]);
         let narrow = Triplets::new(vec![[0u8, 1, 2], [0, 2, 1]], None).unwrap();
-        scores([revenue(&tree, &narrow), best_revenue(&narrow)]);
+        scores([revenue(&tree, &narrow, None), best_revenue(&narrow)]);
         let middle = Triplets::new(vec![[0u16, 1, 2], [0, 2, 1]], None).unwrap();
-        scores([revenue(&tree, &middle), best_revenue(&middle)]);
+        scores([revenue(&tree, &middle, None), best_revenue(&middle)]);
     }
 
     #[test]
@@ -223,7 +209,7 @@ mod tests {
         let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity).unwrap();
         let weighted = |rows, weights: Vec<f64>| {
             let triplets = Triplets::new(rows, None).unwrap().with_weights(weights).unwrap();
-            (revenue(&tree, &triplets), best_revenue(&triplets))
+            (revenue(&tree, &triplets, None), best_revenue(&triplets))
         };
         let (found, best) = weighted(vec![[0, 1, 2], [1, 0, 2], [0, 2, 1]], vec![1e17, 1.0, 1e17]);
         assert_eq!(found, Ok(Revenue::Weighted(1.0)));

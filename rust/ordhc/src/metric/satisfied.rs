@@ -40,38 +40,22 @@ impl Satisfied {
 /// elsewhere but at a closer height.
 ///
 /// # Errors
-/// Comparisons over another number of leaves than the tree's.
+/// Comparisons over another number of leaves than the tree's; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
-/// use ordhc::{Dendrogram, Kind, Triplets, metric::satisfied};
+/// use ordhc::{Dendrogram, Kind, Monitor, Triplets, metric::satisfied};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
 /// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]], None)?;
-/// let found = satisfied(&tree, &answers)?;
+/// let found = satisfied(&tree, &answers, None)?;
 /// assert_eq!((found.agreed, found.disagreed, found.unresolved), (1.0, 1.0, 2.0));
-/// # Ok::<(), ordhc::Error>(())
-/// ```
-pub fn satisfied<const K: usize>(tree: &Dendrogram, comparisons: &Comparisons<'_, K>) -> Result<Satisfied> {
-    satisfied_watched(tree, comparisons, None)
-}
-
-/// [`satisfied`] with a monitor.
 ///
-/// # Errors
-/// As [`satisfied`]; [`Error::Interrupted`](crate::Error::Interrupted).
-///
-/// ```
-/// use ordhc::metric::{satisfied, satisfied_watched};
-/// use ordhc::{Dendrogram, Kind, Monitor, Triplets};
-///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
-/// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0]], None)?;
 /// let monitor = Monitor::new();
-/// assert_eq!(satisfied_watched(&tree, &answers, Some(&monitor))?, satisfied(&tree, &answers)?);
+/// assert_eq!(satisfied(&tree, &answers, Some(&monitor))?, found);
 /// assert_eq!(monitor.fraction(), 1.0);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub fn satisfied_watched<const K: usize>(
+pub fn satisfied<const K: usize>(
     tree: &Dendrogram,
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,

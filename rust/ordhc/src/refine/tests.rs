@@ -109,7 +109,7 @@ proptest! {
         let mut shape = shape_of(&start);
         let answers = answers(n, m, weighted, seed);
         let [mut objective, mut naive] = [(); 2].map(|()| SatisfiedTriplets::new(&answers, &shape, &as_they_are(n)).unwrap());
-        prop_assert_eq!(objective.total(&shape), satisfied(&start, &answers).unwrap().agreed);
+        prop_assert_eq!(objective.total(&shape), satisfied(&start, &answers, None).unwrap().agreed);
         assert_scores_are_true(&mut objective, &mut naive, &mut shape, seed);
     }
 
@@ -138,7 +138,7 @@ proptest! {
         let start = tree(n, seed);
         let answers = answers(n, m, weighted, seed);
         let better = refine_satisfied(&start, &answers, &Search::default(), None).unwrap();
-        let share = |tree: &Dendrogram| satisfied(tree, &answers).unwrap().agreed;
+        let share = |tree: &Dendrogram| satisfied(tree, &answers, None).unwrap().agreed;
         prop_assert_eq!(share(&better.tree) - share(&start), better.gain);
         prop_assert!(better.gain >= 0.0 && better.is_local_optimum && better.tree.is_monotone());
     }
