@@ -19,6 +19,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def _with_place(
     self: InputError,
     reason: str = "",

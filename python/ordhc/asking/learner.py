@@ -8,7 +8,7 @@ from numbers import Number
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _ordhc
+from ordhc import _checks, _html, _ordhc
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -311,3 +311,5 @@ class Learner:
         return (
             f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
         )
+
+    _repr_html_ = _html.asked

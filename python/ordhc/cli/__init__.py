@@ -18,6 +18,10 @@ from ordhc.cli.simulate import simulate
 __all__ = ["main"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 2 for input that cannot be used, 3 for errors of ordhc itself, 130 when stopped. "
