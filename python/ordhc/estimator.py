@@ -31,8 +31,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     method
-        A paper's name for a similarity and a linkage, as in `ordhc.cluster`: "adds3-al" for triplets,
-        "adds4-al" for quadruplets. Not used if `similarity` or `linkage` is given.
+        A paper's name for a similarity and a linkage, as in `ordhc.cluster`, with the same default. Not used
+        if `similarity` or `linkage` is given.
     n_clusters
         The number of flat clusters, for `labels_` and `fit_predict`.
     similarity, linkage
@@ -94,7 +94,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str = "adds3-al",
+        method: str | None = None,
         n_clusters: int | None = None,
         *,
         similarity: str | None = None,
