@@ -54,7 +54,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     children_ : ndarray of shape (n_leaves_ - 1, 2)
         The two clusters of each merge, as in `sklearn.cluster.AgglomerativeClustering`.
     distances_ : ndarray of shape (n_leaves_ - 1,)
-        The heights of `dendrogram_.to_scipy()`: they grow from 0 (except under inversions).
+        The heights of `dendrogram_.to_linkage_matrix()`: they grow from 0 (except under inversions).
     n_leaves_ : int
         The number of leaves.
     labels_ : ndarray of shape (n_leaves_,)
@@ -164,7 +164,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.n_leaves_ = tree.n_leaves
         self.n_features_in_ = data.rows.shape[1]
         self.children_ = tree.merges
-        self.distances_ = tree.to_scipy()[:, 2]
+        self.distances_ = tree.to_linkage_matrix()[:, 2]
         if wanted is not None:
             self.labels_ = tree.cut(n_clusters=wanted)
         elif hasattr(self, "labels_"):
