@@ -92,7 +92,7 @@ CALLS = {
     ),
     "to_newick": lambda p: TREE.to_newick(progress=p),
     "from_newick": lambda p: Dendrogram.from_newick(TREE.to_newick(), progress=p),
-    "as_dendrogram": lambda p: ordhc.as_dendrogram(TREE.to_scipy(), progress=p),
+    "as_dendrogram": lambda p: ordhc.as_dendrogram(TREE.to_linkage_matrix(), progress=p),
     "as_dendrogram of text": lambda p: ordhc.as_dendrogram(TREE.to_newick(), progress=p),
     "read_triplets csv": lambda p: ordhc.read_triplets("t.csv", progress=p),
     "read_triplets npz": lambda p: ordhc.read_triplets("t.npz", progress=p),

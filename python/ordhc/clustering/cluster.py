@@ -49,10 +49,11 @@ def cluster(
         as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
         only numbers the rows).
     method
-        A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
-        for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for
-        quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of quadruplets;
-        "cosine-al", "dot-al" for vectors.
+        A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
+        "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
+        quadruplets; "cosine-al", "dot-al" for vectors. By default what is best on answers that it has not
+        seen: "adds3-al+spr" for triplets and "adds4-al+spr" for quadruplets, whose moves of subtrees are left
+        out above 2,000 leaves ("adds3-al", "adds4-al"). `Dendrogram.settings` says which it was.
     similarity, linkage
         The two parts by name, instead of a method. Linkages of comparisons ("3-al", "4-al", "4-sl",
         "4-cl", "build") take no similarity.
@@ -75,7 +76,7 @@ def cluster(
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
-        "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves.
+        "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves; False is without.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters

@@ -78,7 +78,7 @@ def read_tree(
             if kind == "json":
                 tree = _from_json(text_of(data, name), name, told)
             elif kind == "npy":
-                tree = Dendrogram.from_scipy(load_array(data, name))
+                tree = Dendrogram.from_linkage_matrix(load_array(data, name))
             else:
                 tree = _from_csv(data, name)
         except InputError as error:
@@ -135,11 +135,11 @@ def tree_bytes(tree: Dendrogram, kind: str, progress: Progress | None = None) ->
         _told(progress, 0.4)
         return (json.dumps(everything, ensure_ascii=False) + "\n").encode()
     if kind == "scipy":
-        rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in tree.to_scipy().tolist()]
+        rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in tree.to_linkage_matrix().tolist()]
         return ("\n".join([_HEADER, *rows]) + "\n").encode()
     if kind == "npy":
         buffer = bytes_io.BytesIO()
-        np.save(buffer, tree.to_scipy())
+        np.save(buffer, tree.to_linkage_matrix())
         return buffer.getvalue()
     raise InputError(f"the format {kind!r} is none of newick, json, scipy, npy")
 
@@ -173,7 +173,7 @@ def _from_csv(data: bytes, name: str) -> Dendrogram:
             hint = "; of comparisons `ordhc cluster` makes a tree" if len(row) == 3 else ""
             raise InputError(f"{len(row)} columns instead of 4 ({_HEADER}){hint}", path=name, line=line)
         rows.append(row)
-    return Dendrogram.from_scipy(np.array(rows, dtype=np.float64).reshape(-1, 4))
+    return Dendrogram.from_linkage_matrix(np.array(rows, dtype=np.float64).reshape(-1, 4))
 
 
 def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:

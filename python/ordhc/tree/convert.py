@@ -89,7 +89,7 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     table = _checks.array("the tree", tree, also="MmS")
     if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
         if table.shape[1] == 4:
-            return Dendrogram.from_scipy(table, names)
+            return Dendrogram.from_linkage_matrix(table, names)
         if table.shape[1] == 2:
             return _of_children(table, None, names)
     if table.ndim not in (1, 2) or not len(table) or n_leaves not in (None, len(table)):
