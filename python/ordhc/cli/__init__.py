@@ -9,6 +9,7 @@ from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
+from ordhc.cli.help import Group
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
 from ordhc.cli.score import score
@@ -23,10 +24,25 @@ def __dir__() -> list[str]:
 
 
 @click.group(
+    cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 2 for input that cannot be used, 3 for errors of ordhc itself, 130 when stopped. "
-    "ORDHC_DEBUG=1 shows where an error comes from; ORDHC_MAX_UNPACKED=8G lets packed files be larger than "
-    "1 GiB; ORDHC_NUM_THREADS is the number of threads.",
+    tables={
+        "Environment": [
+            ("ORDHC_DEBUG=1", "Show where an error comes from, and warnings of other packages."),
+            ("ORDHC_MAX_UNPACKED=8G", "Let packed files be larger than 1 GiB."),
+            ("ORDHC_NUM_THREADS=4", "The number of threads; results don't depend on it."),
+            ("ORDHC_PLUGINS=A,B", "The plugins to load; none if it is empty."),
+            ("ORDHC_STRICT=1", "A plugin that cannot be loaded is an error."),
+            ("NO_COLOR=1", "Help without colours."),
+        ],
+        "Exit codes": [
+            ("0", "Done."),
+            ("2", "Input or options that cannot be used; one line says what and where."),
+            ("3", "An error of ordhc itself; two lines say how to report it."),
+            ("130", "Stopped with Ctrl-C."),
+            ("141", "Whoever read the output has left."),
+        ],
+    },
 )
 @click.version_option(__version__, prog_name="ordhc")
 def group() -> None:
