@@ -7,6 +7,7 @@ import click
 from ordhc._version import __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
+from ordhc.cli.completion import completion
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.help import Group
@@ -54,7 +55,7 @@ def group() -> None:
     """
 
 
-for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo):
+for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo, completion):
     group.add_command(command)
 
 
@@ -81,6 +82,9 @@ def main(arguments: list[str] | None = None) -> None:
             _say(f"ordhc: warning: {brief(str(message), 20_000)}")
 
     warnings.showwarning = show
+    if "_ORDHC_COMPLETE" in os.environ:
+        # The shell asks for completions, in the middle of a line that somebody types.
+        warnings.simplefilter("ignore")
     try:
         with only_json() if "--json" in given else nullcontext():
             # Without standalone mode click hands its own exceptions over instead of exiting.
