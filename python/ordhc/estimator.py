@@ -121,7 +121,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Self:
         """Make the tree.
 
@@ -132,7 +132,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         sample_weight
             (m,) weights of the rows, besides those that they have.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> NDArray[np.int64]:
         """Make the tree, as `fit` does, and cut it into `n_clusters`.
 

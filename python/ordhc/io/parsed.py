@@ -1,6 +1,5 @@
 """Rows as a file holds them, whatever its format, and comparisons made of them."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.ids import check_reach
-from ordhc.errors import InputError, SkippedRowsWarning
+from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
 #: What stands for a missing leaf besides blanks.
@@ -109,7 +108,7 @@ def assemble(
     made = _made(parsed, make, names, n_leaves)
     for text, rows in ((_of_missing(parsed, total), parsed.missing), (_of_bad(parsed, total), parsed.bad)):
         if rows:
-            warnings.warn(SkippedRowsWarning(text, rows), stacklevel=5)
+            warn(SkippedRowsWarning(text, rows))
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
@@ -38,17 +38,19 @@ def tree_format(path: Source, default: str | None = None) -> str:
     return default
 
 
+@shows_progress("reading")
 def read_tree(
     path: Source,
     format: str | None = None,
     *,
     preserve_underscores: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """Read a tree: Newick (.nwk), JSON, SciPy's Z as csv or npy; "-" is standard input.
 
     Standard input and unknown endings are taken as JSON if they begin with a brace, else Newick, which is
-    read as `Dendrogram.from_newick` does. `progress` is called with the share that is done, from 0 to 1.
+    read as `Dendrogram.from_newick` does. `progress` is True for a bar, or called with the share that is
+    done, from 0 to 1.
 
     Examples
     --------
@@ -93,16 +95,17 @@ def _told(progress: Progress | None, done: float) -> Progress:
     return progress
 
 
+@shows_progress("writing")
 def write_tree(
     tree: Dendrogram,
     path: str | os.PathLike[str],
     format: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Write a tree as Newick (.nwk), JSON (lossless), SciPy's Z as csv or npy; "-" is Newick.
 
-    `progress` is called with the share that is done, from 0 to 1.
+    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.beside import shown
 from ordhc.tree.dendrogram import Dendrogram
@@ -15,12 +15,13 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["as_dendrogram"]
 
 
+@shows_progress("reading")
 def as_dendrogram(
     tree: Any,
     *,
     n_leaves: int | None = None,
     names: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """A dendrogram from any form of a tree.
 
@@ -37,7 +38,8 @@ def as_dendrogram(
     names
         The names of the leaves.
     progress
-        Called now and then with the share that is done, from 0 to 1; at least at the end.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+        at least at the end.
 
     Returns
     -------
