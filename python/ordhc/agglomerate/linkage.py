@@ -19,6 +19,8 @@ from ordhc.tree.settings import made_by
 __all__ = ["linkage", "merged_by"]
 
 
+#: What to call with distances.
+INSTEAD = "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
 #: How the nearest pair is found.
 ENGINES = ("auto", "chain", "nearest-pair", "naive")
 
@@ -28,7 +30,7 @@ def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
     name: str = "average",
     *,
-    dissimilarity: bool = False,
+    dissimilarity: bool | None = None,
     names: Sequence[str] | None = None,
     n_leaves: int | None = None,
     engine: str = "auto",
@@ -55,10 +57,11 @@ def linkage(
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
     dissimilarity
-        Smaller is closer. "ward", "centroid" and "median" then work on squares and heights are
-        square roots, as in SciPy. On similarities they take s as a negative squared dissimilarity,
-        and heights stay similarities; a constant added to all of them changes nothing for "ward", but
-        matters for "centroid" and "median".
+        Whether smaller is closer. By default S holds similarities, and a warning says if it looks like
+        distances; False says that it doesn't. "ward", "centroid" and "median" work on squares of
+        dissimilarities and heights are square roots, as in SciPy. On similarities they take s as a negative
+        squared dissimilarity, and heights stay similarities; a constant added to all of them changes nothing
+        for "ward", but matters for "centroid" and "median".
     names
         The names of the leaves; by default those of the rows and columns of a square data frame, as text.
     n_leaves
@@ -96,14 +99,17 @@ def linkage(
     Warns
     -----
     OrdhcWarning
-        With ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that
-        cancel out so far that the rounding of what they are sums of decides which clusters are nearest.
+        What looks like distances where `dissimilarity` isn't given; dissimilarities below 0, or with a
+        diagonal that is the largest of each row. With ``missing="ignore"``, known pairs that leave more than
+        one tree, with their number. Values that cancel out so far that the rounding of what they are sums of
+        decides which clusters are nearest.
 
     Raises
     ------
     InputError
-        NaN or infinity (with their place), an asymmetric matrix (a sparse one: the two values), shapes
-        that are none, unknown names (with the nearest ones).
+        NaN or infinity (with their place), dissimilarities below 0 of linkages that square them, an
+        asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names (with the
+        nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 
@@ -129,7 +135,8 @@ def linkage(
 
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
-    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
+    is_told = dissimilarity is not None
+    dissimilarity = is_told and _checks.flag("dissimilarity", dissimilarity)
     overwrite = _checks.flag("overwrite", overwrite)
     engine = _checks.choice("engine", engine, ENGINES)
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
@@ -170,6 +177,10 @@ def linkage(
         )
     values = _checks.handed_over(S) if overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
+    if dissimilarity:
+        _checks.check_dissimilarities(values, squared=spec.squares)
+    elif not is_told:
+        _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     if tie_seed is None:
         tree = merged_by(

@@ -1,10 +1,11 @@
 """The command line: one file a command."""
 
 import sys
+import traceback
 
 import click
 
-from ordhc._version import __version__
+from ordhc._version import ISSUES, __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
 from ordhc.cli.completion import completion
@@ -59,11 +60,8 @@ for command in (cluster, compare, score, learn, session, convert, simulate, plug
     group.add_command(command)
 
 
-REPORT = "https://github.com/ordhc/ordhc/issues"
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; bad input is one line on standard error and exit code 2, a bug of ordhc is code 3."""
+    """Run a command; bad input is a line on standard error and exit code 2, a bug is two and code 3."""
     import os
     import warnings
     from contextlib import nullcontext
@@ -106,16 +104,44 @@ def main(arguments: list[str] | None = None) -> None:
         # Whoever read the output has left; nothing more can be said to them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except (InputError, OSError, MemoryError, ImportError, PluginError) as error:
-        if debug:
-            raise
-        _fail(_one_line(error))
     except Exception as error:
         if debug:
-            raise
-        what = f"{type(error).__name__}: {brief(str(error), 200)}"
-        hint = f"this is a bug; please report it with the command and ORDHC_DEBUG=1's traceback: {REPORT}"
-        _fail(f"{what} ({hint})", code=3)
+            traceback.print_exc()
+        is_ours = isinstance(error, ImportError) and str(error.name).startswith("ordhc")
+        if isinstance(error, (InputError, OSError, MemoryError, ImportError, PluginError)) and not is_ours:
+            _fail(_one_line(error))
+        _say(f"ordhc: internal error: {_told(error)}")
+        _fail(_how_to_report(given), code=3)
+
+
+def _told(error: Exception) -> str:
+    """An exception in one line, with the last place in ordhc or a plugin of its name."""
+    from ordhc.errors import InternalError
+    from ordhc.io.guard import brief
+
+    text = Exception.__str__(error) if isinstance(error, InternalError) else str(error)
+    told = f"{type(error).__name__}: {brief(text, 200)}" if text else type(error).__name__
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("ordhc"):
+            return f"{told} (in {module}, line {line})"
+    return told
+
+
+def _how_to_report(given: list[str]) -> str:
+    import platform
+    import shlex
+
+    import numpy as np
+
+    from ordhc.io.guard import brief
+
+    command = brief(shlex.join(["ordhc", *given]), 500)
+    versions = f"ordhc {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    return (
+        f"please report it at {ISSUES} with the command `{command}`, {versions}, {platform.system()} "
+        f"{platform.machine()}, and the traceback that ORDHC_DEBUG=1 shows"
+    )
 
 
 def _one_line(error: BaseException) -> str:

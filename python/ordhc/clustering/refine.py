@@ -121,6 +121,11 @@ def refine(
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
     if dissimilarity is None:
         dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
+        if not comparisons and not dissimilarity:
+            instead = (
+                "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
+            )
+            _checks.warn_of_distances(reference, instead)
     better = refined(
         found,
         reference,
