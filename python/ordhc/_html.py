@@ -1,7 +1,6 @@
 """Small tables for notebooks, in the colours that the page has, light or dark."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
 __all__ = ["asked", "block", "picture", "table"]
@@ -66,5 +65,7 @@ def asked(subject: Any) -> str:
 
 
 def _text(value: Any, longest: int = _LONGEST) -> str:
+    from html import escape
+
     text = str(value)
     return escape(text if len(text) <= longest else text[:longest] + "…")

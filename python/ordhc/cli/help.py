@@ -18,6 +18,7 @@ __all__ = [
     "Name",
     "Registered",
     "Settings",
+    "continued",
     "paragraphs_of",
     "section",
     "sections_of",
@@ -242,7 +243,7 @@ def paragraphs_of(text: str) -> list[list[str]]:
 def _lines(paragraph: list[str], width: int) -> list[str]:
     if len(paragraph) == 1:
         return _wrapped(paragraph[0], width)
-    return [part for line in paragraph for part in _continued(line, width)]
+    return [part for line in paragraph for part in continued(line, width)]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -253,12 +254,12 @@ def _wrapped(text: str, width: int) -> list[str]:
     ]
 
 
-def _continued(line: str, width: int) -> list[str]:
+def continued(line: str, width: int) -> list[str]:
     """A command of an example, in several lines if one is too short; options stay with their values."""
     if len(line) <= width:
         return [line]
     indent = len(line) - len(line.lstrip())
-    pieces = re.findall(r"--?[\w-]+(?: (?!-)\S+)?|\S+", line)
+    pieces = re.findall(r"--?[\w-]+(?: (?!-)\S+)?|> \S+|\S+", line)
     found, now = [], " " * indent + pieces[0]
     for piece in pieces[1:]:
         if len(now) + 1 + len(piece) + 2 > width:
