@@ -77,6 +77,9 @@ __all__ = [
     "write_tree",
 ]
 
+#: Public modules that are imported when they are used, besides `metrics` and `oracles`.
+_MODULES = ("errors", "hooks", "io", "progress", "specs", "testing")
+
 
 def __getattr__(name: str) -> Any:
     if name == "OrdinalClustering":
@@ -87,6 +90,10 @@ def __getattr__(name: str) -> Any:
         from ordhc.asking.session import Session
 
         return Session
+    if name in _MODULES:
+        from importlib import import_module
+
+        return import_module(f"ordhc.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -94,4 +101,4 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     # `help(ordhc)` looks up all that is listed: the estimator only where scikit-learn is installed.
-    return sorted([*globals(), "Session", *(["OrdinalClustering"] if find_spec("sklearn") else [])])
+    return sorted([*__all__, *_MODULES, *(["OrdinalClustering"] if find_spec("sklearn") else [])])

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ordhc.cli.help import section
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
 
@@ -48,7 +49,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
     for option in reversed(_READING):
         command = option(command)
-    return command
+    return section("How FILE is read")(command)  # type: ignore[no-any-return]
 
 
 def read_comparisons(

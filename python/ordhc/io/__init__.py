@@ -20,3 +20,7 @@ __all__ = [
     "write_comparisons",
     "write_tree",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
