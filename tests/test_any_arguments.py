@@ -367,7 +367,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "names"} & set(odd):
+            if not {"path", "file", "names", "participants"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.comparison.asked import AnswerOptions, Asked
+from ordhc.comparison.asked import KINDS, AnswerOptions, Asked
 from ordhc.comparison.cells import ranked_triplets
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
@@ -286,7 +286,7 @@ class Triplets(Rows):
         >>> t.answers.tolist(), t.group_names
         ([0, 0, 1, 1], ('ann', 'bob'))
         """
-        if kind == "pairs":
+        if _checks.choice("kind", kind, KINDS) == "pairs":
             raise InputError("two pairs make quadruplets: Quadruplets.from_frame")
         found = comparisons_of_replies(*asked_of_frame(data, kind, options))
         assert isinstance(found, Triplets)

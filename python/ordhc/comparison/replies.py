@@ -262,7 +262,8 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
         exclude = {person: exclude}
     for name, given in exclude.items():
         column = table.column(name, "exclude")
-        some = [given] if isinstance(given, str | bool) or not isinstance(given, Iterable) else list(given)
+        alone = given is None or isinstance(given, str | bool | int | float)
+        some = [given] if alone else _checks.listed("exclude", given)
         words = {text_of(value) for value in some}
         found = [text_of(cell) for cell in table.cells(column)]
         for word in sorted(words):

@@ -145,6 +145,11 @@ class Table:
 
     def column(self, name: Any, what: str) -> Any:
         """A column that must be there."""
+        if not isinstance(name, str):
+            number = _checks.as_int(name)
+            if number is None:
+                raise InputError(f"{what}: {quoted(name)} is no name of a column")
+            name = number
         found = self.find(name)
         if found is None:
             there = [str(each) for each in self.names]
