@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from ordhc.cli.output import progress_bar
-from ordhc.cli.reading import read_comparisons, reading_options
+from ordhc.cli.reading import files_of, read_comparisons, reading_options
 
 _ONLY_TREES = (".nwk", ".newick", ".tree", ".tre", ".json")
 _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy")
@@ -34,7 +34,7 @@ def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None
     from ordhc.io.files import check_outputs_apart, check_writable
     from ordhc.io.trees import tree_format
 
-    check_outputs_apart([target], [source, reading["names"]])
+    check_outputs_apart([target], [source, *files_of(reading)])
     if tree is None:
         tree = (
             reading["kind"] is None

@@ -12,7 +12,7 @@ from ordhc.comparison.asked import FORMATS, KINDS
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 
-__all__ = ["parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
+__all__ = ["files_of", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
 
 
 _READING = (
@@ -214,6 +214,14 @@ def _left_out() -> Iterator[None]:
                     counts[reason] = counts.get(reason, 0) + count
     if (context := click.get_current_context(silent=True)) is not None:
         context.meta[LEFT_OUT] = counts
+
+
+def files_of(reading: dict[str, Any]) -> tuple[str | None, ...]:
+    """The files that the reading options name."""
+    from ordhc.io.names import names_file
+
+    names = reading["names"]
+    return (None if names is None else str(names_file(names)[0]), reading["participants"])
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:

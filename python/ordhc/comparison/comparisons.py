@@ -362,8 +362,8 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
 
 
-def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
-    """Comparisons of answers, with a warning of what was left out of them."""
+def comparisons_of_replies(replies: Replies, asked: Asked, *, stacklevel: int = 3) -> Comparisons:
+    """Comparisons of answers, with a warning of what was left out of them, `stacklevel` calls up."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
     known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": asked.names}
     made: Comparisons
@@ -379,5 +379,5 @@ def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
         kind = Quadruplets if asked.kind == "pairs" else Triplets
         made = kind(rows, **known, weights=weights, answers=replies.answers, groups=groups)
     if replies.left_out is not None:
-        warnings.warn(replies.left_out, stacklevel=3)
+        warnings.warn(replies.left_out, stacklevel=stacklevel)
     return made

@@ -186,7 +186,7 @@ def answers_of_file(
         people = None if participants is None else _participants(participants)
         items, chosen = (_by_names(table, given) for given in (items, chosen))
         found = replies_with_format(table, format, people, Asked(kind, items, chosen, **asked))
-        made = comparisons_of_replies(*found)
+        made = comparisons_of_replies(*found, stacklevel=4)
     if progress is not None:
         progress(1.0)
     return made
