@@ -1,6 +1,5 @@
 """Comparisons: what people (or models) answered."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -15,7 +14,7 @@ from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.presets import asked_of_frame
 from ordhc.comparison.replies import Replies
 from ordhc.comparison.rows import Rows, belonging, checked_weights
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 
 __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "fitting_comparisons"]
 
@@ -362,8 +361,8 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
 
 
-def comparisons_of_replies(replies: Replies, asked: Asked, *, stacklevel: int = 3) -> Comparisons:
-    """Comparisons of answers, with a warning of what was left out of them, `stacklevel` calls up."""
+def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
+    """Comparisons of answers, with a warning of what was left out of them."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
     known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": asked.names}
     made: Comparisons
@@ -379,5 +378,5 @@ def comparisons_of_replies(replies: Replies, asked: Asked, *, stacklevel: int = 
         kind = Quadruplets if asked.kind == "pairs" else Triplets
         made = kind(rows, **known, weights=weights, answers=replies.answers, groups=groups)
     if replies.left_out is not None:
-        warnings.warn(replies.left_out, stacklevel=stacklevel)
+        warn(replies.left_out)
     return made

@@ -1,7 +1,6 @@
 """Answers as people's tables hold them, made into rows of leaves: columns by name, each row an answer."""
 
 import json
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from ordhc.comparison.asked import KINDS, Asked
 from ordhc.comparison.cells import arranged, is_literal, leaves_of
 from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, RESPONSES, ROLES, WEIGHTS
 from ordhc.comparison.tables import LeftOut, Table, missing_words, text_of
-from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
+from ordhc.errors import InputError, SkippedRowsWarning, warn
 
 __all__ = ["Replies", "list_of", "person_of", "replies_of"]
 
@@ -275,7 +274,7 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
             shown = ", ".join(map(quoted, there[:8])) + (", ..." if len(there) > 8 else "")
             said = quoted(", ".join(sorted(words)))
             text = f"exclude: no row has {said} in column {quoted(name)}, only {shown}"
-            warnings.warn(str(table.error(text)), OrdhcWarning, stacklevel=2)
+            warn(str(table.error(text)))
 
 
 def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Asked, out: LeftOut) -> None:

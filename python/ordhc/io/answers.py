@@ -6,7 +6,7 @@ from typing import Any
 
 from ordhc import _checks
 from ordhc._checks import quoted
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.asked import FORMATS, KINDS, Asked
 from ordhc.comparison.comparisons import Quadruplets, Triplets, comparisons_of_replies
 from ordhc.comparison.presets import replies_with_format
@@ -44,7 +44,7 @@ def read_answers(
     header: bool | None = None,
     comment: str | None = None,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Triplets | Quadruplets:
     """Read a file of answers, one a row: csv, tsv, text with blanks, Parquet, npz, npy, JSON.
 
@@ -134,6 +134,7 @@ def read_answers(
     )  # fmt: skip
 
 
+@shows_progress("reading")
 def answers_of_file(
     file: Source,
     kind: str | None,
@@ -146,7 +147,7 @@ def answers_of_file(
     delimiter: str | None,
     header: bool | None,
     comment: str | None,
-    progress: Progress | None = None,
+    progress: Any = None,
     answer: str | None = None,
     **asked: Any,
 ) -> Triplets | Quadruplets:
@@ -175,7 +176,6 @@ def answers_of_file(
         )
     if answer is not None:
         raise InputError("each row is an answer here: leave out answer (--answer)")
-    progress = _checks.callback("progress", progress)
     data = read_bytes(file)
     with reading(name_of(file), "answers", data):
         table, own = read_table(
@@ -186,7 +186,7 @@ def answers_of_file(
         people = None if participants is None else _participants(participants)
         items, chosen = (_by_names(table, given) for given in (items, chosen))
         found = replies_with_format(table, format, people, Asked(kind, items, chosen, **asked))
-        made = comparisons_of_replies(*found, stacklevel=4)
+        made = comparisons_of_replies(*found)
     if progress is not None:
         progress(1.0)
     return made

@@ -1,6 +1,5 @@
 """Rows as a file holds them, whatever its format, and comparisons made of them."""
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.ids import check_reach
-from ordhc.errors import InputError, SkippedRowsWarning
+from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
 #: Ending of columns that hold names to the letter.
@@ -110,10 +109,10 @@ def assemble(
         words = Counter(word for _, word in parsed.missing)
         counts = {f"with `{word}` for an item" if word else "without an item": n for word, n in words.items()}
         text = _of_missing(parsed, total)
-        warnings.warn(SkippedRowsWarning(text, parsed.missing, counts), stacklevel=5)
+        warn(SkippedRowsWarning(text, parsed.missing, counts))
     if parsed.bad:
         text, counts = _of_bad(parsed, total), {"that cannot be used": len(parsed.bad)}
-        warnings.warn(SkippedRowsWarning(text, parsed.bad, counts), stacklevel=5)
+        warn(SkippedRowsWarning(text, parsed.bad, counts))
     return made
 
 
