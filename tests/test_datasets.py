@@ -21,7 +21,7 @@ def test_each_says_what_it_is(name):
     found = LOADED[name]()
     assert found.name == name
     assert found.triplets is found["triplets"]
-    assert found.DESCR == found.description
+    assert found.description == found.DESCR
     assert found.license == found.licence
     for what in ("description", "citation", "licence", "url"):
         assert len(found[what]) > 2, what
