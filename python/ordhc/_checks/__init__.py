@@ -24,6 +24,7 @@ from ordhc._checks.scalars import (
     whole,
     words,
 )
+from ordhc._checks.warned import warn
 
 __all__ = [
     "array",
@@ -49,6 +50,7 @@ __all__ = [
     "square",
     "text",
     "unknown_name",
+    "warn",
     "warn_of_distances",
     "whole",
     "whole_numbers",

@@ -4,14 +4,14 @@ A matrix says itself what it holds: leaves that are alike have like rows. If lar
 rows, it holds similarities; if small numbers do, dissimilarities.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks.matrices import leaves_of_condensed
-from ordhc.errors import InputError, OrdhcWarning
+from ordhc._checks.warned import warn
+from ordhc.errors import InputError
 
 __all__ = ["check_dissimilarities", "is_distances", "warn_of_distances"]
 
@@ -21,18 +21,14 @@ SAMPLED = 100
 FEW = 6
 
 
-def warn_of_distances(values: NDArray[Any], instead: str, *, level: int = 3) -> None:
+def warn_of_distances(values: NDArray[Any], instead: str) -> None:
     """Warn if what is taken for similarities, (n, n) or condensed, looks like distances.
 
-    `instead` says what to call; `level` is that of the caller on the stack, as `warnings.warn` counts.
+    `instead` says what to call.
     """
     why = is_distances(values)
     if why is not None:
-        warnings.warn(
-            f"the matrix looks like distances ({why}), and is taken for similarities: {instead}",
-            OrdhcWarning,
-            stacklevel=level,
-        )
+        warn(f"the matrix looks like distances ({why}), and is taken for similarities: {instead}")
 
 
 def is_distances(values: NDArray[Any]) -> str | None:
@@ -66,7 +62,7 @@ def is_distances(values: NDArray[Any]) -> str | None:
     return f"{where}, and the smaller the number of two leaves, the more alike are their rows"
 
 
-def check_dissimilarities(values: NDArray[Any], *, squared: bool, level: int = 3) -> None:
+def check_dissimilarities(values: NDArray[Any], *, squared: bool) -> None:
     """Warn of dissimilarities below 0 and of a diagonal of similarities; where squares lose the sign, raise.
 
     Raises
@@ -86,11 +82,7 @@ def check_dissimilarities(values: NDArray[Any], *, squared: bool, level: int = 3
         if np.isfinite(diagonal).all() and diagonal.min() > 0 and (diagonal >= values.max(axis=1)).all():
             text = f"the diagonal is the largest of each row ([0, 0] is {diagonal[0]:.6g})"
     if text is not None:
-        warnings.warn(
-            f"{text}: the matrix looks like similarities, and is taken for dissimilarities: {_TURN}",
-            OrdhcWarning,
-            stacklevel=level,
-        )
+        warn(f"{text}: the matrix looks like similarities, and is taken for dissimilarities: {_TURN}")
 
 
 _TURN = "leave out dissimilarity=True for similarities, or give S.max() - S"
