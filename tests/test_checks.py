@@ -138,7 +138,7 @@ ACTS = {
     "confidence": lambda x: ordhc.bootstrap(T, n_resamples=2, confidence=x),
     "merges": lambda x: ordhc.Dendrogram(x, [1.0, 2.0]),
     "heights": lambda x: ordhc.Dendrogram([(0, 1), (2, 3)], x),
-    "Z": ordhc.Dendrogram.from_scipy,
+    "Z": ordhc.Dendrogram.from_linkage_matrix,
     "relabel": TREE.relabel,
     "cut": TREE.cut,
     "cut height": lambda x: TREE.cut(height=x),

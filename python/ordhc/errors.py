@@ -1,6 +1,8 @@
 """The exceptions and the warning that ordhc raises."""
 
 import os
+import sys
+import warnings
 from collections.abc import Iterable
 
 from ordhc._ordhc import InputError, InternalError, OrdhcWarning
@@ -13,6 +15,7 @@ __all__ = [
     "OrdhcWarning",
     "PluginError",
     "SkippedRowsWarning",
+    "warn",
 ]
 
 
@@ -83,3 +86,11 @@ class SkippedRowsWarning(OrdhcWarning):
     def __init__(self, text: str, rows: list[tuple[int, str]]) -> None:
         super().__init__(text)
         self.rows = rows
+
+
+def warn(message: str | OrdhcWarning) -> None:
+    """Warn, at the line that has called this package, whatever lies between."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, OrdhcWarning, stacklevel=level + 1)

@@ -24,7 +24,6 @@ from ordhc._checks.scalars import (
     whole,
     words,
 )
-from ordhc._checks.warned import warn
 
 __all__ = [
     "array",
@@ -50,7 +49,6 @@ __all__ = [
     "square",
     "text",
     "unknown_name",
-    "warn",
     "warn_of_distances",
     "whole",
     "whole_numbers",

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks.matrices import leaves_of_condensed
-from ordhc._checks.warned import warn
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 
 __all__ = ["check_dissimilarities", "is_distances", "warn_of_distances"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate import spanning, sparse
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.errors import InputError
@@ -25,6 +25,7 @@ INSTEAD = "distances take dissimilarity=True, similarities that look like them d
 ENGINES = ("auto", "chain", "nearest-pair", "naive")
 
 
+@shows_progress("clustering")
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
     name: str = "average",
@@ -37,7 +38,7 @@ def linkage(
     tie_seed: int | None = None,
     overwrite: bool = False,
     missing: str = "zero",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
     """Merge the most similar pair of clusters until one is left.
@@ -86,7 +87,7 @@ def linkage(
         if there is none). Initial clusters without a known pair inside are merged at the height of the
         closest merge after. Dissimilarities need "ignore".
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the linkage, for example ``beta`` of a plugin's "flexible-beta".
 

@@ -3,12 +3,15 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ordhc import _progress
+from ordhc._progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,25 +63,9 @@ def only_json() -> Iterator[None]:
         _document.reset(token)
 
 
-@contextmanager
-def progress_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar on standard error, for work that takes longer than a moment, on a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda done: bar.update(task, completed=done)
+def progress_bar(what: str, *, quiet: bool) -> AbstractContextManager[Progress | None]:
+    """The bar of `progress=True`, unless nothing is wanted."""
+    return nullcontext() if quiet else _progress.progress_bar(what)
 
 
 def check_outputs(

@@ -29,7 +29,8 @@ def salvage(file: str, output: str) -> None:
     """
     from ordhc.asking.salvage import salvage as verb
 
-    done = verb(file, output)
+    with progress_bar("saving", quiet=False) as progress:
+        done = verb(file, output, progress=progress)
     click.echo(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
     if done.lost:
         numbers = ", ".join(map(str, done.lost[:20])) + (", ..." if len(done.lost) > 20 else "")

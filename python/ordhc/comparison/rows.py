@@ -11,7 +11,7 @@ from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
 from ordhc.comparison.units import answers_of, coded, units_of
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 
 __all__ = ["Rows", "belonging", "checked_weights"]
 
@@ -62,7 +62,7 @@ class Rows:
             n_leaves = len(names)
         table, found = as_ids(rows, self._width, self._columns, names)
         if found is not None and names is None and (odd := suspect_names(found)):
-            _checks.warn(odd[0])
+            warn(odd[0])
         names = found
         if names is not None and n_leaves is None:
             n_leaves = len(names)
@@ -77,7 +77,7 @@ class Rows:
         if n_leaves is None:
             check_reach(table, n)
             if names is None and (told := suspect_ids(table, n)):
-                _checks.warn(told)
+                warn(told)
         if narrowed is not None:
             table = narrowed
         elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):

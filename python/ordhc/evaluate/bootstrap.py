@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
@@ -110,6 +110,7 @@ class Bootstrap:
         )
 
 
+@shows_progress("resampling")
 def bootstrap(
     data: Triplets | Quadruplets,
     *,
@@ -123,7 +124,7 @@ def bootstrap(
     confidence: float = 0.95,
     initial_clusters: ArrayLike | None = None,
     tree: Dendrogram | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Bootstrap:
     """Resample the answers, and see what of the tree stays.
@@ -149,7 +150,7 @@ def bootstrap(
     tree
         A tree of the same leaves to give support to, instead of the one of all answers.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------

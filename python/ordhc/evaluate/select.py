@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -138,6 +138,7 @@ class Selection:
         return f"<Selection: {self.best} of {len(self.candidates)} methods, by held-out {self.by}>"
 
 
+@shows_progress("comparing")
 def select(
     data: Triplets | Quadruplets,
     methods: Sequence[str] | None = None,
@@ -147,7 +148,7 @@ def select(
     by: str = "revenue",
     group: ArrayLike | None = None,
     unit: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Selection:
     """Say which method to use, by cross-validation.
 
@@ -173,7 +174,7 @@ def select(
     unit
         "answer" or "group" (of the data): what is kept together, instead of people where they are known.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------

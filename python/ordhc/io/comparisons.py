@@ -7,7 +7,7 @@ import numpy as np
 
 from ordhc import _checks, _ordhc
 from ordhc._checks import choice, quoted
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
 from ordhc.errors import InputError
@@ -47,7 +47,7 @@ def read_triplets(
     missing: Sequence[str] = MISSING,
     comment: str | None = None,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Triplets:
     """Read triplets from csv, tsv, text with blanks, Parquet, npz or npy.
 
@@ -84,7 +84,7 @@ def read_triplets(
         Pass over rows that cannot be used (a leaf twice, another number of columns, an unknown name),
         with a warning (`SkippedRowsWarning`) that lists them all.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def read_quadruplets(
     missing: Sequence[str] = MISSING,
     comment: str | None = None,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Quadruplets:
     """Read quadruplets; as `read_triplets`, with the columns `i,j,k,l`.
 
@@ -214,6 +214,7 @@ def read_comparisons(
     return found
 
 
+@shows_progress("reading")
 def _read(
     make: Callable[..., Any],
     known: list[list[str]],
@@ -225,7 +226,7 @@ def _read(
     names: Sequence[str] | Source | None = None,
     skip_bad: bool = False,
     by_name: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Any:
     progress = _checks.callback("progress", progress)

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc._checks import quoted, unknown_name, warn
+from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.ids import check_reach
 from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
-from ordhc.errors import InputError, SkippedRowsWarning
+from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
 #: What stands for a missing leaf besides blanks.

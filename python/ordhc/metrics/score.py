@@ -3,7 +3,7 @@
 from typing import Any
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
@@ -12,12 +12,13 @@ from ordhc.tree.matching import prepared
 __all__ = ["score"]
 
 
+@shows_progress("scoring")
 def score(
     tree: Any,
     reference: Any,
     metric: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
     """How good a tree is.
@@ -34,7 +35,8 @@ def score(
         One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
         "quadruplet_revenue" for quadruplets.
     progress
-        Called now and then with the share that is done, from 0 to 1; at least at the end.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+        at least at the end.
     **parameters
         Settings of the metric, for example ``normalize=True``.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc._signals import interrupts_later
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError, MissingExtraError, PluginError
@@ -21,13 +21,14 @@ __all__ = ["built", "factored", "fitting", "is_adds", "similarity"]
 _DTYPES = ("float64", "float32", "int64", "int32")
 
 
+@shows_progress("similarities")
 def similarity(
     data: Triplets | Quadruplets | ArrayLike,
     name: str = "adds3",
     *,
     layout: str = "square",
     dtype: Any = "float64",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
     """Similarities of all pairs of leaves, from comparisons or vectors.
@@ -48,7 +49,7 @@ def similarity(
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the builder: ``normalize`` of "mulk3" (by default true).
 

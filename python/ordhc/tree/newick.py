@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 from ordhc.tree.beside import Beside, shown
 
 
@@ -17,7 +17,7 @@ def read(
     names: Sequence[str] | None,
     *,
     preserve_underscores: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> tuple[_ordhc.Dendrogram, Beside]:
     """A tree and what stands beside it; warns of what it can't show as it was written."""
     tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
@@ -28,7 +28,7 @@ def read(
         )
     )
     if note is not None:
-        _checks.warn(note)
+        warn(note)
     beside = Beside.of(
         tree,
         names=found,
