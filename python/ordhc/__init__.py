@@ -25,7 +25,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
 from ordhc.evaluate.select import Candidate, Selection, select
-from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
+from ordhc.io import read_answers, read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
 from ordhc.metrics.score import score
 from ordhc.plugins.registry import list_plugins
 from ordhc.similarities.pca import pca
@@ -65,6 +65,7 @@ __all__ = [
     "metrics",
     "oracles",
     "pca",
+    "read_answers",
     "read_quadruplets",
     "read_tree",
     "read_triplets",

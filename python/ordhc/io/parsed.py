@@ -1,5 +1,6 @@
 """Rows as a file holds them, whatever its format, and comparisons made of them."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -14,8 +15,6 @@ from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
-#: What stands for a missing leaf besides blanks.
-MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 #: Ending of columns that hold names to the letter.
 LITERAL = "_name"
 
@@ -107,9 +106,14 @@ def assemble(
     if parsed.bad and not len(parsed.rows):
         raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)
-    for text, rows in ((_of_missing(parsed, total), parsed.missing), (_of_bad(parsed, total), parsed.bad)):
-        if rows:
-            warn(SkippedRowsWarning(text, rows))
+    if parsed.missing:
+        words = Counter(word for _, word in parsed.missing)
+        counts = {f"with `{word}` for an item" if word else "without an item": n for word, n in words.items()}
+        text = _of_missing(parsed, total)
+        warn(SkippedRowsWarning(text, parsed.missing, counts))
+    if parsed.bad:
+        text, counts = _of_bad(parsed, total), {"that cannot be used": len(parsed.bad)}
+        warn(SkippedRowsWarning(text, parsed.bad, counts))
     return made
 
 
@@ -215,7 +219,7 @@ def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
     text = f"{count} have a missing leaf ({', '.join(parts)})"
     if not kept:
         return f"{text}: {where}; are these the right columns?"
-    hint = "; missing=() (--missing '') takes such words as names" if any(words) else ""
+    hint = "; missing=() (--na '') takes such words as names" if any(words) else ""
     return f"{parsed.source}: {text} and are passed over: {where}{hint}"
 
 

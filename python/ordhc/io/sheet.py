@@ -85,7 +85,13 @@ def unknown_column(source: str, name: str, there: Sequence[str], line: int | Non
     return InputError(reason, path=source, line=line)
 
 
-def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
+def read_sheet(
+    data: bytes,
+    source: str,
+    what: str | None,
+    delimiter: str | None = None,
+    comment: str | None = None,
+) -> Sheet:
     """Cells of delimited text; the delimiter is found out as for comparisons.
 
     `what` they should be is said of files that look like something else; None if that is known already.
@@ -93,7 +99,7 @@ def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None
     if what is not None:
         refuse_others(data, source, what)
     try:
-        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, None)
+        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, comment)
     except InputError as error:
         raise located(error, source) from None
     if not rows:
