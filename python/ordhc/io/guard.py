@@ -78,7 +78,7 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
             ("a table of a web page", _SHEET) if b"<table" in head[:1024].lower() else ("a web page", _LOGIN)
         )
     if head[:1] == b"{" or (head[:1] == b"[" and head[1:].lstrip()[:1] in (b"{", b"[", b'"')):
-        return "JSON", f"comparisons are csv, tsv, Parquet, npz or npy; {_TWO_TREES}"
+        return "JSON", f"ordhc.read_answers reads answers from names that end in .json; {_TWO_TREES}"
     if head[:1] == b"(" and b"," in head and (data.rstrip()[-1:] == b";" or head.startswith(b"((")):
         return "a Newick tree", _TWO_TREES
     if head[:20].lower().startswith(b"cluster_a,cluster_b"):

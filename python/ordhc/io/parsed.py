@@ -67,6 +67,13 @@ class Parsed:
         """Where a row stands, as errors take it."""
         return {self.unit: self.number(row)}
 
+    def forget_unused(self) -> None:
+        """Leave out names that no row has."""
+        used = np.zeros(len(self.names or ()), dtype=bool)
+        used[self.rows.ravel()] = True
+        self.names = [name for name, there in zip(self.names or (), used.tolist(), strict=True) if there]
+        self.rows = (np.cumsum(used) - 1)[self.rows]
+
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Leave out all other rows."""
         numbers = np.arange(len(self.rows)) if self.numbers is None else self.numbers
