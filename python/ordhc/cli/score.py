@@ -82,9 +82,8 @@ def score(
         try:
             data = _comparisons(reference, found, reading)
         except InputError as error:
-            if metrics:
-                raise
-            hint = "without --metric FILE is read as comparisons; labels take --metric aari, trees"
+            way = f"--metric {metrics[0]}" if metrics else "without --metric"
+            hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
             error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
             raise
         metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
