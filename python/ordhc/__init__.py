@@ -30,6 +30,7 @@ from ordhc.metrics.score import score
 from ordhc.plugins.registry import list_plugins
 from ordhc.similarities.pca import pca
 from ordhc.similarities.similarity import similarity
+from ordhc.tree.consensus import consensus
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -58,6 +59,7 @@ __all__ = [
     "bootstrap",
     "cluster",
     "datasets",
+    "consensus",
     "estimate_p",
     "learn",
     "learn_async",
