@@ -25,7 +25,7 @@ T, LABELS = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, seed=1)
 TREE = ordhc.cluster(T)
 
 #: They hand it on to what shows it.
-HANDED_ON = {"read_triplets", "read_quadruplets", "fit", "fit_predict"}
+HANDED_ON = {"read_answers", "read_triplets", "read_quadruplets", "fit", "fit_predict"}
 
 
 def functions():

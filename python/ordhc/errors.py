@@ -85,11 +85,14 @@ class SkippedRowsWarning(OrdhcWarning):
     ----------
     rows
         The line (or the row, for formats without lines) of each, and what is wrong with it.
+    counts
+        How many rows there are of each reason.
     """
 
-    def __init__(self, text: str, rows: list[tuple[int, str]]) -> None:
+    def __init__(self, text: str, rows: list[tuple[int, str]], counts: dict[str, int] | None = None) -> None:
         super().__init__(text)
         self.rows = rows
+        self.counts = {} if counts is None else counts
 
 
 def warn(message: str | OrdhcWarning) -> None:

@@ -14,7 +14,7 @@ from ordhc.cli.output import (
     summarise_bootstrap,
     write_outputs,
 )
-from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
+from ordhc.cli.reading import files_of, parameters_of, read_comparisons, reading_options
 from ordhc.comparison.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -103,21 +103,22 @@ def cluster(
 ) -> None:
     """Make a dendrogram from FILE, answers as csv, tsv, parquet, npz or npy (- is standard input).
 
-    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far. Repeats
-    count; a column count or weight multiplies.
+    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far; or answers to other
+    questions, one a row (--kind). Repeats count; a column count or weight multiplies.
 
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
       ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
+      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan
     from ordhc.metrics.score import score
 
-    inputs = (file, initial, reading["names"])
+    inputs = (file, initial, *files_of(reading))
     check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json, inputs=inputs)
     if bootstrap is None and (unit is not None or consensus is not None):
         raise click.UsageError("--unit and --consensus need --bootstrap")

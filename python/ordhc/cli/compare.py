@@ -47,7 +47,8 @@ def compare(
     \b
     Examples:
       ordhc compare answers.csv
-      ordhc compare answers.csv --method adds3-al --method adds3-al+spr --group participant
+      ordhc compare answers.csv --method adds3-al --method adds3-al+spr --person participant
+      ordhc compare study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
     from ordhc.evaluate.select import select
 

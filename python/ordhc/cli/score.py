@@ -82,9 +82,8 @@ def score(
         try:
             data = _comparisons(reference, found, reading)
         except InputError as error:
-            if metrics:
-                raise
-            hint = "without --metric FILE is read as comparisons; labels take --metric aari, trees"
+            way = f"--metric {metrics[0]}" if metrics else "without --metric"
+            hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
             error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
             raise
         metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
@@ -98,17 +97,33 @@ def score(
         for at, (name, parameters) in enumerate(zip(metrics, settings, strict=True)):
             share = part(progress, at / len(metrics), (at + 1) / len(metrics))
             scores[name] = verb(found, data, name, progress=share, **parameters)
+    limits = _limits(found, data) if "satisfied" in scores else {}
     if as_json:
         plain = {name: _plain(value) for name, value in scores.items()}
         document: dict[str, Any] = {"tree": tree, "reference": reference, "scores": plain}
         if all(of_comparisons):
             document["n_comparisons"] = len(data)
+            document |= {name: None if value is None else _plain(value) for name, value in limits.items()}
         if len(plain) == 1:
             document["metric"], document["score"] = next(iter(plain.items()))
         emit_json(document)
     else:
         for name, value in scores.items():
             click.echo(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
+        # Beside the scores, not among them: scripts read these.
+        if limits and not quiet:
+            click.echo(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
+            if limits["ceiling"] is not None:
+                click.echo(f"  of repeated questions: noise ceiling {limits['ceiling']}", err=True)
+
+
+def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
+    """What share of comparisons is satisfied by chance, and at most where questions were repeated."""
+    from ordhc.evaluate.ceiling import chance_of, noise_ceiling
+    from ordhc.tree.matching import prepared
+
+    found, matched = prepared(tree, data, ("triplets", "quadruplets"), "satisfied")
+    return {"chance": chance_of(found, matched), "ceiling": noise_ceiling(matched)}
 
 
 def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSpec]") -> dict[str, Any]:

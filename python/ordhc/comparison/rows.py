@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html, _ordhc
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
+from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
 from ordhc.comparison.units import answers_of, coded, units_of
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 
 __all__ = ["Rows", "belonging", "checked_weights"]
 
@@ -62,15 +63,24 @@ class Rows:
                 raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         elif names is not None:
             n_leaves = len(names)
-        table, names = as_ids(rows, self._width, self._columns, names)
+        table, found = as_ids(rows, self._width, self._columns, names)
+        if found is not None and names is None and (odd := suspect_names(found)):
+            warn(odd[0])
+        names = found
         if names is not None and n_leaves is None:
             n_leaves = len(names)
         if not len(table) and n_leaves is None:
             raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
         check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
-        narrowed, n = check(table, n_leaves)
+        try:
+            narrowed, n = check(table, n_leaves)
+        except InputError as error:
+            hint = of_outside(table, n_leaves) if "outside" in error.reason else ""
+            raise InputError(error.reason + hint, row=error.row, leaves=error.leaves) from None
         if n_leaves is None:
             check_reach(table, n)
+            if names is None and (told := suspect_ids(table, n)):
+                warn(told)
         if narrowed is not None:
             table = narrowed
         elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):

@@ -24,6 +24,7 @@ from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satis
 from ordhc.plotting.drawing import svg
 from ordhc.similarities.comparisons import adds
 from ordhc.similarities.similarity import fitting
+from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
@@ -69,9 +70,8 @@ class Bootstrap:
     tree
         The tree of all answers; `tree.support` is the share of resamples with each of its clusters.
     consensus
-        The majority-rule consensus: all clusters of more than half of the resamples, with their
-        support. Heights are numbers of levels; nodes of more than two children are merges of equal
-        height (and one node in Newick).
+        The majority-rule consensus: all clusters of more than half of the resamples, with their support, at
+        their mean heights (`ordhc.consensus`).
     trees
         The trees of the resamples.
     scores
@@ -234,7 +234,7 @@ def bootstrap(
     told = part(progress, first * last, last)
     work = _Work(plan, data, tree, units, shares, seed, n_resamples, initial_clusters, told)
     trees, scores = work.additive() if work.is_additive else work.one_by_one()
-    consensus, common = _ordhc.majority_rule(trees)
+    resampled = tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees)
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimates = {
         "revenue": float(_ordhc.revenue(tree._tree, data.rows, data.weights)),
@@ -243,8 +243,8 @@ def bootstrap(
     }
     result = Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
-        consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
-        trees=tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees),
+        consensus=consensus(resampled),
+        trees=resampled,
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
         confidence=float(confidence),
