@@ -174,7 +174,10 @@ class _InSections:
         self.tables = tables or {}
         for parameter in self.params:
             if isinstance(parameter.type, click.types.StringParamType):
-                if isinstance(parameter, click.Argument) or parameter.metavar in _FILES:
+                if (
+                    isinstance(parameter, click.Argument)
+                    or (parameter.metavar or "").partition("[")[0] in _FILES
+                ):
                     parameter.type = File()
                 elif parameter.metavar == "FOLDER":
                     parameter.type = Folder()
