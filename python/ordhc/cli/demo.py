@@ -2,9 +2,13 @@
 
 import click
 
+from ordhc.cli.help import Command
 
-@click.command()
-@click.option("--output-dir", default="demo", show_default=True, help="Where to write the tree.")
+
+@click.command(cls=Command)
+@click.option(
+    "--output-dir", metavar="FOLDER", default="demo", show_default=True, help="Where to write the tree."
+)
 @click.option("--n-clusters", type=int, default=8, show_default=True, help="Clusters to show.")
 def demo(output_dir: str, n_clusters: int) -> None:
     """Cluster 100 dishes from 190,376 answers to "which dishes are similar?".

@@ -17,7 +17,7 @@ from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked
 from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed, persons_of
-from ordhc.io.sheet import Sheet, listed, located, unknown_column
+from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
 
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
@@ -284,6 +284,8 @@ def _leaf_columns(
         for names in known:
             there = [table.find([name + ending]) for name in names]
             if None not in there:
+                if names == ["i", "j", "k"]:
+                    refuse_quadruplets(table.there, table.source)
                 return [name for name in there if name is not None], bool(ending)
     if known:
         sets = " or ".join(",".join(names) for names in known[:4])

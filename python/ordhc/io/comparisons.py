@@ -17,8 +17,8 @@ from ordhc.io.arrays import from_arrays, from_parquet
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
-from ordhc.io.parsed import Parsed, assemble, persons_of
-from ordhc.io.sheet import located, unknown_column
+from ordhc.io.parsed import LITERAL, Parsed, assemble, persons_of
+from ordhc.io.sheet import located, refuse_quadruplets, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
@@ -238,6 +238,7 @@ def _read(
         else:
             told = part(progress, 0, 0.8)
             parsed = _from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
+        _drop_headers(parsed, [*known, *([chosen] if chosen else [])])
         if by_name and parsed.names is None:
             raise InputError(
                 "has ids, but the tree's leaves have names; give --names FILE to say which is which",
@@ -282,6 +283,23 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
     return chosen
 
 
+def _drop_headers(parsed: Parsed, headers: list[list[Any]]) -> None:
+    """Pass over rows that repeat the header, as in files that were joined."""
+    code = {name.strip().lower(): leaf for leaf, name in enumerate(parsed.names or ())}
+    for header in headers:
+        for ending in ("", LITERAL):
+            leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]
+            if min(leaves) < 0 or len(leaves) != parsed.rows.shape[1]:
+                continue
+            repeats = (parsed.rows == leaves).all(axis=1)
+            if repeats.any():
+                parsed.bad += [
+                    (parsed.number(row), "repeats the header") for row in np.flatnonzero(repeats).tolist()
+                ]
+                parsed.keep(~repeats)
+                parsed.forget_unused()
+
+
 def _from_text(
     data: bytes,
     source: str,
@@ -322,9 +340,9 @@ def _from_text(
         (group, found["labels"][1]),
     ):
         if given is not None and values is None:
-            first = data.removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()[0].decode(errors="replace")
-            there = _ordhc.split_table(first, delimiter, None)[0][0]
-            raise unknown_column(source, given, there, 1)
+            raise unknown_column(source, given, _first_cells(data, delimiter, comment), 1)
+    if chosen is None and ["i", "j", "k"] in known and header is not False:
+        refuse_quadruplets(_first_cells(data, delimiter, comment), source)
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:
@@ -335,3 +353,10 @@ def _from_text(
         column, codes, texts = found["labels"][1]
         parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
     return parsed
+
+
+def _first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
+    """The cells of the first line that is no comment."""
+    lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
+    first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
+    return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []

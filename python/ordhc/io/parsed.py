@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.ids import check_reach
+from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
@@ -65,6 +66,13 @@ class Parsed:
     def place(self, row: int) -> dict[str, int]:
         """Where a row stands, as errors take it."""
         return {self.unit: self.number(row)}
+
+    def forget_unused(self) -> None:
+        """Leave out names that no row has."""
+        used = np.zeros(len(self.names or ()), dtype=bool)
+        used[self.rows.ravel()] = True
+        self.names = [name for name, there in zip(self.names or (), used.tolist(), strict=True) if there]
+        self.rows = (np.cumsum(used) - 1)[self.rows]
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Leave out all other rows."""
@@ -124,6 +132,9 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
             raise InputError(
                 f"{len(found)} different names, but n_leaves = {n_leaves}; give all names", path=parsed.source
             )
+        if odd := suspect_names(found):
+            row = int((parsed.rows == odd[1]).any(axis=1).argmax()) if len(parsed.rows) else 0
+            warn(f"{parsed.source}: {parsed.unit} {parsed.number(row)}: {odd[0]}")
         return tuple(found)
     code = {name: leaf for leaf, name in enumerate(names)}
     table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=np.int64)
@@ -169,7 +180,8 @@ def _wrong_rows(
                 )
             else:
                 limit = "" if n is None else f"..={n - 1} (n_leaves = {n})"
-                reason = f"leaf {leaf} is outside 0{limit}"
+                hint = of_outside(rows, n) if not found else ""
+                reason = f"leaf {leaf} is outside 0{limit}{hint}"
         elif twice[row]:
             leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
             told = leaf if names is None else quoted(names[leaf])
@@ -238,7 +250,10 @@ def _made(
     }
     try:
         if n_leaves is None and names is None and len(parsed.rows):
-            check_reach(parsed.rows, int(parsed.rows.max()) + 1)
+            n_leaves = int(parsed.rows.max()) + 1
+            check_reach(parsed.rows, n_leaves)
+            if told := suspect_ids(parsed.rows, n_leaves):
+                warn(f"{parsed.source}: {told}")
         return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
     except InputError as error:
         place = {"row": error.row, "line": error.line} if error.row is None else parsed.place(error.row)

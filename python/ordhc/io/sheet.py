@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ordhc import _ordhc
 from ordhc._checks import nearest, quoted
+from ordhc.comparison.frames import ROLES
 from ordhc.errors import InputError
 from ordhc.io.files import text_of
 from ordhc.io.guard import refuse_others
@@ -83,6 +84,19 @@ def unknown_column(source: str, name: str, there: Sequence[str], line: int | Non
     """Say that a column isn't there, and what is."""
     reason = f"there is no column {quoted(name)}; there are {listed(there)}{nearest(name, there)}"
     return InputError(reason, path=source, line=line)
+
+
+def refuse_quadruplets(header: Sequence[str], source: str) -> None:
+    """Raise if columns i, j, k that are read as triplets are those of quadruplets."""
+    plain = {name.strip().lower() for name in header}
+    triplets = [known for known in ROLES["triplets"] if known != ("i", "j", "k")]
+    if plain >= {"i", "j", "k", "l"} and not any(plain >= set(known) for known in triplets):
+        raise InputError(
+            f"the columns {listed(header)} are those of quadruplets (i and j closer than k and l): "
+            "ordhc.read_quadruplets or --quadruplets reads them; columns=['i', 'j', 'k'] takes three",
+            path=source,
+            line=1,
+        )
 
 
 def read_sheet(
