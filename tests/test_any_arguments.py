@@ -124,10 +124,7 @@ ANSWERS = {
     "names": ["x", "y", "z", "w"],
     "n_leaves": 4,
     "skip_bad": False,
-    "format": None,
-    "participants": None,
-    "ranks": None,
-    "n_ranked": None,
+    **dict.fromkeys(("format", "participants", "ranks", "n_ranked")),
 }
 
 #: By name: what is called, and arguments that are right.

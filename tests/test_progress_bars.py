@@ -11,7 +11,7 @@ import sys
 import types
 import warnings
 from contextlib import contextmanager
-from importlib import import_module, util
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -298,7 +298,6 @@ def test_a_notebook_has_the_bar_of_tqdm(notebook, monkeypatch):
     assert notebook == []
 
 
-@pytest.mark.skipif(util.find_spec("tqdm") is None, reason="tqdm is not installed")
 def test_the_bar_of_the_real_tqdm(notebook, capfd):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
 from ordhc.cli.reading import files_of, read_comparisons, reading_options
 
@@ -11,7 +12,7 @@ _ONLY_TREES = (".nwk", ".newick", ".tree", ".tre", ".json")
 _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy")
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("source")
 @click.argument("target")
 @click.option("--tree/--comparisons", "tree", default=None, help="What SOURCE holds, if unclear.")

@@ -188,12 +188,9 @@ def print_bootstrap(found: dict[str, Any]) -> None:
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
         f"{found['n_resamples']} resamples, {found['n_clusters_95']} in 95%"
     )
-    names = {
-        "revenue": "revenue",
-        "satisfied": "share of answers satisfied",
-        "held_out": "share of held-out answers satisfied",
-    }
-    for key, name in names.items():
+    from ordhc.evaluate.bootstrap import SCORES
+
+    for key, name in SCORES.items():
         score = found["scores"][key]
         low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
         click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ordhc.cli.help import section
 from ordhc.cli.output import LEFT_OUT
 from ordhc.comparison.asked import FORMATS, KINDS
 from ordhc.comparison.comparisons import Comparisons
@@ -103,7 +104,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
     for option in reversed(_READING):
         command = option(command)
-    return command
+    return section("How FILE is read")(command)  # type: ignore[no-any-return]
 
 
 def read_comparisons(

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _ordhc
+from ordhc import _checks, _html, _ordhc
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.suspects import of_outside, warn_of_suspects
@@ -14,6 +14,9 @@ from ordhc.comparison.units import answers_of, coded, units_of
 from ordhc.errors import InputError
 
 __all__ = ["Rows", "belonging", "checked_weights"]
+
+#: Rows in a notebook's table.
+_SHOWN = 5
 
 
 class Rows:
@@ -182,6 +185,24 @@ class Rows:
         missing = len(self.unmentioned)
         note = f", {missing} leaves unmentioned" if missing else ""
         return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the first rows, in a notebook."""
+        some = self[:_SHOWN]
+        by_name = [] if self._names is None else [tuple(self._names[leaf] for leaf in row) for row in some]
+        columns, rows = list(self._columns), [list(row) for row in by_name or some]
+        for what, values in (
+            ("weight", some._weights),
+            ("answer", some._answers),
+            ("group", None if some._groups is None else some._persons()),
+        ):
+            if values is not None:
+                columns.append(what)
+                for row, value in zip(rows, values.tolist(), strict=True):
+                    row.append(f"{value:g}" if what == "weight" else value)
+        left = len(self._columns) if by_name else 0
+        more = [f"and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
+        return _html.block(repr(self)[1:-1], _html.table(columns, rows, left=left, notes=more))
 
     @staticmethod
     def _count(units: NDArray[np.int64]) -> int:

@@ -21,3 +21,7 @@ __all__ = [
     "write_comparisons",
     "write_tree",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

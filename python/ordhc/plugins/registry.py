@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Registered", "get", "list_plugins", "names", "reset"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 GROUP = "ordhc"
 KINDS = ("linkage", "similarity", "method", "oracle", "metric")
 _HOOKS = {

@@ -1,6 +1,6 @@
 """A tree and what it is compared with: forms, and leaves by name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,6 +154,45 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
         told = f": {shown(lost[0])} is only in the tree" if lost else ""
         raise InputError(f"the tree and {whose} have leaves of different names{told}")
     return tree.relabel([place[name] for name in tree.names])
+
+
+def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
+    """Trees over the same leaves, numbered as in the first one: by name, or by number where none has names.
+
+    Raises
+    ------
+    InputError
+        No trees; trees of different leaves, or of names and of numbers; similarities beside dissimilarities.
+    """
+    try:
+        given = list(trees)
+    except TypeError:
+        raise InputError(f"trees are a list of them, not {_checks.quoted(trees)}") from None
+    if not given:
+        raise InputError("there are no trees")
+    found = [as_dendrogram(tree) for tree in given]
+    first = found[0]
+    for at, tree in enumerate(found):
+        if tree.kind != first.kind:
+            raise InputError(f"tree 0 has {first.kind[:-1]}ies as heights, tree {at} {tree.kind[:-1]}ies")
+        if (tree.names is None) != (first.names is None):
+            named, bare = (0, at) if tree.names is None else (at, 0)
+            raise InputError(f"the leaves of tree {named} have names, those of tree {bare} have none")
+        if tree.n_leaves != first.n_leaves and tree.names is None:
+            raise InputError(f"tree 0 has {first.n_leaves} leaves, tree {at} has {tree.n_leaves}")
+    if first.names is None:
+        return found
+    place = {name: leaf for leaf, name in enumerate(first.names)}
+    for at, tree in enumerate(found):
+        names = tree.names or ()
+        lost = [name for name in names if name not in place]
+        missing = [] if lost else [name for name in first.names if name not in set(names)]
+        if lost or missing:
+            there, name = (at, lost[0]) if lost else (0, missing[0])
+            raise InputError(f"the leaf {shown(name)} is in tree {there}, but not in tree {at - there}")
+        if names != first.names:
+            found[at] = tree.relabel([place[name] for name in names])
+    return found
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:
