@@ -157,7 +157,7 @@ FINE = [
     GOOD.upper().replace("CAT", "cat").replace("DOG", "dog").replace("CAR", "car").replace("BUS", "bus"),
     '"' + GOOD.rstrip("\n").replace(",", '","').replace("\n", '"\n"') + '"\n',
     GOOD.replace("anchor,near,far\n", ""), GOOD.replace("anchor,near,far\n", "").replace(",", "  "),
-    "rt,far,near,anchor\n1,car,dog,cat\n2,bus,cat,dog\n3,cat,bus,car\n", gzip.compress(GOOD.encode()),
+    "rt,far,near,anchor\n1,car,dog,cat\n2,bus,cat,dog\n3,cat,bus,car\n", gzip.compress(GOOD.encode(), mtime=0),
 ]  # fmt: skip
 
 
