@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.cli import group, main
+from ordhc.cli import group
 from ordhc.cli.output import emit_json
 from support.processes import command_line, run
 
