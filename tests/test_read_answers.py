@@ -240,3 +240,15 @@ def test_both_parsers_find_the_same_delimiter(delimiter):
     whole = ordhc.read_triplets(io.StringIO(text))
     with pytest.warns(OrdhcWarning, match="no row has"):
         assert read_answers(io.StringIO(text), exclude={"rt": "0"}) == whole
+
+
+def test_a_first_row_that_may_be_leaves_is_no_header():
+    text = "cat dog cow {}\npig cow cat {}\n"
+    for read, args in [(read_answers, ("odd-one-out", [0, 1, 2], 3)), (ordhc.read_triplets, ([0, 1, 2],))]:
+        rows = text.format("dog", "pig")
+        with pytest.raises(InputError, match=r"the stream:1: the first row \(.*\) may be a header or leaves"):
+            read(io.StringIO(rows), *args)
+        assert "dog" in read(io.StringIO(rows), *args, header=False).names
+        assert read(io.StringIO("i1 i2 i3 said\n" + rows), *args) == read(
+            io.StringIO(rows), *args, header=False
+        )

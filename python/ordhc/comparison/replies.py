@@ -285,20 +285,27 @@ def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Ask
     before = int(out.kept.sum())
     gone = 0
     for name in items:
-        cells = table.cells(name)
-        some = out.rows.tolist()
-        gone += out.add([row for row in some if cells[row] is None], "without an item")
-        for word in [] if literal else sorted(words):
-            gone += out.add([row for row in some if cells[row] == word], f"with `{word}` for an item")
+        gone += _leave_words(table, name, set() if literal else words, "an item", out)
     if before and 2 * gone > before:
         raise table.error(
             f"{gone:,} of {before:,} rows lack an item: {out.told()}; are these the right columns?"
         )
     for name in chosen[:1]:
-        cells = table.cells(name)
-        out.add([row for row in out.rows.tolist() if cells[row] is None], "without an answer")
-        for word in sorted(words):
-            out.add([row for row in out.rows.tolist() if cells[row] == word], f"with `{word}` for an answer")
+        _leave_words(table, name, words, "an answer", out)
+
+
+def _leave_words(table: Table, name: Any, words: set[str], what: str, out: LeftOut) -> int:
+    """Leave out rows whose cell in a column is blank or a word; how many these are."""
+    cells = table.cells(name)
+    found: dict[str, list[int]] = {}
+    for row in out.rows.tolist():
+        cell = cells[row]
+        if cell is None or cell in words:
+            found.setdefault("" if cell is None else cell, []).append(row)
+    return sum(
+        out.add(rows, f"with `{word}` for {what}" if word else f"without {what}")
+        for word, rows in sorted(found.items())
+    )
 
 
 def _weights(
