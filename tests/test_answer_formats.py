@@ -44,6 +44,9 @@ def test_jspsych():
     trials = json.loads((FILES / "jspsych.json").read_text())
     framed, _ = counting(Triplets.from_frame, trials, kind="odd-one-out", format="jspsych")
     assert framed == same
+    # Three choices are no anchor and two others, unless that is said.
+    with pytest.raises(InputError, match="jsPsych doesn't say what was asked"):
+        read_answers(FILES / "jspsych.csv", format="jspsych")
 
 
 def test_cblearn(tmp_path):

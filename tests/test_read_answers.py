@@ -223,6 +223,14 @@ def test_bad_rows_are_left_out_if_asked():
     }
 
 
+def test_a_condition_is_no_person():
+    text = "group,Participant ID,a,b,c,odd\ncontrol,p1,cat,dog,cow,cow\ncontrol,p2,cat,dog,pig,pig\n"
+    t = read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "odd")
+    assert persons(t) == ["p1", "p1", "p2", "p2"]
+    with pytest.raises(InputError, match="exclude is the column 'group': say which of its values"):
+        read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "odd", exclude="group")
+
+
 def test_excluding_what_is_not_there_is_told():
     rows = STUDY.splitlines()
     fine = io.StringIO("\n".join([*rows[:3], rows[-1]]))

@@ -12,7 +12,7 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc.comparison.asked import KINDS, Asked
 from ordhc.comparison.cells import arranged, is_literal, leaves_of
-from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, RESPONSES, ROLES, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, PERSONS, RESPONSES, ROLES, WEIGHTS
 from ordhc.comparison.tables import LeftOut, Table, missing_words, text_of
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 
@@ -237,8 +237,8 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
     if given is not None:
         return table.column(given, "person")
     found: list[Any] = []
-    for base in GROUPS:
-        for name in (base, f"{base}_name", base.replace("_", ".")):
+    for base in PERSONS:
+        for name in (base, f"{base}_name", base.replace("_", "."), base.replace("_", " ")):
             there = table.find(name)
             if there is not None and there not in found and there not in taken:
                 found.append(there)
@@ -257,6 +257,10 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
     if exclude is None:
         return
     if not isinstance(exclude, Mapping):
+        if isinstance(exclude, str) and table.find(exclude) is not None:
+            raise InputError(
+                f"exclude is the column {quoted(exclude)}: say which of its values, as {{{exclude!r}: ...}}"
+            )
         if person is None:
             raise InputError("exclude is a list of persons, but no column says whose answers these are")
         exclude = {person: exclude}
