@@ -334,6 +334,10 @@ def _from_text(
             data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad, progress
         )
     except InputError as error:
+        if "give a header with" in error.reason:
+            # Perhaps these are answers as they were saved, a row each.
+            more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
+            error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
         raise located(error, source) from None
     for given, values in (
         (weights, found["weights"]),
