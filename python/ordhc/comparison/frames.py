@@ -212,6 +212,10 @@ def column_of(data: Any, name: Any) -> Any:
     """A column of a frame as an array."""
     try:
         column = data[name]
+        if type(column).__module__.startswith("pyarrow"):
+            # An array with nulls has to be copied, which it must be told.
+            chunked = hasattr(column, "chunks")
+            return np.asarray(column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False))
         if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
             return np.asarray(column.to_numpy())
         return np.asarray(column) if not isinstance(column, np.ma.MaskedArray) else column

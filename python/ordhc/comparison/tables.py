@@ -39,6 +39,8 @@ def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] |
 
 def tidy(cell: Any) -> Any:
     """A cell as None, a whole number, a float or text without outer blanks."""
+    if type(cell) is int:
+        return cell
     if isinstance(cell, str):
         return cell.strip() or None
     if cell is None or cell is np.ma.masked or type(cell).__name__ in ("NAType", "NaTType"):
@@ -58,6 +60,8 @@ def tidy(cell: Any) -> Any:
 
 def text_of(cell: Any) -> str:
     """A cell as text; blanks are empty."""
+    if type(cell) is str:
+        return cell.strip()
     found = tidy(cell)
     return "" if found is None else str(found)
 

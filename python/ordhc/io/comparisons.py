@@ -18,7 +18,7 @@ from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
 from ordhc.io.parsed import LITERAL, Parsed, assemble, persons_of
-from ordhc.io.sheet import located, refuse_quadruplets, unknown_column
+from ordhc.io.sheet import check_header, located, refuse_quadruplets, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
@@ -334,6 +334,10 @@ def _from_text(
             data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad, progress
         )
     except InputError as error:
+        if "give a header with" in error.reason:
+            # Perhaps these are answers as they were saved, a row each.
+            more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
+            error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
         raise located(error, source) from None
     for given, values in (
         (weights, found["weights"]),
@@ -344,6 +348,9 @@ def _from_text(
             raise unknown_column(source, given, _first_cells(data, delimiter, comment), 1)
     if chosen is None and ["i", "j", "k"] in known and header is not False:
         refuse_quadruplets(_first_cells(data, delimiter, comment), source)
+    if header is None and found["names"] is not None and chosen and not isinstance(chosen[0], str):
+        first = _first_cells(data, delimiter, comment)
+        check_header(source, 1, [first[at].strip() for at in chosen], set(found["names"]))
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:
