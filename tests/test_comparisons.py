@@ -116,6 +116,7 @@ def test_bad_input_is_explained(make, part):
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(3, 9), st.data())
+@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.OrdhcWarning")
 def test_answers_of_other_kinds_become_triplets(seed, m, width, data):
     rng = np.random.default_rng(seed)
     rows = [rng.choice(12, width, replace=False).tolist() for _ in range(m)]

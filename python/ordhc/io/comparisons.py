@@ -281,6 +281,15 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
         raise InputError(f"columns are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):
         raise InputError(f"columns are {quoted(chosen)}; each can be taken only once")
+    for roles in known if known in KNOWN.values() else []:
+        # Within a pair of a quadruplet the order says nothing.
+        near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]
+        if set(wanted) == set(roles) and near[0] != near[1]:
+            wrong, role = next(pair for pair in zip(wanted, roles, strict=True) if pair[0] != pair[1])
+            raise InputError(
+                f"columns are {quoted(chosen)}, and stand for {', '.join(roles)}: {quoted(wrong)} would be "
+                f"taken for {quoted(role)}; give them in this order, or none"
+            )
     return chosen
 
 

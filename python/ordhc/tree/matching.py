@@ -115,7 +115,7 @@ def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram,
     columns = label_columns(labels)
     n = tree.n_leaves
     table = _checks.array("labels", labels, also="MmS")
-    if n > 2 and table.shape == (n, n) and table.dtype.kind in "iuf" and np.array_equal(table, table.T):
+    if n > 2 and table.shape == (n, n) and np.array_equal(table, table.T):
         raise InputError(f"a symmetric matrix, {table.shape}, holds no labels: {_TAKERS['similarity']}")
     if columns.shape[1] != n:
         raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
