@@ -74,8 +74,14 @@ def seeds(folder):
     add("csv", "odd.csv", odd, lambda f: read_answers(f, "odd-one-out"))
     add("csv", "rank.csv", b"0,1,2,3\n3,2,1,0\n", lambda f: read_answers(f, "ranking"))
     tree = ordhc.Dendrogram([(0, 2), (1, 3), (4, 5)], [0.5, 1.0, 1.75], names=NAMES[:4])
-    for kind, ending in (("newick", "nwk"), ("json", "json"), ("scipy", "csv"), ("npy", "npy")):
-        data = tree_bytes(tree, kind)
+    for kind, ending in (
+        ("newick", "nwk"),
+        ("nexus", "nex"),
+        ("json", "json"),
+        ("scipy", "csv"),
+        ("npy", "npy"),
+    ):
+        data = tree_bytes([tree], kind)
         add(f"tree {ending}", f"tree.{ending}", data, ordhc.read_tree)
         add(f"tree {ending}", f"tree.{ending}", data, lambda f: read_reference(f, NAMES[:4]))
     names = "\n".join(NAMES).encode()

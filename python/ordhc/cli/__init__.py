@@ -7,6 +7,7 @@ import click
 from ordhc._version import __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
+from ordhc.cli.consensus import consensus
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
@@ -34,7 +35,7 @@ def group() -> None:
     """
 
 
-for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo):
+for command in (cluster, compare, score, learn, session, convert, consensus, simulate, plugins, demo):
     group.add_command(command)
 
 

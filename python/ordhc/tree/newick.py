@@ -1,5 +1,6 @@
 """Dendrograms from Newick text and to it."""
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -70,6 +71,33 @@ def _frames_of_ordhc() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def statements(text: str) -> list[tuple[int, str]]:
+    """The trees in a text, each with the number of lines before it; what follows the last `;` is one, too."""
+    found: list[tuple[int, str]] = []
+    start = lines = depth = 0
+    is_quoted = False
+    for mark in re.finditer(r"['\[\];]", text):
+        at = mark.start()
+        if is_quoted:
+            # As Biopython writes quotes within names: `\'`.
+            is_inside = text[at - 1] == "\\" and not re.match(r"\s*([(),:;\[]|$)", text[at + 1 : at + 100])
+            is_quoted = mark.group() != "'" or is_inside
+        elif mark.group() == "[":
+            depth += 1
+        elif mark.group() == "]":
+            depth -= 1
+        elif depth <= 0 and mark.group() == "'":
+            is_quoted = True
+        elif depth <= 0 and mark.group() == ";":
+            found.append((lines, text[start : at + 1]))
+            lines += text.count("\n", start, at + 1)
+            start = at + 1
+    rest = text[start:]
+    if re.sub(r"\[[^]]*\]", "", rest).strip():
+        found.append((lines, rest))
+    return found
 
 
 def write(
