@@ -87,7 +87,7 @@ def test_heights_and_lengths_are_means(trees, similar, with_lengths, random):
         if similar:
             heights = 10 - heights
         kind = "similarity" if similar else "dissimilarity"
-        lengths = [random.random() for _ in range(2 * len(tree) - 1)] if with_lengths else None
+        lengths = [2 + random.random() for _ in range(2 * len(tree) - 1)] if with_lengths else None
         return Dendrogram(
             tree.merges, heights, kind=kind, names=tree.names, joined=tree.joined, branch_lengths=lengths
         )
