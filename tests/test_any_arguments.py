@@ -33,9 +33,8 @@ AMOUNTS = {
     "leaves_per_cluster",
     "k",
     "folds",
-    "m",
 }
-AMOUNTS |= {"repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
+AMOUNTS |= {"m", "repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
 
 
 def _learner(**options):
@@ -104,20 +103,45 @@ def _fitted(method):
 ROWS = {"rows": T.rows}
 FILES = {"path": "triplets.csv"}
 PAIR = {"tree": TREE, "reference": NEWICK}
+ANSWERS = {
+    "data": {
+        "a": ["x", "y"],
+        "b": ["y", "z"],
+        "c": ["z", "w"],
+        "odd": ["z", "y"],
+        "who": ["ann", "bob"],
+        "n": [1, 2],
+    },
+    "kind": "odd-one-out",
+    "items": ["a", "b", "c"],
+    "chosen": "odd",
+    "chosen_as": "name",
+    "person": "who",
+    "weights": "n",
+    "exclude": {"who": "cid"},
+    "na": ["skip"],
+    "names": ["x", "y", "z", "w"],
+    "n_leaves": 4,
+    "skip_bad": False,
+    **dict.fromkeys(("format", "participants", "ranks", "n_ranked")),
+}
 
 #: By name: what is called, and arguments that are right.
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
     "cluster": (ordhc.cluster, {"data": T}),
+    "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
     "linkage": (ordhc.linkage, {"S": S}),
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),
+    "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
     "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
+    "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
@@ -126,8 +150,10 @@ CALLS = {
     "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
     "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
+    "write_trees": (ordhc.write_trees, {"trees": [TREE], "path": "written.nwk"}),
     "Triplets": (Triplets, ROWS),
     "Triplets.deduplicate": (T.deduplicate, {}),
+    "Triplets.from_frame": (Triplets.from_frame, ANSWERS),
     "Triplets.from_most_central": (Triplets.from_most_central, ROWS),
     "Triplets.from_odd_one_out": (Triplets.from_odd_one_out, ROWS),
     "Triplets.from_ranking": (Triplets.from_ranking, ROWS),
@@ -137,17 +163,28 @@ CALLS = {
     "Triplets.to_quadruplets": (T.to_quadruplets, {}),
     "Triplets.__getitem__": (lambda index: T[index], {"index": 0}),
     "Quadruplets": (Quadruplets, {"rows": Q.rows}),
+    "Quadruplets.from_frame": (
+        Quadruplets.from_frame,
+        {"data": {"a": ["x"], "b": ["y"], "c": ["x"], "d": ["z"]}, "items": list("abcd")},
+    ),
     "Quadruplets.deduplicate": (Q.deduplicate, {}),
     "Quadruplets.sample": (Q.sample, {"m": 1}),
     "Quadruplets.split": (Q.split, {}),
     "Quadruplets.to_quadruplets": (Q.to_quadruplets, {}),
     "Dendrogram": (ordhc.Dendrogram, {"merges": [(0, 1), (2, 3)], "heights": [1.0, 2.0]}),
+    "Dendrogram.collapse": (TREE.collapse, {"n_clusters": 2}),
     "Dendrogram.cut": (TREE.cut, {}),
     "Dendrogram.from_dict": (ordhc.Dendrogram.from_dict, {"data": TREE.to_dict()}),
     "Dendrogram.from_newick": (ordhc.Dendrogram.from_newick, {"text": NEWICK}),
     "Dendrogram.from_linkage_matrix": (ordhc.Dendrogram.from_linkage_matrix, {"Z": TREE.to_linkage_matrix()}),
     "Dendrogram.lca_size": (TREE.lca_size, {"i": 0, "j": 1}),
     "Dendrogram.leaf_order": (TREE.leaf_order, {}),
+    "Dendrogram.node": (TREE.node, {"which": 0}),
+    "Dendrogram.nodes": (lambda order="preorder": list(TREE.nodes(order)), {}),
+    "Dendrogram.subtree": (TREE.subtree, {"node": 4}),
+    "Dendrogram.to_d3": (TREE.to_d3, {}),
+    "Dendrogram.to_frame": (TREE.to_frame, {}),
+    "Dendrogram.to_networkx": (TREE.to_networkx, {}),
     "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
     "Dendrogram.to_dict": (TREE.to_dict, {}),
     "Dendrogram.to_newick": (TREE.to_newick, {}),
@@ -194,6 +231,7 @@ CALLS = {
     "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
+    "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
     "oracles.counting": (
@@ -336,7 +374,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "names"} & set(odd):
+            if not {"path", "file", "names", "participants"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

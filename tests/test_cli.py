@@ -25,6 +25,7 @@ COMMANDS = [
     "simulate",
     "plugins",
     "demo",
+    "completion",
 ]
 
 

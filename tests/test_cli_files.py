@@ -168,22 +168,6 @@ def test_plugins_that_print_leave_the_output_alone(answers):
     assert done.stdout.startswith("(")
 
 
-def test_errors_of_ordhc_itself_are_code_3(answers, capsys, monkeypatch):
-    def broken(*_, **__):
-        raise TypeError("a\nbug")
-
-    monkeypatch.setattr("ordhc.clustering.plan.Plan.of", broken)
-    code, out, err = run(capsys, "cluster", "a.csv")
-    assert (code, out, err.count("\n")) == (3, "", 1)
-    assert err.startswith("ordhc: TypeError: a bug (this is a bug; please report it")
-    monkeypatch.setenv("ORDHC_DEBUG", "1")
-    with pytest.raises(TypeError, match="bug"):
-        main(["cluster", "a.csv"])
-    code, out, _ = run(capsys, "--help")
-    assert "ORDHC_DEBUG=1" in out
-    assert "Exit codes" in " ".join(out.split())
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="file descriptors and signals")
 def test_closed_standard_streams(answers):
     command = f"{shlex.quote(sys.executable)} -m ordhc"

@@ -212,7 +212,7 @@ def test_answers_of_other_kinds_are_read_by_name():
     assert found.weights.tolist() == [2, 2, 3, 3]
     assert found.answers.tolist() == [0, 0, 1, 1]
     assert found.group_names == ("ann", "bob")
-    central = read_answers(io.StringIO("x1,x2,x3\n0,1,2\n"), "most-central", ["x2", "x1", "x3"])
+    central = read_answers(io.StringIO("x1,x2,x3\n0,1,2\n"), "most-central", ["x1", "x3"], "x2")
     assert list(central) == [(0, 1, 2), (2, 1, 0)]
     assert len(read_answers(io.StringIO("reference,n,a,b,c\n0,5,1,2,3\n"), "ranking", n_ranked=1)) == 2
     for text, part in [
@@ -224,7 +224,7 @@ def test_answers_of_other_kinds_are_read_by_name():
     ]:
         with pytest.raises(InputError, match=re.escape(part)):
             read_answers(io.StringIO(text), "odd-one-out")
-    with pytest.raises(InputError, match="question is 'best', not one of"):
+    with pytest.raises(InputError, match="kind is 'best', not one of"):
         read_answers(io.StringIO("0,1,2"), "best")
 
 

@@ -72,8 +72,8 @@ def test_similarities_mirror_dissimilarities(name):
 def test_renumbering_leaves_renumbers_the_tree(n, seed, name):
     S = squareform(distinct(seed, n)) if n > 1 else np.zeros((1, 1))
     order = np.random.default_rng(seed + 1).permutation(n)
-    before = clusters(ordhc.linkage(S, name))
-    after = clusters(ordhc.linkage(S[np.ix_(order, order)], name))
+    before = clusters(ordhc.linkage(S, name, dissimilarity=False))
+    after = clusters(ordhc.linkage(S[np.ix_(order, order)], name, dissimilarity=False))
     renamed = {frozenset(int(order[leaf]) for leaf in cluster): height for cluster, height in after.items()}
     assert set(renamed) == set(before)
     for cluster, height in before.items():

@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.asking.salvage import salvage
 from ordhc.io import read_answers
 
 T, LABELS = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=8, seed=1)
@@ -47,6 +48,11 @@ def answers_in_a_session(progress):
 def opened_session(progress):
     answers_in_a_session(None)
     ordhc.Session("s.ordhc", progress=progress).close()
+
+
+def salvaged(progress):
+    answers_in_a_session(None)
+    salvage("s.ordhc", "saved.ordhc", progress=progress)
 
 
 CALLS = {
@@ -104,6 +110,7 @@ CALLS = {
     "write_tree json": lambda p: ordhc.write_tree(TREE, "new.json", progress=p),
     "Session": opened_session,
     "Session.add_answers": answers_in_a_session,
+    "salvage": salvaged,
 }
 
 

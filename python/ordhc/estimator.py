@@ -10,6 +10,7 @@ from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
 from ordhc.comparison.forms import comparisons_of_any
+from ordhc.comparison.frames import column_names
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.metrics.comparisons import satisfied
 from ordhc.tree.matching import leaves_of
@@ -23,6 +24,10 @@ except ImportError:
 __all__ = ["OrdinalClustering"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class OrdinalClustering(ClusterMixin, BaseEstimator):
     """Hierarchical clustering of comparisons, in scikit-learn's manner.
 
@@ -31,8 +36,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     method
-        A paper's name for a similarity and a linkage, as in `ordhc.cluster`: "adds3-al" for triplets,
-        "adds4-al" for quadruplets. Not used if `similarity` or `linkage` is given.
+        A paper's name for a similarity and a linkage, as in `ordhc.cluster`, with the same default. Not used
+        if `similarity` or `linkage` is given.
     n_clusters
         The number of flat clusters, for `labels_` and `fit_predict`.
     similarity, linkage
@@ -61,6 +66,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         The flat cluster of each leaf. Only set if `n_clusters` is given.
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns. Only set if `X` is a data frame with these columns alone; columns are found
+        by name, whatever their order.
 
     Notes
     -----
@@ -94,7 +102,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str = "adds3-al",
+        method: str | None = None,
         n_clusters: int | None = None,
         *,
         similarity: str | None = None,
@@ -121,7 +129,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Self:
         """Make the tree.
 
@@ -132,7 +140,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         sample_weight
             (m,) weights of the rows, besides those that they have.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Returns
         -------
@@ -163,6 +171,11 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.dendrogram_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_features_in_ = data.rows.shape[1]
+        columns = column_names(X) or []
+        if len(columns) == self.n_features_in_ and all(isinstance(name, str) for name in columns):
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.children_ = tree.merges
         self.distances_ = tree.to_linkage_matrix()[:, 2]
         if wanted is not None:
@@ -177,7 +190,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> NDArray[np.int64]:
         """Make the tree, as `fit` does, and cut it into `n_clusters`.
 

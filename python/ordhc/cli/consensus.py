@@ -2,10 +2,11 @@
 
 import click
 
+from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("source", metavar="TREES")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where the tree goes; - is Newick.")
 @click.option(

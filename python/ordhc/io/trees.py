@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
@@ -51,12 +51,13 @@ def tree_format(path: Source, default: str | None = None) -> str:
     return default
 
 
+@shows_progress("reading")
 def read_tree(
     path: Source,
     format: str | None = None,
     *,
     preserve_underscores: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """Read a tree: Newick (.nwk), NEXUS (.nex), NeXML, JSON, SciPy's Z as csv or npy; "-" is standard input.
 
@@ -64,7 +65,7 @@ def read_tree(
     JSON if they begin with a brace, else Newick, which is read as `Dendrogram.from_newick` does. NEXUS and
     NeXML need DendroPy (the extra `trees`); support is read from labels of nodes and from annotations such
     as ``[&posterior=0.98]``. A file of several trees is an error: `read_trees` reads these. `progress` is
-    called with the share that is done, from 0 to 1.
+    True for a bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------
@@ -75,16 +76,18 @@ def read_tree(
     return _read(path, format, preserve_underscores, progress, several=False)[0]
 
 
+@shows_progress("reading")
 def read_trees(
     path: Source,
     format: str | None = None,
     *,
     preserve_underscores: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> list[Dendrogram]:
     """Read all trees of a file, in any format of `read_tree`: Newick texts one after the other, NEXUS, JSON.
 
-    Trees of the same leaves as the first one have their leaves numbered as that has.
+    Trees of the same leaves as the first one have their leaves numbered as that has. `progress` is True for a
+    bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------
@@ -103,7 +106,7 @@ def read_trees(
 
 
 def _read(
-    path: Source, format: str | None, preserve_underscores: bool, progress: Progress | None, *, several: bool
+    path: Source, format: str | None, preserve_underscores: bool, progress: Any, *, several: bool
 ) -> list[Dendrogram]:
     progress = _checks.callback("progress", progress)
     name, wanted = name_of(path), _given_format(format, _READ)
@@ -188,16 +191,17 @@ def _told(progress: Progress | None, done: float) -> Progress:
     return progress
 
 
+@shows_progress("writing")
 def write_tree(
     tree: Dendrogram,
     path: str | os.PathLike[str],
     format: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Write a tree as Newick (.nwk), NEXUS (.nex), JSON (lossless), SciPy's Z as csv or npy; "-" is Newick.
 
-    `progress` is called with the share that is done, from 0 to 1.
+    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------
@@ -208,16 +212,17 @@ def write_tree(
     write_trees([_tree(tree)], path, format, progress=progress)
 
 
+@shows_progress("writing")
 def write_trees(
     trees: Iterable[Dendrogram],
     path: str | os.PathLike[str],
     format: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Write trees to one file: Newick (.nwk, a line each), NEXUS (.nex) or JSON (lossless); "-" is Newick.
 
-    `progress` is called with the share that is done, from 0 to 1.
+    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -308,7 +313,14 @@ def _rows_of_csv(data: bytes, name: str) -> NDArray[np.float64]:
     sheet = read_sheet(data, name, None)
     rows: list[list[float]] = []
     for line, cells in zip(sheet.lines, sheet.rows, strict=True):
-        if not rows and cells[0][:1].isalpha():
+        if line == sheet.lines[0] and cells[0][:1].isalpha():
+            if len(cells) != 4:
+                raise InputError(
+                    f"the columns {listed(cells)} are those of no tree ({_HEADER}): labels and comparisons "
+                    "are what a tree is scored by (`ordhc score TREE FILE`)",
+                    path=name,
+                    line=line,
+                )
             continue
         try:
             row = [float(cell) for cell in cells]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.matching import aligned, by_nodes, prepared
 
@@ -41,13 +41,14 @@ class KendallTau:
         return f"{self.mean:.6g} (standard error {self.standard_error:.3g})"
 
 
+@shows_progress("scoring")
 def kendall_tau_b(
     tree: Any,
     reference: Any,
     include_self: bool = True,
     *,
     tie_self: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> KendallTau:
     """The mean Kendall tau-b of two trees (Gray et al. 2024, section 4.1).
 
@@ -100,7 +101,8 @@ def kendall_tau_b(
     return tau
 
 
-def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = None) -> float:
+@shows_progress("scoring")
+def merge_distortion(tree: Any, reference: Any, *, progress: Progress | bool | None = None) -> float:
     """The largest difference of merge heights over all pairs of leaves (Gray et al. 2024, section 3.1).
 
     Raises
@@ -119,13 +121,14 @@ def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = N
     return _ordhc.merge_distortion(tree._tree, other._tree, progress)
 
 
+@shows_progress("scoring")
 def triplet_distance(
     tree: Any,
     reference: Any,
     normalize: bool = True,
     *,
     join_ties: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> int | float:
     """The rooted triplet distance: sets of three leaves about which two trees differ.
 
@@ -193,11 +196,12 @@ _DISTANCES: dict[str, Callable[..., int | float]] = {
 }
 
 
+@shows_progress("comparing")
 def tree_distances(
     trees: Iterable[Any],
     metric: str = "robinson_foulds",
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> NDArray[np.float64]:
     """The distances of all pairs of trees, (t, t), symmetric.
@@ -210,7 +214,7 @@ def tree_distances(
     metric
         "robinson_foulds", "triplet_distance" or "merge_distortion".
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar, or called now and then with the share that is done, from 0 to 1.
     **parameters
         Of the metric, such as ``normalize=False``.
 

@@ -1,7 +1,6 @@
 """Dot products and distances of vectors."""
 
 import math
-import warnings
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc._signals import interrupts_later
-from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
+from ordhc.comparison.frames import without_names
+from ordhc.errors import InputError, MissingExtraError, warn
 
 __all__ = [
     "NegativeShare",
@@ -38,7 +38,8 @@ _DIRECT = 128
 def as_vectors(data: Any) -> Any:
     """Rows of finite numbers: an (n, p) array of float32 or float64, or SciPy's CSR.
 
-    Arrays of these types are used without a copy; other numbers become float64, data frames arrays.
+    Arrays of these types are used without a copy; other numbers become float64, data frames arrays
+    without a first column of names.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def as_vectors(data: Any) -> Any:
     else:
         if isinstance(data, str | bytes):
             raise InputError(f"{type(data).__name__} is no (n, p) array of numbers")
-        rows = _checks.array("the vectors", data)
+        rows = _checks.array("the vectors", without_names(data)[0])
         if rows.dtype not in (np.float32, np.float64):
             rows = _checks.numbers_of("the vectors", rows)
     if rows.ndim != 2 or not rows.shape[0]:
@@ -220,13 +221,11 @@ class NegativeShare:
         if what is None or self.sum_negative <= 0.01 * self.sum:
             return
         share, size = self.n_negative / self.count, self.sum_negative / self.sum
-        warnings.warn(
+        warn(
             f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities, "
             f"{size:.1%} of the total size: {-self.sum_negative / self.n_negative:.4g} on average, "
             f"{self.least:.4g} at the least. Under a tree model there are none (Gray et al. 2024, E.4): "
-            "the tree may not fit. Vectors that have been centred are like that.",
-            OrdhcWarning,
-            stacklevel=2,
+            "the tree may not fit. Vectors that have been centred are like that."
         )
 
 

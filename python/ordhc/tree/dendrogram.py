@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree import newick, tables
 from ordhc.tree.beside import from_dict, same
@@ -105,8 +105,9 @@ class Dendrogram(Navigation):
             raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
         return tree
 
+    @shows_progress("writing")
     def to_newick(
-        self, *, branch_lengths: bool = True, heights: bool = False, progress: Progress | None = None
+        self, *, branch_lengths: bool = True, heights: bool = False, progress: Progress | bool | None = None
     ) -> str:
         """The tree as Newick text.
 
@@ -125,7 +126,7 @@ class Dendrogram(Navigation):
             Add the exact heights as comments, and the numbers of leaves and merges where the text does
             not tell them: `from_newick` restores the tree as it is.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Examples
         --------
@@ -140,13 +141,14 @@ class Dendrogram(Navigation):
         return newick.write(self._tree, self._beside, lengths=lengths, heights=exact, progress=progress)
 
     @classmethod
+    @shows_progress("reading")
     def from_newick(
         cls,
         text: str,
         names: Sequence[str] | None = None,
         *,
         preserve_underscores: bool = False,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> "Dendrogram":
         """Read Newick text; `to_newick` writes the same tree again.
 
@@ -160,7 +162,7 @@ class Dendrogram(Navigation):
         preserve_underscores
             Keep ``_`` in names that aren't quoted, where it means a blank.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Returns
         -------

@@ -22,6 +22,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     and a "similarity" as an array that the crate reads.
     """
     kinds = tuple(kinds)
+    _refuse_others(reference, kinds, what)
     of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]
     if isinstance(reference, Triplets | Quadruplets) or len(of_comparisons) == len(kinds):
         found = as_dendrogram(tree)
@@ -44,6 +45,8 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         shape = _shape(reference, what)
         pairs = (n * (n - 1) // 2,)
         if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
+            if _checks.array("the matrix", reference, also="MmS").dtype.kind in "OUT" and shape != (n, n):
+                raise InputError(f"{what} takes similarity, not text of shape {shape}: {_TAKERS['labels']}")
             values = matrix(reference)
             leaves = len(values) if values.ndim == 2 else leaves_of_condensed(len(values))
             if leaves != n:
@@ -52,8 +55,6 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
             return _by_name(found, names, "the matrix", tree), values
         if "labels" in kinds and (shape[:1] == (n,) or "tree" not in kinds):
             return _with_labels(found, reference, tree)
-    if "tree" not in kinds:
-        raise InputError(f"{what} takes {' or '.join(kinds)}, not {type(reference).__name__}")
     other = as_dendrogram(reference, n_leaves=n)
     if isinstance(reference, str) and other.names is not None and found.names is None:
         raise InputError(
@@ -61,6 +62,38 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
             "Dendrogram.from_newick(text, names=...), which gives names their numbers"
         )
     return _by_name(found, other.names, "the reference", tree), other
+
+
+#: What takes which references, for those who have another one.
+_TAKERS = {
+    "triplets": "comparisons are for triplet_revenue and satisfied",
+    "quadruplets": "comparisons of pairs are for quadruplet_revenue",
+    "tree": "another tree is for triplet_distance, robinson_foulds, kendall_tau_b and merge_distortion",
+    "labels": "labels are for ari, aari and dendrogram_purity",
+    "similarity": "similarities are for dasgupta_cost, dasgupta_revenue and cophenetic_correlation",
+}
+
+
+def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
+    """Raise if a reference is clearly of a kind that isn't taken, and say what takes it."""
+    if isinstance(reference, Triplets | Quadruplets):
+        own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
+        fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)
+    elif isinstance(reference, str) and not {"(", ";"} & set(reference):
+        raise InputError(
+            f"the reference of {what} is {_checks.quoted(reference, 40)}, no Newick text; files are read by "
+            "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
+        )
+    elif isinstance(reference, Dendrogram | str) or hasattr(reference, "children_"):
+        own, title, fine = "tree", what, "tree" in kinds
+    else:
+        shape = _shape(reference, what)
+        if {"triplets", "quadruplets"}.isdisjoint(kinds) or len(shape) == 2 or 0 in shape:
+            return
+        own, title, fine = "labels", what, not set(kinds) <= {"triplets", "quadruplets"}
+    if not fine:
+        given = type(reference).__name__
+        raise InputError(f"{title} takes {' or '.join(kinds)}, not {given}: {_TAKERS[own]}")
 
 
 def _shape(reference: Any, what: str) -> tuple[int, ...]:
@@ -81,6 +114,8 @@ def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: s
 def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram, NDArray[np.int64]]:
     columns = label_columns(labels)
     n = tree.n_leaves
+    if columns.shape == (n, n) and n > 2 and np.array_equal(columns, columns.T):
+        raise InputError(f"a symmetric matrix, {columns.shape}, holds no labels: {_TAKERS['similarity']}")
     if columns.shape[1] != n:
         raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
     lost = np.argwhere(columns < 0)
