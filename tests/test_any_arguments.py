@@ -24,17 +24,18 @@ numbers_of_files = itertools.count()
 
 
 #: Arguments that say how much there is to do: what is large and allowed takes its time.
-AMOUNTS = {
-    "n_leaves",
-    "n_resamples",
-    "restarts",
-    "n_comparisons",
-    "levels",
-    "leaves_per_cluster",
+AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster"}
+AMOUNTS |= {
     "k",
     "folds",
+    "m",
+    "repeat",
+    "n_references",
+    "n_landmarks",
+    "n_clusters",
+    "max_components",
+    "names",
 }
-AMOUNTS |= {"m", "repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
 
 
 def _learner(**options):
@@ -281,24 +282,9 @@ def _recorded(oracle, rows, n_leaves=None, names=None):
 ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
-OTHERS = {
-    "Bootstrap",
-    "Candidate",
-    "InputError",
-    "InternalError",
-    "MissingExtraError",
-    "OrdhcWarning",
-    "PluginError",
-}
-OTHERS |= {
-    "Questions",
-    "Selection",
-    "metrics",
-    "oracles",
-    "metrics.KendallTau",
-    "metrics.Satisfied",
-    "Dendrogram.plot",
-}
+OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
+OTHERS |= {"Bootstrap", "Candidate", "Questions", "Selection", "metrics", "oracles", "Dendrogram.plot"}
+OTHERS |= {"metrics.KendallTau", "metrics.Satisfied"}
 OTHERS |= {"__version__"}
 
 

@@ -237,9 +237,7 @@ def write_trees(
     (0:1,1:1);
     (0:1,1:1);
     """
-    if isinstance(trees, Dendrogram | str) or not isinstance(trees, Iterable):
-        raise InputError(f"trees are a list of Dendrograms, not {_checks.quoted(trees)}")
-    found = [_tree(tree) for tree in trees]
+    found = [_tree(tree) for tree in _checks.listed("trees", trees)]
     if not found:
         raise InputError("there are no trees to write")
     path = _checks.path(path)

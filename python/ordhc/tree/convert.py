@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
-from ordhc.comparison.frames import column_names
 from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
 from ordhc.tree.beside import shown
@@ -178,9 +177,9 @@ def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | No
     InputError
         Rows and columns of different names.
     """
-    columns = None if isinstance(S, np.ndarray) else column_names(S)
-    if columns is None or getattr(S, "shape", None) != (len(columns), len(columns)):
-        return own
+    columns = getattr(S, "column_names", getattr(S, "columns", None))
+    if columns is None or callable(columns) or getattr(S, "shape", None) != (len(columns), len(columns)):
+        return own or (None if columns is None else index_names(S))
     rows, names = own or index_names(S), _names_of(columns)
     if names is None or names == [f"column_{at}" for at in range(len(names))]:
         return rows

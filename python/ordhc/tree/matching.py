@@ -163,10 +163,7 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     InputError
         No trees; trees of different leaves, or of names and of numbers; similarities beside dissimilarities.
     """
-    try:
-        given = list(trees)
-    except TypeError:
-        raise InputError(f"trees are a list of them, not {_checks.quoted(trees)}") from None
+    given = _checks.listed("trees", trees)
     if not given:
         raise InputError("there are no trees")
     found = [as_dendrogram(tree) for tree in given]
