@@ -129,7 +129,7 @@ def _read(
                 found = _texts(text_of(data, name), kind)
             if len(found) != 1 and not (several and found):
                 raise InputError(
-                    f"holds {len(found):,} trees: ordhc.read_trees reads all of them"
+                    f"holds {len(found):,} trees: ordhc.read_trees reads all of them, `ordhc consensus` makes one"
                     if found
                     else "there are no trees in it"
                 )
