@@ -8,16 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ordhc
-from ordhc.cli import group, main
+from ordhc.cli import group
 from ordhc.cli.output import emit_json
-from support.processes import command_line
+from support.processes import command_line, run
 
 TEXT = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
 
@@ -27,19 +26,6 @@ def answers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text(TEXT)
     return tmp_path
-
-
-def run(capsys, *arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        show = warnings.showwarning
-        try:
-            with pytest.raises(SystemExit) as stop:
-                main(list(arguments))
-        finally:
-            warnings.showwarning = show
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
 
 
 @pytest.mark.parametrize(

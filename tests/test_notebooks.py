@@ -107,6 +107,15 @@ def test_a_bootstrap_has_intervals_and_the_consensus():
     assert page.rows[0][2] == "95% interval"
 
 
+def test_names_in_pictures_are_escaped():
+    names = [f"--><script>alert({leaf})</script> & <b>" for leaf in range(M.n_leaves)]
+    found = ordhc.bootstrap(ordhc.Triplets(M.rows, names=names), n_resamples=2)
+    html = found._repr_html_()
+    assert "<svg" in html
+    assert "<script" not in html
+    assert "<b>" not in html
+
+
 def test_without_matplotlib_there_are_the_intervals(monkeypatch):
     found = ordhc.bootstrap(M, n_resamples=2)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -149,6 +148,8 @@ else:
 
 def on_a_terminal(body, *, interrupt=False, **environment):
     """What a terminal gets to see of a program, and its return code."""
+    import pty
+
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
     job = subprocess.Popen(

@@ -2,9 +2,12 @@
 
 import csv
 import io
+import warnings
 from collections import Counter
 
 from hypothesis import strategies as st
+
+from ordhc.errors import SkippedRowsWarning
 
 NAMES = ["cat", "dog", "car", "bus", "big, red", 'said "x"', "Ünï", "#1", "a b", "x;y"]
 MISSING = ["NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "skip"]
@@ -126,3 +129,31 @@ def frames(rows):
     yield "polars", polars.DataFrame(columns)
     yield "lazy", polars.LazyFrame(columns)
     yield "arrow", pyarrow.table(columns)
+
+
+THREE = {"kind": "odd-one-out", "items": ["left", "middle", "right"], "chosen": "odd"}
+STUDY = (
+    "subject,left,middle,right,odd,check\n"
+    "ann,cat,car,dog,car,ok\n"
+    "bob,bus,cow,car,cow,failed\n"
+    "ann,NA,cow,dog,cow,ok\n"
+    "bob,cat,,dog,cat,ok\n"
+    "ann,cat,cow,bus,skip,ok\n"
+    "ann,dog,#1,cat,#1,ok\n"
+)
+
+
+def named(t):
+    return [tuple(t.names[leaf] for leaf in row) for row in t]
+
+
+def counting(read, *args, **options):
+    """What is read, and how many rows were left out by reason."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        found = read(*args, **options)
+    counts = {}
+    for warning in given:
+        if isinstance(warning.message, SkippedRowsWarning):
+            counts |= warning.message.counts
+    return found, counts

@@ -109,10 +109,11 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         _say("ordhc: stopped")
         sys.exit(130)
-    except click.exceptions.NoArgsIsHelpError as error:
-        _say(error.format_message())
-        sys.exit(2)
     except click.ClickException as error:
+        # Before version 8.2 click prints the help of a command without arguments itself.
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+            _say(error.format_message())
+            sys.exit(2)
         _fail(brief(error.format_message()))
     except BrokenPipeError:
         # Whoever read the output has left; nothing more can be said to them.

@@ -174,7 +174,10 @@ class _InSections:
         self.tables = tables or {}
         for parameter in self.params:
             if isinstance(parameter.type, click.types.StringParamType):
-                if isinstance(parameter, click.Argument) or parameter.metavar in _FILES:
+                if (
+                    isinstance(parameter, click.Argument)
+                    or (parameter.metavar or "").partition("[")[0] in _FILES
+                ):
                     parameter.type = File()
                 elif parameter.metavar == "FOLDER":
                     parameter.type = Folder()
@@ -278,6 +281,11 @@ def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
         formatter.write(f"\n{_styled(f'{title}:', bold=True)}\n")
         for term, text in rows:
             lines = _wrapped(text, formatter.width - column - 4)
+            if len(term) + 2 > formatter.width:
+                # Choices have a line of their own.
+                before, bracket, choices = term.partition(" [")
+                formatter.write(f"  {_styled(before, fg='cyan')}\n")
+                term = f"  {bracket.strip()}{choices}"
             formatter.write(f"  {_styled(term, fg='cyan')}")
             if lines and len(term) <= column:
                 formatter.write(f"{'':{column - len(term) + 2}}{lines.pop(0)}")

@@ -16,9 +16,10 @@ from ordhc.errors import InputError
 __all__ = ["files_of", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
 
 
-_READING = (
+#: What the answers in a file are.
+_ANSWERS = (
     click.option(
-        "--kind", "--expand", type=click.Choice(list(KINDS)), help="What was asked, a row an answer."
+        "--kind", "--expand", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."
     ),
     click.option("--items", metavar="A,B,C", help="The columns of the items: --items left,middle,right."),
     click.option("--chosen", metavar="COLUMN", help="The column of what was chosen: --chosen odd."),
@@ -62,6 +63,9 @@ _READING = (
         metavar="FILE",
         help="A row for each person, for --exclude; with --format prolific its export.",
     ),
+)
+#: How a file of them is read.
+_READING = (
     click.option("--columns", metavar="A,B,C", help="The columns in order: anchor,near,far; chosen,a,b."),
     click.option(
         "--names",
@@ -102,9 +106,11 @@ _QUOTED_OPTIONS = (
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
-    for option in reversed(_READING):
-        command = option(command)
-    return section("How FILE is read")(command)  # type: ignore[no-any-return]
+    for title, options in (("How FILE is read", _READING), ("What the answers in FILE are", _ANSWERS)):
+        for option in reversed(options):
+            command = option(command)
+        command = section(title)(command)
+    return command
 
 
 def read_comparisons(

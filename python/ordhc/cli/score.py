@@ -82,7 +82,7 @@ def score(
         try:
             data = _comparisons(reference, found, reading)
         except InputError as error:
-            way = f"--metric {metrics[0]}" if metrics else "without --metric"
+            way = f"with --metric {metrics[0]}" if metrics else "without --metric"
             hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
             error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
             raise

@@ -10,6 +10,7 @@ from ordhc import _checks
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.chosen import Options, chosen_places, not_an_option
+from ordhc.comparison.suspects import of_outside
 from ordhc.comparison.tables import Table, missing_words, text_of
 from ordhc.errors import InputError
 
@@ -145,7 +146,8 @@ def leaves_of(
                 bad[row] = f"{quoted(cell)} is no id; the first row has ids, give ids or names, not both"
             elif leaf < 0 or (limit is not None and leaf >= limit):
                 told = "" if limit is None else f"..={limit - 1} (n_leaves = {limit})"
-                bad[row] = f"leaf {leaf} is outside 0{told}"
+                least = of_outside(np.array([leaf]), limit) if leaf < 0 else ""
+                bad[row] = f"leaf {leaf} is outside 0{told}{least}"
             else:
                 ids[at] = leaf
         elif not isinstance(cell, str):

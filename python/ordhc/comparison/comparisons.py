@@ -14,6 +14,7 @@ from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.presets import asked_of_frame
 from ordhc.comparison.replies import Replies
 from ordhc.comparison.rows import Rows, belonging, checked_weights
+from ordhc.comparison.suspects import of_outside, warn_of_suspects
 from ordhc.errors import InputError, warn
 
 __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "fitting_comparisons"]
@@ -181,10 +182,12 @@ class Triplets(Rows):
         if outside.size:
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
-            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})"
+            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n}){of_outside(table, n)}"
             raise InputError(reason, row=row, leaves=[[bad]])
         if n_leaves is None and found is None and n is not None:
             check_reach(table, n)
+        if n is not None:
+            warn_of_suspects(table, n, found, said=n_leaves is not None, named=names is not None)
         size = len(patterns)
 
         def spread(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -234,6 +237,8 @@ class Triplets(Rows):
             X, y = frame.rows, frame.responses if y is None else y
             weights = frame.weights if weights is None else weights
         table, found = as_ids(X, 3, ("anchor", "a", "b"), _checks.names(names))
+        if found is not None:
+            warn_of_suspects(table, len(found), found, said=True, named=names is not None)
         if y is not None:
             answers = _checks.array("y", y)
             if answers.shape != (len(table),):

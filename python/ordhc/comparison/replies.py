@@ -128,6 +128,7 @@ def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
         columns = _checks.listed("chosen", chosen)
     if len(columns) > 1 and asked.kind != "ranking":
         raise InputError(f"chosen is {quoted(chosen)}; {asked.kind} has one column of what was chosen")
+    columns = [table.column(name, "chosen") for name in columns]
     if asked.items is None:
         items, columns = _known(table, asked, columns)
     else:

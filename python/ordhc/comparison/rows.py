@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html, _ordhc
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
-from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
+from ordhc.comparison.suspects import of_outside, warn_of_suspects
 from ordhc.comparison.units import answers_of, coded, units_of
-from ordhc.errors import InputError, warn
+from ordhc.errors import InputError
 
 __all__ = ["Rows", "belonging", "checked_weights"]
 
@@ -57,6 +57,7 @@ class Rows:
             answers = frame.answers if answers is None else answers
             groups = frame.groups if groups is None else groups
         names = _checks.names(names)
+        is_said = n_leaves is not None
         if n_leaves is not None:
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
             if names is not None and len(names) != n_leaves:
@@ -64,9 +65,7 @@ class Rows:
         elif names is not None:
             n_leaves = len(names)
         table, found = as_ids(rows, self._width, self._columns, names)
-        if found is not None and names is None and (odd := suspect_names(found)):
-            warn(odd[0])
-        names = found
+        is_named, names = names is not None, found
         if names is not None and n_leaves is None:
             n_leaves = len(names)
         if not len(table) and n_leaves is None:
@@ -79,8 +78,7 @@ class Rows:
             raise InputError(error.reason + hint, row=error.row, leaves=error.leaves) from None
         if n_leaves is None:
             check_reach(table, n)
-            if names is None and (told := suspect_ids(table, n)):
-                warn(told)
+        warn_of_suspects(table, n, names, said=is_said, named=is_named)
         if narrowed is not None:
             table = narrowed
         elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):

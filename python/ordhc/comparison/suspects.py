@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
+from ordhc.errors import warn
 
-__all__ = ["TIMELY", "of_outside", "suspect_ids", "suspect_names"]
+__all__ = ["TIMELY", "of_outside", "suspect_ids", "suspect_names", "warn_of_suspects"]
 
 #: Ids that stand for no answer in many a table.
 CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
@@ -22,6 +23,19 @@ TIMELY = re.compile(
 )
 _SUBTRACT = "subtract 1, so that they are 0..{}"
 _ERRORS = ("#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!")
+
+
+def warn_of_suspects(
+    rows: NDArray[Any], n_leaves: int, found: Sequence[str] | None, *, said: bool, named: bool
+) -> None:
+    """Warn of odd ids, unless the number of leaves was said, and of odd names, unless these were given."""
+    if found is None:
+        told = None if said else suspect_ids(rows, n_leaves)
+    else:
+        odd = None if named else suspect_names(found)
+        told = None if odd is None else odd[0]
+    if told is not None:
+        warn(told)
 
 
 def suspect_ids(rows: NDArray[Any], n_leaves: int) -> str | None:
@@ -109,5 +123,8 @@ def _difference(one: str, other: str) -> str | None:
 def _shown(one: str, other: str) -> tuple[str, str]:
     """Two names as messages show them, in ASCII where they would look the same."""
     shown = _checks.quoted(one, 40), _checks.quoted(other, 40)
-    looks = [unicodedata.normalize("NFKC", text) for text in shown]
-    return (ascii(one)[:80], ascii(other)[:80]) if looks[0] == looks[1] else shown
+    looks = [" ".join(unicodedata.normalize("NFKC", text).split()) for text in shown]
+    if looks[0] != looks[1]:
+        return shown
+    told = [re.sub("  +", lambda run: "\\x20" * len(run[0]), ascii(name)[:80]) for name in (one, other)]
+    return told[0], told[1]

@@ -214,6 +214,7 @@ def _read(
 ) -> Any:
     progress = _checks.callback("progress", progress)
     given = as_names(names)
+    n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
     chosen = _chosen(columns, len(known[0]) if known else None, known)
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)

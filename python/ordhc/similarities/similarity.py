@@ -161,7 +161,7 @@ def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
         if _are_distances(rows):
             warn(
                 f"the vectors, {rows.shape}, look like distances (symmetric, 0 on the diagonal, none below), "
-                f"and are taken as coordinates by {what}: ordhc.linkage(D, dissimilarity=True) takes distances"
+                f"and are taken for coordinates by {what}: ordhc.linkage(D, dissimilarity=True) takes them"
             )
         return rows
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")

@@ -114,8 +114,9 @@ def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: s
 def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram, NDArray[np.int64]]:
     columns = label_columns(labels)
     n = tree.n_leaves
-    if columns.shape == (n, n) and n > 2 and np.array_equal(columns, columns.T):
-        raise InputError(f"a symmetric matrix, {columns.shape}, holds no labels: {_TAKERS['similarity']}")
+    table = _checks.array("labels", labels, also="MmS")
+    if n > 2 and table.shape == (n, n) and table.dtype.kind in "iuf" and np.array_equal(table, table.T):
+        raise InputError(f"a symmetric matrix, {table.shape}, holds no labels: {_TAKERS['similarity']}")
     if columns.shape[1] != n:
         raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
     lost = np.argwhere(columns < 0)
