@@ -158,7 +158,16 @@ def test_deep_trees_in_nexus(tmp_path):
         ("#NEXUS\n", "there are no trees in it"),
         ("#NEXUS\nbegin trees;\ntree x = ((a,b);\nend;\n", "DendroPy can't read it as a NEXUS file"),
         ("#NEXUS\nbegin trees;\ntree x = (a,a);\nend;\n", "a"),
-        ("#NEXUS\nbegin data;\ndimensions ntax=1;\n", "DendroPy can't read it|no trees"),
+        ("#NEXUS\nbegin data;\ndimensions ntax=1;\n", "the stream:2: the block that begins here has no END;"),
+        (
+            "#NEXUS\nbegin taxa;\ntaxlabels a b;\nhnd;\nbegin trees;\ntree x=(a,b);\nend;",
+            "the stream:2: the block",
+        ),
+        (
+            "#NEXUS\n\n[x]begin trees;\ntree x=(a,b);\n",
+            "the stream:3: the block that begins here has no END;",
+        ),
+        ("#NEXUS\nbegin taxa;\ntaxlabels a 'b;\nend;\n", "DendroPy can't read it|has no END"),
         ("<?xml version='1.0'?><nex:nexml>", "a NeXML file"),
     ],
 )

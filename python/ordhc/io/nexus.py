@@ -10,11 +10,14 @@ from typing import Any
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.guard import brief
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.newick import statements
 
 __all__ = ["newick_texts", "nexus_text"]
 
 #: Annotations that say how sure a node is, as `Dendrogram.from_newick` knows them.
 _SUPPORT = ("support", "posterior", "prob", "bootstrap")
+#: The first word of a statement.
+_WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)", re.IGNORECASE)
 #: FigTree's annotation for the name of a node. It tells a name from support where the name is a number.
 _NAME = "!name"
 
@@ -34,6 +37,10 @@ def newick_texts(text: str, schema: str) -> list[str]:
         import dendropy
     except ImportError:
         raise MissingExtraError.of(what, "DendroPy", "trees") from None
+    if schema == "nexus":
+        _check_blocks(text)
+        # What is open where a text ends, DendroPy waits for forever.
+        text += "\n;END;\n;END;\n"
     options: dict[str, Any] = {"suppress_internal_node_taxa": True, "extract_comment_metadata": True}
     if schema == "nexus":
         options |= {"case_sensitive_taxon_labels": True, "preserve_underscores": False}
@@ -55,6 +62,19 @@ def newick_texts(text: str, schema: str) -> list[str]:
             raise InputError(f"{what} of trees that are nested too deeply for DendroPy; use Newick") from None
         except Exception as error:
             raise InputError(f"DendroPy can't read it as {what}: {brief(str(error), 200)}") from None
+
+
+def _check_blocks(text: str) -> None:
+    """Raise if a block has no end."""
+    begun: int | None = None
+    for line, statement in statements(text):
+        word = _WORD.match(statement)
+        if word is not None and word[1].upper() in ("BEGIN", "END", "ENDBLOCK"):
+            if word[1].upper() == "BEGIN" and begun is not None:
+                break
+            begun = line + statement.count("\n", 0, word.start(1)) + 1 if word[1].upper() == "BEGIN" else None
+    if begun is not None:
+        raise InputError("the block that begins here has no END;", line=begun)
 
 
 @contextmanager

@@ -128,11 +128,9 @@ def _read(
             else:
                 found = _texts(text_of(data, name), kind)
             if len(found) != 1 and not (several and found):
-                raise InputError(
-                    f"holds {len(found):,} trees: ordhc.read_trees reads all of them, `ordhc consensus` makes one"
-                    if found
-                    else "there are no trees in it"
-                )
+                many = f"holds {len(found):,} trees: ordhc.read_trees reads all of them, "
+                many += "`ordhc consensus` makes one"
+                raise InputError(many if found else "there are no trees in it")
             trees = []
             for at, one in enumerate(found):
                 further = part(progress, 0.1 + 0.9 * at / len(found), 0.1 + 0.9 * (at + 1) / len(found))
