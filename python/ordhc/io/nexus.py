@@ -17,7 +17,7 @@ __all__ = ["newick_texts", "nexus_text"]
 #: Annotations that say how sure a node is, as `Dendrogram.from_newick` knows them.
 _SUPPORT = ("support", "posterior", "prob", "bootstrap")
 #: The first word of a statement.
-_WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)", re.IGNORECASE)
+_WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)\b", re.IGNORECASE)
 #: FigTree's annotation for the name of a node. It tells a name from support where the name is a number.
 _NAME = "!name"
 
