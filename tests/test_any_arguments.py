@@ -283,8 +283,8 @@ ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
-OTHERS |= {"Bootstrap", "Candidate", "Questions", "Selection", "metrics", "oracles", "Dendrogram.plot"}
-OTHERS |= {"metrics.KendallTau", "metrics.Satisfied"}
+OTHERS |= {"Bootstrap", "Candidate", "Questions", "Selection", "datasets", "metrics", "oracles"}
+OTHERS |= {"Dendrogram.plot", "metrics.KendallTau", "metrics.Satisfied"}
 OTHERS |= {"__version__"}
 
 
