@@ -99,8 +99,14 @@ def seeds(folder):
     np.savez(arrays, data=np.array([(0, 1, 2), (0, 2, 1), (3, 1, 2)]), response=np.array([1, -1, 1]))
     add("npz", "q.npz", arrays.getvalue(), lambda f: read_answers(f, format="cblearn"))
     tree = ordhc.Dendrogram([(0, 2), (1, 3), (4, 5)], [0.5, 1.0, 1.75], names=NAMES[:4])
-    for kind, ending in (("newick", "nwk"), ("json", "json"), ("scipy", "csv"), ("npy", "npy")):
-        data = tree_bytes(tree, kind)
+    for kind, ending in (
+        ("newick", "nwk"),
+        ("nexus", "nex"),
+        ("json", "json"),
+        ("scipy", "csv"),
+        ("npy", "npy"),
+    ):
+        data = tree_bytes([tree], kind)
         add(f"tree {ending}", f"tree.{ending}", data, ordhc.read_tree)
         add(f"tree {ending}", f"tree.{ending}", data, lambda f: read_reference(f, NAMES[:4]))
     names = "\n".join(NAMES).encode()

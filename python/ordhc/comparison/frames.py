@@ -25,6 +25,7 @@ __all__ = [
     "column_of",
     "columns_of",
     "eager",
+    "without_names",
 ]
 
 #: Names of columns, whatever their case.
@@ -166,6 +167,28 @@ def column_names(data: Any) -> list[Any] | None:
             except Exception as error:
                 raise InputError(f"the columns cannot be read: {_checks.quoted(str(error))}") from None
     return None
+
+
+def without_names(data: Any) -> tuple[Any, list[Any] | None]:
+    """A frame of numbers without its first column, and that, if it is text and no index names the rows.
+
+    All else comes back as it is, with None.
+    """
+    shape = getattr(data, "shape", None)
+    if isinstance(data, np.ndarray) or not isinstance(shape, tuple) or len(shape) != 2 or not shape[0]:
+        return data, None
+    columns = column_names(data)
+    if not columns:
+        return data, None
+    if hasattr(data, "iloc"):
+        if list(data.index) != list(range(len(data))):
+            return data, None
+        names, rest = data.iloc[:, 0].tolist(), data.iloc[:, 1:]
+    elif hasattr(data, "column_names"):
+        names, rest = data.column(0).to_pylist(), data.select(columns[1:])
+    else:
+        names, rest = data[columns[0]].to_list(), data[columns[1:]]
+    return (rest, names) if any(isinstance(name, str) for name in names) else (data, None)
 
 
 def eager(data: Any) -> Any:

@@ -14,9 +14,7 @@ from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.sheet import Sheet, listed, read_sheet
-from ordhc.io.trees import FORMATS, read_tree
-
-_TREES = tuple(suffix for suffix, kind in FORMATS.items() if kind in ("newick", "json"))
+from ordhc.io.trees import ONLY_TREES, read_tree
 
 
 def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] | None = None) -> "Any":
@@ -43,8 +41,12 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     data = read_bytes(path)
     if not data.strip():
         raise InputError("the file is empty", path=name)
-    if suffix_of(path, _TREES) or data.lstrip()[:1] in (b"(", b"{"):
-        return read_tree(_named(data, path), "json" if data.lstrip().startswith(b"{") else "newick")
+    if (
+        suffix_of(path, ONLY_TREES)
+        or data.lstrip()[:1] in (b"(", b"{")
+        or data.lstrip()[:6].upper() == b"#NEXUS"
+    ):
+        return read_tree(_named(data, path))
     with reading(name, "a reference", data):
         if data.startswith(b"\x93NUMPY"):
             return load_array(data, name)
