@@ -159,6 +159,9 @@ def column_names(data: Any) -> list[Any] | None:
         return None if data.dtype.names is None else list(data.dtype.names)
     if isinstance(data, Mapping):
         return list(data)
+    if hasattr(data, "collect_schema"):
+        # Polars warns of the columns of a lazy frame.
+        return list(data.collect_schema().names())
     for attribute in ("column_names", "columns"):
         names = getattr(data, attribute, None)
         if names is not None and not callable(names) and hasattr(data, "__getitem__"):

@@ -201,7 +201,6 @@ def table_of(data: Any) -> Table:
         )
     if not names:
         raise InputError("the frame has no columns")
-    length = len(column_of(data, names[0]))
 
     def read(name: Any) -> Sequence[Any]:
         column = column_of(data, name)
@@ -210,7 +209,7 @@ def table_of(data: Any) -> Table:
         found: Sequence[Any] = column.tolist()
         return found
 
-    return Table(list(names), read, length)
+    return Table(list(names), read, len(read(names[0])))
 
 
 @dataclass
