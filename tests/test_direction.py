@@ -10,6 +10,8 @@ import ordhc
 from ordhc import InputError, OrdhcWarning
 from ordhc._checks import is_distances
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 METRICS = ["euclidean", "sqeuclidean", "cityblock", "cosine", "correlation", "jensenshannon", "braycurtis"]
 
 

@@ -17,6 +17,8 @@ from ordhc import InputError, OrdhcWarning
 from ordhc.errors import SkippedRowsWarning
 from ordhc.io import read_answers, read_names, read_reference
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 GOOD = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
 IDS = "0,1,2\n1,0,3\n2,3,0\n"
 
