@@ -27,9 +27,9 @@ def zipped(*names):
     return buffer.getvalue()
 
 
-def tar():
+def tar(mode="w"):
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
         archive.addfile(tarfile.TarInfo("a.csv"), io.BytesIO())
     return buffer.getvalue()
 
