@@ -1,5 +1,6 @@
 """The dendrogram: what we believe the hierarchy to be."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -288,10 +289,32 @@ class Dendrogram(Navigation):
 
         Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
         that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.
-        """
-        from ordhc.plotting.drawing import current_axes, plot_dendrogram
 
-        return plot_dendrogram(self, current_axes(self, **options) if ax is None else ax, **options)
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+        >>> ax = d.plot(layout="circular", n_clusters=2)
+        """
+        from ordhc.plotting.drawing import plot_dendrogram
+
+        return plot_dendrogram(self, ax, **{"pyplot": ax is None, **options})
+
+    def savefig(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Draw the tree into an svg, png or pdf file (the extra `plot`), the same file every time.
+
+        Text stays text: it can be edited in SVG, and PDF has fonts of Type 42.
+
+        Parameters
+        ----------
+        path
+            The file; its ending decides the format.
+        **options
+            `dpi` of a png (150), and as `ordhc.plotting.plot_dendrogram` takes them: ``width=85`` is a
+            column of a journal, in millimetres.
+        """
+        from ordhc.plotting.drawing import save_plot
+
+        save_plot(self, path, **options)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):
