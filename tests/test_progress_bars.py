@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -11,7 +10,7 @@ import sys
 import types
 import warnings
 from contextlib import contextmanager
-from importlib import import_module, util
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ T, LABELS = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, seed=1)
 TREE = ordhc.cluster(T)
 
 #: They hand it on to what shows it.
-HANDED_ON = {"read_triplets", "read_quadruplets", "fit", "fit_predict"}
+HANDED_ON = {"read_answers", "read_triplets", "read_quadruplets", "fit", "fit_predict"}
 
 
 def functions():
@@ -149,6 +148,8 @@ else:
 
 def on_a_terminal(body, *, interrupt=False, **environment):
     """What a terminal gets to see of a program, and its return code."""
+    import pty
+
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
     job = subprocess.Popen(
@@ -298,7 +299,6 @@ def test_a_notebook_has_the_bar_of_tqdm(notebook, monkeypatch):
     assert notebook == []
 
 
-@pytest.mark.skipif(util.find_spec("tqdm") is None, reason="tqdm is not installed")
 def test_the_bar_of_the_real_tqdm(notebook, capfd):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

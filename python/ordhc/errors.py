@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 
 from ordhc._ordhc import InputError, InternalError, OrdhcWarning
-from ordhc._version import __version__
+from ordhc._version import ISSUES, __version__
 
 __all__ = [
     "InputError",
@@ -17,6 +17,10 @@ __all__ = [
     "SkippedRowsWarning",
     "warn",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def _with_place(
@@ -48,7 +52,7 @@ InputError.__init__ = _with_place  # type: ignore[method-assign]
 def _with_report(self: InternalError) -> str:
     return (
         f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this "
-        "traceback and what you called at https://github.com/ordhc/ordhc/issues)"
+        f"traceback and what you called at {ISSUES})"
     )
 
 
@@ -81,11 +85,14 @@ class SkippedRowsWarning(OrdhcWarning):
     ----------
     rows
         The line (or the row, for formats without lines) of each, and what is wrong with it.
+    counts
+        How many rows there are of each reason.
     """
 
-    def __init__(self, text: str, rows: list[tuple[int, str]]) -> None:
+    def __init__(self, text: str, rows: list[tuple[int, str]], counts: dict[str, int] | None = None) -> None:
         super().__init__(text)
         self.rows = rows
+        self.counts = {} if counts is None else counts
 
 
 def warn(message: str | OrdhcWarning) -> None:

@@ -23,6 +23,10 @@ except ImportError:
 __all__ = ["OrdinalClustering"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class OrdinalClustering(ClusterMixin, BaseEstimator):
     """Hierarchical clustering of comparisons, in scikit-learn's manner.
 

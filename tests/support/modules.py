@@ -2,6 +2,7 @@
 
 PUBLIC = (
     "ordhc",
+    "ordhc.datasets",
     "ordhc.errors",
     "ordhc.hooks",
     "ordhc.io",

@@ -1,5 +1,6 @@
 """The verb `linkage`: from similarities to a dendrogram."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate import spanning, sparse
 from ordhc.agglomerate.engine import engine_linkage
+from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
@@ -133,6 +135,7 @@ def linkage(
     progress = _checks.callback("progress", progress)
     from ordhc.tree.convert import square_names
 
+    _refuse_others(S, parameters)
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
     is_told = dissimilarity is not None
@@ -202,6 +205,29 @@ def linkage(
         spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine, overwrite=own
     )
     return tree.relabel(order)._with(names=names, settings=made)
+
+
+def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
+    """Raise if what should be a matrix is something else, or arguments are those of SciPy."""
+    if isinstance(S, Triplets | Quadruplets):
+        raise InputError(f"{type(S).__name__} are no matrix: ordhc.cluster makes a tree of them")
+    if isinstance(S, Dendrogram):
+        raise InputError(
+            "a Dendrogram is no matrix: it is a tree already, whose to_linkage_matrix() is SciPy's Z"
+        )
+    if isinstance(S, str | os.PathLike):
+        raise InputError(
+            f"{_checks.quoted(S)} is no matrix: numpy.load reads .npy, ordhc.read_answers answers"
+        )
+    if "method" in parameters:
+        raise InputError(
+            f"linkage has no parameter 'method', name={_checks.quoted(parameters['method'])} it is"
+        )
+    if "metric" in parameters:
+        raise InputError(
+            "linkage has no parameter 'metric': S holds similarities or distances; of vectors "
+            f"ordhc.cluster(X, similarity={_checks.quoted(parameters['metric'])}, linkage=...) makes a tree"
+        )
 
 
 def merged_by(

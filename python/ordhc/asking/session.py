@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks
+from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.desk import new_desk
@@ -382,6 +382,8 @@ class Session(Mirror):
     def __repr__(self) -> str:
         placed = f"{self.n_placed:,} of {self._n_leaves:,} leaves"
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
+
+    _repr_html_ = _html.asked
 
 
 def _checked_who(who: object) -> None:

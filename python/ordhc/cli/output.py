@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
+    "LEFT_OUT",
     "check_outputs",
     "emit_json",
     "only_json",
@@ -33,12 +34,20 @@ __all__ = [
 ]
 
 
+#: Where commands keep what was left out of the answers that they read.
+LEFT_OUT = "ordhc.left_out"
 #: Where JSON goes while everything else that is printed goes to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)
 
 
 def emit_json(data: dict[str, Any]) -> None:
-    """One JSON document on standard output; numbers that aren't finite are null."""
+    """One JSON document on standard output; numbers that aren't finite are null.
+
+    Where answers were read it says how many rows were left out of them, by reason.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and LEFT_OUT in context.meta:
+        data = {**data, "left_out": context.meta[LEFT_OUT]}
     click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False), file=_document.get())
 
 
@@ -179,12 +188,9 @@ def print_bootstrap(found: dict[str, Any]) -> None:
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
         f"{found['n_resamples']} resamples, {found['n_clusters_95']} in 95%"
     )
-    names = {
-        "revenue": "revenue",
-        "satisfied": "share of answers satisfied",
-        "held_out": "share of held-out answers satisfied",
-    }
-    for key, name in names.items():
+    from ordhc.evaluate.bootstrap import SCORES
+
+    for key, name in SCORES.items():
         score = found["scores"][key]
         low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
         click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")

@@ -163,7 +163,14 @@ def _from_csv(data: bytes, name: str) -> Dendrogram:
     sheet = read_sheet(data, name, None)
     rows: list[list[float]] = []
     for line, cells in zip(sheet.lines, sheet.rows, strict=True):
-        if not rows and cells[0][:1].isalpha():
+        if line == sheet.lines[0] and cells[0][:1].isalpha():
+            if len(cells) != 4:
+                raise InputError(
+                    f"the columns {listed(cells)} are those of no tree ({_HEADER}): labels and comparisons "
+                    "are what a tree is scored by (`ordhc score TREE FILE`)",
+                    path=name,
+                    line=line,
+                )
             continue
         try:
             row = [float(cell) for cell in cells]

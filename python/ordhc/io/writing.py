@@ -11,11 +11,12 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.tables import MISSING
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
 from ordhc.io.comparisons import KNOWN, SUFFIXES
 from ordhc.io.files import name_of, suffix_of, write_bytes
-from ordhc.io.parsed import LITERAL, MISSING
+from ordhc.io.parsed import LITERAL
 
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
 

@@ -7,6 +7,7 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
+from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
 __all__ = ["score"]
@@ -64,8 +65,7 @@ def score(
     progress = _checks.callback("progress", progress)
     if metric is None:
         if not isinstance(reference, Triplets | Quadruplets):
-            known = ", ".join(sorted(registry.names("metric")))
-            raise InputError(f"give a metric for {type(reference).__name__}: {known}")
+            raise InputError(_without_metric(reference))
         metric = "quadruplet_revenue" if isinstance(reference, Quadruplets) else "triplet_revenue"
     spec = registry.get("metric", metric)
     settings = _checks.settings(f"metric {metric!r}", parameters, spec.parameters)
@@ -77,3 +77,20 @@ def score(
     if progress is not None and not tells:
         progress(1.0)
     return value
+
+
+def _without_metric(reference: Any) -> str:
+    """Say which metrics there are for a reference."""
+    if isinstance(reference, str) and not {"(", ";"} & set(reference):
+        return (
+            f"the reference is {_checks.quoted(reference, 40)}, no Newick text; files are read by "
+            "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
+        )
+    is_tree = isinstance(reference, Dendrogram | str)
+    known = [name for name in registry.names("metric") if not is_tree or "tree" in _taken(name)]
+    return f"give a metric for {type(reference).__name__}: {', '.join(known)}"
+
+
+def _taken(name: str) -> tuple[str, ...]:
+    taken: tuple[str, ...] = registry.get("metric", name).reference
+    return taken

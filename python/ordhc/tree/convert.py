@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
+from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
 from ordhc.tree.beside import shown
 from ordhc.tree.dendrogram import Dendrogram
@@ -82,6 +83,8 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
         return tree if names is None else tree.with_names(names)
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
+    if isinstance(tree, Rows):
+        raise InputError(f"{type(tree).__name__} are no tree: ordhc.cluster makes one of them")
     if hasattr(tree, "children_"):
         return _of_children(
             _checks.array("children_", tree.children_), getattr(tree, "distances_", None), names

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.beside import Beside, shown
 from ordhc.tree.merges import Merges, whole_labels
@@ -310,13 +311,49 @@ class Navigation(Merges):
         )
         return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
 
-    def leaf_order(self) -> NDArray[np.int64]:
-        """The leaves from left to right, as `to_newick` writes them.
+    @shows_progress("ordering")
+    def leaf_order(
+        self,
+        S: ArrayLike | None = None,
+        *,
+        dissimilarity: bool | None = None,
+        progress: Progress | bool | None = None,
+    ) -> NDArray[np.int64]:
+        """The leaves from left to right, as `to_newick` writes them, or so that neighbours are close.
 
         Trees that were read keep the order of the text; else the cluster with the smaller label is on the
         left.
+
+        Parameters
+        ----------
+        S
+            (n, n), or the n(n-1)/2 pairs as SciPy orders them: of all orders in which the tree can be drawn
+            without crossings the one of which neighbouring leaves are closest in sum (optimal leaf ordering,
+            Bar-Joseph, Gifford & Jaakkola 2001). O(n^3) steps for balanced trees, memory for two matrices.
+        dissimilarity
+            Whether smaller is closer in `S`; by default as the tree's heights.
+        progress
+            Called now and then with the share that is done, from 0 to 1; True shows a bar.
+
+        Raises
+        ------
+        InputError
+            A matrix of other leaves, or one that is not symmetric or not finite.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> D = [[0, 1, 5, 2], [1, 0, 5, 5], [5, 5, 0, 1], [2, 5, 1, 0]]
+        >>> d = ordhc.linkage(D, "single", dissimilarity=True)
+        >>> d.leaf_order(), d.leaf_order(D)
+        (array([0, 1, 2, 3]), array([1, 0, 3, 2]))
         """
-        return self._shape.order.copy()
+        if S is None:
+            return self._shape.order.copy()
+        less = self.kind == "dissimilarity" if dissimilarity is None else dissimilarity
+        less = _checks.flag("dissimilarity", less)
+        told = _checks.callback("progress", progress)
+        return _ordhc.optimal_leaf_order(self._tree, _checks.matrix(S), less, told)
 
 
 def _without_small(labels: NDArray[np.int64], least: int) -> NDArray[np.int64]:
