@@ -156,7 +156,7 @@ def test_the_same_tree_has_no_crossings_however_it_is_turned(ax):
     assert all(start[1] == end[1] for start, end in ties.get_segments())
     assert len({tuple(colour) for colour in ties.get_colors()}) == 4
     ax.figure.canvas.draw()
-    with pytest.raises(ordhc.InputError, match=r"'z'|unknown"):
+    with pytest.raises(ordhc.InputError, match="leaves of different names: 'c'"):
         plots.tanglegram("((a,b),c);", "((a,b),z);")
 
 
@@ -167,10 +167,8 @@ def test_lines_lead_from_each_leaf_to_itself(ax):
     (ties,) = [part for part in ax.collections if part.get_gid() == "ordhc-ties"]
     for start, end in ties.get_segments():
         assert left[int(start[1])] == right[int(end[1])]
-    assert (
-        ax.get_xlabel()
-        == f"{crossings_twin(np.array([left.index(x) for x in right]), np.arange(5))} crossings"
-    )
+    count = crossings_twin(np.array([left.index(name) for name in right]), np.arange(5))
+    assert ax.get_xlabel().split()[0] == str(count)
 
 
 # --- answers ---------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from ordhc.errors import InputError
 from ordhc.plotting.categories import Categories, columns_of, of_cut, of_mapping
 from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
-    MILLIMETRES,
     PICTURES,
     axes_for,
     need_matplotlib,
@@ -22,6 +21,7 @@ from ordhc.plotting.figures import (
 from ordhc.plotting.marks import draw_columns, draw_support, legend, scale_bar, widths_of
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
+from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ _SIDES = ("right", "left", "top", "bottom")
 _LAYOUTS = ("rectangular", "circular", "unrooted")
 _SUPPORT = ("numbers", "dots", "width")
 _SCALES = ("axis", "bar", "none")
-#: Names of leaves are written in no smaller a font, in points, and in no larger one unless it is asked for.
-SMALLEST, LARGEST = 3.0, 10.0
 #: Support of larger pictures is shown as dots, unless numbers are asked for.
 MOST_NUMBERS = 150
 #: Names of more tips are texts of the axes instead of labels of ticks, which take much longer.
@@ -175,7 +173,7 @@ def plot_dendrogram(
         shapes = Circle(crown) if layout == "circular" else Unrooted(crown)
     names = crown.names() if labels else []
     with matplotlib.rc_context({} if font is None else {"font.family": _checks.text("font", font)}):
-        ax = axes_for(ax, _size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
+        ax = axes_for(ax, figure_size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
         inks = Theme.of(theme, ax)
         columns_count = len(strips)
         line = line_width
@@ -237,31 +235,6 @@ def _draw_lines(
         ax.add_collection(filled)
 
 
-def _size(
-    crown: Crown, shapes: Shapes, names: list[str], width: float | None, height: float | None
-) -> tuple[float, float]:
-    """Width and height of a new figure in inches."""
-    given = [
-        None if value is None else _checks.number(what, value, at_least=10, at_most=10_000) / MILLIMETRES
-        for what, value in (("width", width), ("height", height))
-    ]
-    longest = max(map(len, names), default=0)
-    font = float(np.clip(640 / crown.width, 6.0, LARGEST))
-    if isinstance(shapes, Rectangle):
-        # On narrow paper names are small.
-        narrow = given[0] if shapes.sideways else given[1]
-        if narrow is not None and narrow < 5:
-            font = min(font, 7.0)
-        room = float(np.clip(crown.width * font * 1.32 / 72, 1.2, 60.0)) + 0.8
-        depth = 6.0 + 0.0065 * font * longest
-        own = (depth, room) if shapes.sideways else (room, depth)
-    else:
-        around = max(crown.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
-        side = given[0] or given[1] or float(min(around, 40.0))
-        own = (side, side)
-    return given[0] or own[0], given[1] or own[1]
-
-
 def _set_up(
     ax: "Axes",
     crown: Crown,
@@ -295,16 +268,10 @@ def _set_up(
     if not isinstance(shapes, Rectangle):
         # Names stand within the axes.
         side = min(breadth, tallness)
-        longest = min(max(map(len, names), default=0), _longest(shapes, side, size)) if size else 0
+        longest = min(max(map(len, names), default=0), longest_name(shapes, side, size)) if size else 0
         reach = shapes.reach(columns) / max(1 - 2 * 0.52 * size * longest / side, 0.3)
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     return size
-
-
-def _longest(shapes: Shapes, points: float, size: float) -> int:
-    """How many characters of names there is room for, where the axes are so many points wide."""
-    share = 0.42 if isinstance(shapes, Rectangle) else 0.24
-    return int(np.clip(share * points / (0.55 * size), 6, 60))
 
 
 def _write_names(
@@ -325,7 +292,7 @@ def _write_names(
     if names and size:
         breadth, tallness = points_of(ax)
         whole = breadth if not isinstance(shapes, Rectangle) or shapes.sideways else tallness
-        names = crown.names(_longest(shapes, whole, size))
+        names = crown.names(longest_name(shapes, whole, size))
     if not isinstance(shapes, Rectangle) or len(names) > MOST_TICKS:
         widest = max(names, key=len, default="")
         for tip, name, colour in zip(crown.tips, names if size else [], colours, strict=False):

@@ -316,6 +316,43 @@ class Dendrogram(Navigation):
 
         save_plot(self, path, **options)
 
+    def to_html(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str | None:
+        """A page to explore the tree with: zoom, collapse, search, cut, copy clusters, export SVG.
+
+        It is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
+
+        Parameters
+        ----------
+        path
+            The file; without one the page is returned.
+        n_clusters
+            How many clusters to begin with.
+        support_threshold
+            Support from which it is shown, from 0 to 1; branches below it are dashed.
+        texts, pictures
+            By the names of leaves what is shown under the pointer: texts, and pictures as bytes or as paths
+            of files (png, jpeg, gif, webp, svg), which are put into the page.
+        title
+            Of the page.
+
+        Raises
+        ------
+        InputError
+            Names that no leaf has, files that are no pictures.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+        >>> d.to_html(n_clusters=2, texts={"cat": "purrs"})[:15]
+        '<!doctype html>'
+        """
+        from ordhc.plotting.pages import page, write_page
+
+        if path is None:
+            return page(self, **options)
+        write_page(self, path, **options)
+        return None
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):
             return NotImplemented
@@ -346,22 +383,10 @@ class Dendrogram(Navigation):
         return f"<Dendrogram: {self.n_leaves:,} leaves{span}{made}>"
 
     def _repr_html_(self) -> str:
-        """The picture, in a notebook; the text where Matplotlib is missing."""
-        from html import escape
+        """The page of `to_html`, in a notebook; of more than 5,000 leaves only the text."""
+        from ordhc.plotting.pages import inline
 
-        from ordhc.errors import MissingExtraError
-
-        text = f"<code>{escape(repr(self))}</code>"
-        if self.n_leaves > 500:
-            return text
-        try:
-            from ordhc.plotting.drawing import svg
-        except MissingExtraError:
-            return text
-        try:
-            return f"<div>{text}{svg(self)}</div>"
-        except MissingExtraError:
-            return text
+        return inline(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dendrogram.from_dict, (self.to_dict(),)
