@@ -156,6 +156,11 @@ class Tree {
     return changed;
   }
 
+  isSeen(i) {
+    for (let above = this.parent[i]; above >= 0; above = this.parent[above]) if (this.collapsed[above]) return false;
+    return true;
+  }
+
   toggle(i) {
     if (this.isLeaf(i) || i === 0) return;
     this.collapsed[i] ^= 1;

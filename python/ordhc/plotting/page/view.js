@@ -235,6 +235,7 @@ class View {
       context.fillStyle = isMatch ? inks.mark : this.tree.opened ? colour : inks.ink;
       context.fillText(shorten(tree.title(i), 60), x + 6, y);
     }
+    if (size < 6 && tree.opened) this.writeClusters();
     context.font = "10px system-ui, sans-serif";
     context.fillStyle = inks.line;
     context.textAlign = "right";
@@ -254,6 +255,21 @@ class View {
       context.fillText(String(Math.round(100 * support)), x - 2, y - 6);
     }
     context.textAlign = "left";
+  }
+
+  // Where names of leaves are too small those of clusters, as far as they have room.
+  writeClusters() {
+    const { context, tree } = this;
+    context.font = "12px system-ui, sans-serif";
+    let free = -Infinity;
+    for (const root of tree.roots) {
+      const y = this.y(tree.place[root]);
+      if (y < 0 || y > this.h || y < free || this.y(tree.high[root]) - this.y(tree.low[root]) < 8) continue;
+      if (tree.isTip(root) || !tree.isSeen(root)) continue;
+      context.fillStyle = this.colour(root);
+      context.fillText(shorten(tree.title(root), 40), this.x(this.leafEnd) + 6, y);
+      free = y + 14;
+    }
   }
 
   // Where found leaves are, however small, and the node that has the focus.
