@@ -242,3 +242,27 @@ def test_unrooted_trees_have_branches_of_their_lengths():
 def test_mathematics_and_odd_names_stay_text(tmp_path):
     d = ordhc.linkage([1.0, 2.0, 3.0], names=["$x_1", "<i>ü & ß", "a\nb $"])
     assert {"$x_1", "<i>ü & ß", "a b $"} <= set(saved(d, tmp_path).texts())
+
+
+def test_leaves_with_heights_of_their_own_end_there():
+    d = ordhc.Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity", leaf_heights=[7.0, 6.0, 3.0])
+    ax = plot_dendrogram(d)
+    starts = sorted(line[0, 0] for line in ax.collections[0].get_segments())
+    assert starts == [3.0, 5.0, 6.0, 7.0]
+    (leaders,) = [part for part in ax.collections if part.get_gid() == "ordhc-leaders"]
+    assert sorted(line[0, 0] for line in leaders.get_segments()) == [3.0, 6.0]
+    assert not [part for part in plot_dendrogram(tree(9)).collections if part.get_gid() == "ordhc-leaders"]
+
+
+def test_series_are_matched_by_name_or_refused():
+    pandas = pytest.importorskip("pandas")
+    d = tree(4)
+    kinds = pandas.Series(list("xyxx"), index=d.names)
+    for given in (kinds, kinds[::-1], kinds.reset_index(drop=True), kinds.to_dict(), kinds.tolist()):
+        ax = plot_dendrogram(d, columns=given)
+        cells = next(part for part in ax.collections if part.get_gid() == "ordhc-column-0")
+        shown = [tuple(colour) for colour in cells.get_facecolors()]
+        odd = d.leaf_order().tolist().index(1)
+        assert shown.count(shown[odd]) == 1
+    with pytest.raises(ordhc.InputError, match="the name 'a' is unknown"):
+        plot_dendrogram(d, columns=pandas.Series([1, 2, 3, 4], index=list("abcd")))

@@ -108,8 +108,12 @@ def _is_column(value: Any) -> bool:
 
 def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
     """A value of each leaf, None where there is none (NaN, missing names)."""
-    if hasattr(given, "index") and hasattr(given, "to_dict") and _has_names(given.index, tree):
-        given = given.to_dict()
+    if hasattr(given, "index") and hasattr(given, "to_dict"):
+        # A series: by its index, unless that only counts what is there.
+        index = list(given.index)
+        given = (
+            list(given) if tree.names is not None and index == list(range(len(index))) else given.to_dict()
+        )
     if isinstance(given, Mapping):
         known = set(tree.labels)
         for name in given:
@@ -123,10 +127,6 @@ def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
     if len(values) != tree.n_leaves:
         raise InputError(f"{what} has {len(values)} values for {tree.n_leaves} leaves")
     return values
-
-
-def _has_names(index: Any, tree: Dendrogram) -> bool:
-    return tree.names is not None and set(map(str, index)) <= set(tree.names)
 
 
 def _value(what: str, value: Any) -> Any:

@@ -218,10 +218,11 @@ def _draw_lines(
     drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
     drawn.set_gid("ordhc-branches")
     ax.add_collection(drawn)
-    if isinstance(shapes, Unrooted):
-        leaders = LineCollection(
-            [shapes.leader(tip) for tip in crown.tips], colors=inks.pale, linewidths=0.5, zorder=1
-        )
+    # Leaves that don't stand where names begin.
+    leads = [shapes.leader(tip) for tip in crown.tips]
+    leads = [lead for lead in leads if (lead[0] != lead[1]).any()]
+    if leads:
+        leaders = LineCollection(leads, colors=inks.pale, linewidths=0.5, zorder=1)
         leaders.set_gid("ordhc-leaders")
         ax.add_collection(leaders)
     closed = [tip for tip in crown.tips if tip.size > 1]

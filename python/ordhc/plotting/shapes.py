@@ -44,6 +44,9 @@ class Shapes(Protocol):
     def label(self, tip: Item, columns: int) -> Label:
         """Where its name stands."""
 
+    def leader(self, tip: Item) -> Points:
+        """From the end of a tip to where names begin, (2, 2)."""
+
     def reach(self, columns: int) -> float:
         """Where names begin."""
 
@@ -89,6 +92,11 @@ class Rectangle:
         """Beyond the columns."""
         x, y = self._at([(self.reach(columns) + 0.005 * self.depth, tip.place)])[0].tolist()
         return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
+
+    def leader(self, tip: Item) -> Points:
+        """Along the heights."""
+        start = tip.height if tip.size == 1 else self.crown.leaf_end
+        return self._at([(start, tip.place), (self.crown.leaf_end, tip.place)])
 
     @property
     def depth(self) -> float:
@@ -154,9 +162,14 @@ class Circle:
         radius = self.reach(columns)
         return _turned(radius * math.cos(angle), radius * math.sin(angle), angle)
 
+    def leader(self, tip: Item) -> Points:
+        """Along a ray."""
+        start = self.radius(tip.height) if tip.size == 1 else 1.0
+        return np.concatenate([self._arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
+
     def reach(self, columns: int) -> float:
         """How far out names begin."""
-        return 1.02 + columns * (COLUMN + GAP)
+        return 1.03 + columns * (COLUMN + GAP)
 
 
 @dataclass(slots=True)
