@@ -340,3 +340,42 @@ def test_twenty_thousand_leaves_are_drawn_smoothly(visit):
     start = page.evaluate("performance.now()")
     page.evaluate("for (let k = 1; k <= 20; k++) ordhc.cut(k * 50, false)")
     assert page.evaluate("performance.now()") - start < 4000
+
+
+def test_the_page_works_within_a_notebook(browser, tmp_path):
+    d = tree(12)
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><meta charset=utf-8>{d._repr_html_()}", "utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "notebook.html").as_uri())
+    page.wait_for_selector("iframe")
+    inner = page.frames[1]
+    inner.wait_for_function("window.ordhc && ordhc.view.frames > 0")
+    inner.fill("#clusters", "3")
+    inner.press("#clusters", "Enter")
+    assert inner.inner_text("#count") == "3 clusters"
+    inner.click("#copy")
+    inner.wait_for_function("document.querySelector('#said').textContent === 'Copied'")
+    # What is around it is out of its reach.
+    assert (
+        inner.evaluate("(() => { try { return parent.document.title; } catch { return 'apart'; } })()")
+        == "apart"
+    )
+    page.close()
+
+
+def test_clusters_are_named_where_leaves_are_too_small(visit):
+    page = visit(tree(400), n_clusters=3)
+    assert page.evaluate("ordhc.view.fontSize()") < 6
+    written = page.evaluate(
+        """(() => {
+            const texts = [];
+            ordhc.view.context.fillText = (text) => texts.push(text);
+            ordhc.view.draw();
+            return texts;
+        })()"""
+    )
+    expected = page.evaluate(
+        "ordhc.tree.roots.filter((i) => ordhc.tree.size[i] > 10).map((i) => ordhc.tree.title(i))"
+    )
+    assert expected
+    assert set(expected) <= set(written)

@@ -266,3 +266,31 @@ def test_series_are_matched_by_name_or_refused():
         assert shown.count(shown[odd]) == 1
     with pytest.raises(ordhc.InputError, match="the name 'a' is unknown"):
         plot_dendrogram(d, columns=pandas.Series([1, 2, 3, 4], index=list("abcd")))
+
+
+def grown(n):
+    """A tree of any size, quickly: two of the parts there are become one, by chance."""
+    random = np.random.default_rng(n)
+    live, merges = list(range(n)), []
+    for at in range(n - 1):
+        a, b = (live.pop(int(random.integers(len(live)))) for _ in range(2))
+        merges.append((a, b))
+        live.append(n + at)
+    return ordhc.Dendrogram(merges, np.arange(1.0, n), names=[f"leaf {i}" for i in range(n)])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("n", [20, 100, 1000, 10_000])
+def test_pictures_of_all_sizes(n, theme, layout, tmp_path):
+    d = grown(n)
+    drawn = saved(d, tmp_path, layout=layout, theme=theme, n_clusters=5, width=85)
+    tips = n if n < 300 else 60
+    assert len(drawn.paths("ordhc-branches")) == 2 * tips - 2
+    assert len(drawn.paths("ordhc-collapsed")) == (np.bincount(d.cut(tips)) > 1).sum()
+    clusters = set(drawn.colours("ordhc-branches"))
+    assert len(clusters) == 6
+    assert drawn.size()[0] == pytest.approx(85 / 25.4 * 72, rel=1e-3)
+    names = [text for text in drawn.texts() if text.startswith("leaf")]
+    assert len(names) in (0, tips)
+    assert len(names) == tips or layout != "rectangular"
