@@ -12,7 +12,7 @@ __all__ = ["Theme", "palette"]
 #: Distinguishable with any colour vision (Okabe & Ito 2008, without yellow and black); the first to be used.
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 #: Lightness (CIELAB) of colours that are seen on white as well as on black.
-_DARKEST, _LIGHTEST = 38.0, 76.0
+_DARKEST, _LIGHTEST = 45.0, 76.0
 
 
 @dataclass(frozen=True, slots=True)
