@@ -178,6 +178,10 @@ CALLS = {
     "Dendrogram.leaf_order": (TREE.leaf_order, {}),
     "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
     "Dendrogram.to_dict": (TREE.to_dict, {}),
+    "Dendrogram.to_html": (
+        TREE.to_html,
+        {"n_clusters": 2, "support_threshold": 0.5, "texts": {"0": "a"}, "pictures": None, "title": "a tree"},
+    ),
     "Dendrogram.to_newick": (TREE.to_newick, {}),
     "Dendrogram.to_linkage_matrix": (TREE.to_linkage_matrix, {}),
     "Dendrogram.with_branch_lengths": (TREE.with_branch_lengths, {"branch_lengths": None}),
@@ -288,6 +292,8 @@ OTHERS |= {
     "metrics.KendallTau",
     "metrics.Satisfied",
     "Dendrogram.plot",
+    "Dendrogram.savefig",
+    "plots",
 }
 OTHERS |= {"__version__"}
 
