@@ -178,10 +178,7 @@ CALLS = {
     "Dendrogram.leaf_order": (TREE.leaf_order, {}),
     "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
     "Dendrogram.to_dict": (TREE.to_dict, {}),
-    "Dendrogram.to_html": (
-        TREE.to_html,
-        {"n_clusters": 2, "support_threshold": 0.5, "texts": {"0": "a"}, "pictures": None, "title": "a tree"},
-    ),
+    "Dendrogram.to_html": (TREE.to_html, {"n_clusters": 2, "support_threshold": 0.5, "texts": {"0": "a"}}),
     "Dendrogram.to_newick": (TREE.to_newick, {}),
     "Dendrogram.to_linkage_matrix": (TREE.to_linkage_matrix, {}),
     "Dendrogram.with_branch_lengths": (TREE.with_branch_lengths, {"branch_lengths": None}),
@@ -292,10 +289,8 @@ OTHERS |= {
     "metrics.KendallTau",
     "metrics.Satisfied",
     "Dendrogram.plot",
-    "Dendrogram.savefig",
-    "plots",
 }
-OTHERS |= {"__version__"}
+OTHERS |= {"__version__", "plots", "Dendrogram.savefig"}
 
 
 def _public():
