@@ -24,18 +24,18 @@ numbers_of_files = itertools.count()
 
 
 #: Arguments that say how much there is to do: what is large and allowed takes its time.
-AMOUNTS = {
-    "n_leaves",
-    "n_resamples",
-    "restarts",
-    "n_comparisons",
-    "levels",
-    "leaves_per_cluster",
+AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster"}
+AMOUNTS |= {
     "k",
     "folds",
     "m",
+    "repeat",
+    "n_references",
+    "n_landmarks",
+    "n_clusters",
+    "max_components",
+    "names",
 }
-AMOUNTS |= {"repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
 
 
 def _learner(**options):
@@ -132,6 +132,7 @@ CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
     "cluster": (ordhc.cluster, {"data": T}),
+    "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
@@ -141,6 +142,7 @@ CALLS = {
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
     "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
+    "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
@@ -149,6 +151,7 @@ CALLS = {
     "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
     "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
+    "write_trees": (ordhc.write_trees, {"trees": [TREE], "path": "written.nwk"}),
     "Triplets": (Triplets, ROWS),
     "Triplets.deduplicate": (T.deduplicate, {}),
     "Triplets.from_frame": (Triplets.from_frame, ANSWERS),
@@ -170,12 +173,19 @@ CALLS = {
     "Quadruplets.split": (Q.split, {}),
     "Quadruplets.to_quadruplets": (Q.to_quadruplets, {}),
     "Dendrogram": (ordhc.Dendrogram, {"merges": [(0, 1), (2, 3)], "heights": [1.0, 2.0]}),
+    "Dendrogram.collapse": (TREE.collapse, {"n_clusters": 2}),
     "Dendrogram.cut": (TREE.cut, {}),
     "Dendrogram.from_dict": (ordhc.Dendrogram.from_dict, {"data": TREE.to_dict()}),
     "Dendrogram.from_newick": (ordhc.Dendrogram.from_newick, {"text": NEWICK}),
     "Dendrogram.from_linkage_matrix": (ordhc.Dendrogram.from_linkage_matrix, {"Z": TREE.to_linkage_matrix()}),
     "Dendrogram.lca_size": (TREE.lca_size, {"i": 0, "j": 1}),
     "Dendrogram.leaf_order": (TREE.leaf_order, {}),
+    "Dendrogram.node": (TREE.node, {"which": 0}),
+    "Dendrogram.nodes": (lambda order="preorder": list(TREE.nodes(order)), {}),
+    "Dendrogram.subtree": (TREE.subtree, {"node": 4}),
+    "Dendrogram.to_d3": (TREE.to_d3, {}),
+    "Dendrogram.to_frame": (TREE.to_frame, {}),
+    "Dendrogram.to_networkx": (TREE.to_networkx, {}),
     "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
     "Dendrogram.to_dict": (TREE.to_dict, {}),
     "Dendrogram.to_html": (TREE.to_html, {"n_clusters": 2, "support_threshold": 0.5, "texts": {"0": "a"}}),
@@ -223,6 +233,7 @@ CALLS = {
     "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
+    "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
     "oracles.counting": (
@@ -291,6 +302,10 @@ OTHERS |= {
     "Dendrogram.plot",
 }
 OTHERS |= {"__version__", "plots", "Dendrogram.savefig"}
+OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
+OTHERS |= {"Bootstrap", "Candidate", "Questions", "Selection", "datasets", "metrics", "oracles"}
+OTHERS |= {"Dendrogram.plot", "metrics.KendallTau", "metrics.Satisfied"}
+OTHERS |= {"__version__"}
 
 
 def _public():

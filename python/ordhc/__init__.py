@@ -25,7 +25,16 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
 from ordhc.evaluate.select import Candidate, Selection, select
-from ordhc.io import read_answers, read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
+from ordhc.io import (
+    read_answers,
+    read_quadruplets,
+    read_tree,
+    read_trees,
+    read_triplets,
+    write_comparisons,
+    write_tree,
+    write_trees,
+)
 from ordhc.metrics.score import score
 from ordhc.plugins.registry import list_plugins
 from ordhc.similarities.pca import pca
@@ -72,6 +81,7 @@ __all__ = [
     "read_answers",
     "read_quadruplets",
     "read_tree",
+    "read_trees",
     "read_triplets",
     "refine",
     "score",
@@ -80,6 +90,7 @@ __all__ = [
     "simulate_planted",
     "write_comparisons",
     "write_tree",
+    "write_trees",
 ]
 
 #: Public modules that are imported when they are used, besides `metrics` and `oracles`.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 # fmt: off
 __all__ = [
-    "bootstrap_adds", "draw_times", "majority_rule", "support", "check_quadruplets", "check_triplets",
+    "bootstrap_adds", "draw_times", "support", "check_quadruplets", "check_triplets",
     "EmbeddingLoss", "expected_adds3", "InputError", "InternalError", "OrdhcWarning", "panic",
     "planted", "Desk", "Learner", "TreeOracle", "estimate_p", "random_tree", "canonical_order",
     "optimal_leaf_order", "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari",
@@ -132,7 +132,6 @@ def bootstrap_adds(
     progress: _Progress,
 ) -> tuple[list[Dendrogram], _Floats]: ...
 def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
-def majority_rule(trees: list[Dendrogram]) -> tuple[Dendrogram, _Floats]: ...
 
 # --- linkages --------------------------------------------------------------------------------
 

@@ -92,11 +92,11 @@ def check_outputs(
     from pathlib import Path
 
     from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.trees import tree_format
+    from ordhc.io.trees import check_written
     from ordhc.plotting.drawing import PICTURES, need_matplotlib
 
     for path in [*outputs, *([consensus] if consensus else [])]:
-        tree_format(path, "newick" if path == "-" else None)
+        check_written(path)
         check_writable(path)
     for path in plots:
         if Path(path).suffix.lower() not in PICTURES:

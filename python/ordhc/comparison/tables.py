@@ -39,6 +39,8 @@ def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] |
 
 def tidy(cell: Any) -> Any:
     """A cell as None, a whole number, a float or text without outer blanks."""
+    if type(cell) is int:
+        return cell
     if isinstance(cell, str):
         return cell.strip() or None
     if cell is None or cell is np.ma.masked or type(cell).__name__ in ("NAType", "NaTType"):
@@ -58,6 +60,8 @@ def tidy(cell: Any) -> Any:
 
 def text_of(cell: Any) -> str:
     """A cell as text; blanks are empty."""
+    if type(cell) is str:
+        return cell.strip()
     found = tidy(cell)
     return "" if found is None else str(found)
 
@@ -197,7 +201,6 @@ def table_of(data: Any) -> Table:
         )
     if not names:
         raise InputError("the frame has no columns")
-    length = len(column_of(data, names[0]))
 
     def read(name: Any) -> Sequence[Any]:
         column = column_of(data, name)
@@ -206,7 +209,7 @@ def table_of(data: Any) -> Table:
         found: Sequence[Any] = column.tolist()
         return found
 
-    return Table(list(names), read, length)
+    return Table(list(names), read, len(read(names[0])))
 
 
 @dataclass

@@ -5,5 +5,5 @@ mod clusters;
 mod draw;
 
 pub use adds::{Resample, adds};
-pub use clusters::{Consensus, majority_rule, support};
+pub use clusters::support;
 pub use draw::Draws;
