@@ -3,9 +3,6 @@
 import os
 import shutil
 import sqlite3
-import sys
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -97,38 +94,6 @@ def test_imports_are_used_when_they_are_asked_for(tmp_path):
         session.ask()
         assert session.done
         assert session.n_answered == len(rows)
-
-
-def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys.modules["ordhc.cli.learn"], "_POLL", 0.02)
-    Path("items.txt").write_text("cat\ndog\ncar\n")
-    with ordhc.Session("a.ordhc", ["cat", "dog", "car"]) as session:
-        taken = session.ask(who="bob")
-        size = session._log.n
-
-        def reply():
-            time.sleep(0.5)
-            session.tell(taken.ids, [0], who="bob")
-
-        thread = threading.Thread(target=reply)
-        thread.start()
-        done = CliRunner().invoke(group, ["learn", "a.ordhc", "--who", "ann"], input="q\n")
-        thread.join()
-        assert "waiting for their answers" in done.output
-        assert "All is known" in done.output
-        # Waiting leaves no traces in the file.
-        assert session._log.n <= size + 3
-
-    def leave(_):
-        raise KeyboardInterrupt
-
-    with ordhc.Session("b.ordhc", ["cat", "dog", "car"]) as session:
-        session.ask(who="bob")
-        monkeypatch.setattr(time, "sleep", leave)
-        done = CliRunner().invoke(group, ["learn", "b.ordhc", "--who", "ann"], input="q\n")
-        assert done.exit_code == 0
-        assert "Everything is kept" in done.output
 
 
 # --- what is given ---------------------------------------------------------------------------

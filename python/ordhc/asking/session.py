@@ -60,6 +60,9 @@ class Session(Knowledge):
         ones.
     distinct
         Nobody is given the same leaves twice; repeats (`repeat=3`) go to others.
+    durable
+        False not to wait for the disk: faster; a power cut, not a kill, may take the last questions and
+        answers.
     progress
         Called now and then, while the file is read, with the share that is done, from 0 to 1.
 
@@ -94,6 +97,7 @@ class Session(Knowledge):
         method: str | None = None,
         fill: Any = None,
         distinct: bool | None = None,
+        durable: bool = True,
         progress: Progress | None = None,
         **settings: Any,
     ) -> None:
@@ -116,14 +120,12 @@ class Session(Knowledge):
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
-        self._store = Store(self._path)
+        self._store = Store(self._path, is_durable=_checks.flag("durable", durable))
         try:
             self._load(checked, n_leaves, given, progress)
         except BaseException:
             self._store.close()
             raise
-
-    # --- making and loading ------------------------------------------------------------------
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
         if names is None and n_leaves is None:
@@ -176,8 +178,6 @@ class Session(Knowledge):
         self._seed = self._settings.get("seed", 0)
         self._is_following = follows_people(self._settings)
         self._begin(desk, self._n_leaves, uses_any_answer(self._settings), progress)
-
-    # --- asking and telling ------------------------------------------------------------------
 
     def ask(
         self,
@@ -268,8 +268,7 @@ class Session(Knowledge):
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
-        numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
-        self._writing(lambda: self._released(numbers))
+        self._writing(lambda: self._released(_checks.whole_numbers("ids", ids).ravel().tolist()))
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.

@@ -112,6 +112,8 @@ class Store:
     ----------
     path
         The file, which exists.
+    is_durable
+        Whether commits wait for the disk.
 
     Raises
     ------
@@ -121,8 +123,9 @@ class Store:
         It cannot be opened, or is locked for long.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_durable: bool = True) -> None:
         self.path = path
+        self._synchronous = "FULL" if is_durable else "NORMAL"
         self.width = 3
         self._is_closed = False
         with self._errors():
@@ -168,8 +171,8 @@ class Store:
         return f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
 
     def _open(self) -> None:
-        # Every commit is on the disk; readers and a writer don't block each other.
-        self._db.execute("PRAGMA synchronous=FULL")
+        # Every commit is on the disk, or with the system; readers and a writer don't block each other.
+        self._db.execute(f"PRAGMA synchronous={self._synchronous}")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
             raise InputError(f"is an SQLite file, but no session; {self._hint()}", path=brief(self.path, 200))
