@@ -65,7 +65,7 @@ def test_cross_validation_and_grids_score_by_it():
     for seen, unseen in folds.split(np.zeros(len(data))):
         tree = ordhc.cluster(data[seen], method="adds3-al")
         expected.append(ordhc.metrics.satisfied(tree, data[unseen]).agreed)
-    assert cross_val_score(ordhc.OrdinalClustering(), data, cv=folds).tolist() == expected
+    assert cross_val_score(ordhc.OrdinalClustering("adds3-al"), data, cv=folds).tolist() == expected
     grid = GridSearchCV(ordhc.OrdinalClustering(), {"method": ["adds3-al", "mulk3-al"]}, cv=folds).fit(data)
     assert grid.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(expected))
 

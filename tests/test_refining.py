@@ -85,7 +85,8 @@ def test_revenue_is_dasguptas_cost_of_adds():
         assert ordhc.refine(start, t, heights=heights) == ordhc.refine(start, S, heights=heights)
     q = t.to_quadruplets()
     assert ordhc.refine(start, q) == ordhc.refine(start, t)
-    assert ordhc.refine(start, S.astype(float) + 7) == ordhc.refine(start, S)
+    sizes = [ordhc.refine(start, values, heights="sizes") for values in (S.astype(float) + 7, S)]
+    assert sizes[0] == sizes[1]
 
 
 def test_methods_that_refine():
@@ -96,7 +97,7 @@ def test_methods_that_refine():
     assert by_name == ordhc.cluster(t, method="adds3-al", refine="revenue")
     order = canonical_order(t)
     u = in_order(t, order)
-    assert by_name == ordhc.refine(ordhc.cluster(u), u).relabel(order)
+    assert by_name == ordhc.refine(ordhc.cluster(u, method="adds3-al"), u).relabel(order)
     assert plain == ordhc.cluster(t, method="adds3-al+spr", refine=False)
     assert ordhc.score(by_name, t) > ordhc.score(plain, t)
     assert ordhc.metrics.aari(by_name, labels) > ordhc.metrics.aari(plain, labels)
@@ -121,7 +122,7 @@ def test_cluster_command_refines(tmp_path, capsys):
     t, _ = planted(1)
     ordhc.write_comparisons(t, tmp_path / "t.csv")
     revenue = []
-    for refine in ([], ["--refine", "revenue"], ["--method", "adds3-al+spr"]):
+    for refine in (["--method", "adds3-al"], ["--refine", "revenue"], ["--method", "adds3-al+spr"]):
         with pytest.raises(SystemExit):
             cli.main(["cluster", str(tmp_path / "t.csv"), "--json", *refine])
         revenue.append(json.loads(capsys.readouterr().out)["revenue"])
@@ -144,11 +145,11 @@ def test_vectors_are_refined_by_dasguptas_cost():
 
 def test_heights():
     S = np.array([[0, 9, 2, 1], [9, 0, 2, 1], [2, 2, 0, 7], [1, 1, 7, 0]])
-    tree = ordhc.refine("((0,2),(1,3));", S, dissimilarity=False, heights="average")
-    assert tree.heights.tolist() == [9, 7, 1.5]
     tree = ordhc.refine("((0,2),(1,3));", S, dissimilarity=False)
+    assert tree.heights.tolist() == [9, 7, 1.5]
+    tree = ordhc.refine("((0,2),(1,3));", S, dissimilarity=False, heights="sizes")
     assert (tree.kind, tree.heights.tolist()) == ("similarity", [2, 2, 0])
-    tree = ordhc.refine("((0,2),(1,3));", 9 - S, heights="average")
+    tree = ordhc.refine("((0,2),(1,3));", 9 - S)
     assert (tree.kind, tree.heights.tolist()) == ("dissimilarity", [0, 2, 7.5])
     assert clusters(tree) == {frozenset(s) for s in ([0], [1], [2], [3], [0, 1], [2, 3], range(4))}
 

@@ -12,7 +12,7 @@ from ordhc import Dendrogram, InputError, Triplets
 
 NAMES = ["cat", "dog", "car", "bus", "owl"]
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1), (4, 0, 2), (0, 4, 3)], names=NAMES)
-REFINING = {"heights": "sizes", "max_moves": None, "restarts": 3, "seed": 0}
+REFINING = {"heights": "average", "max_moves": None, "restarts": 3, "seed": 0}
 
 
 def plain(tree):
@@ -22,12 +22,14 @@ def plain(tree):
 def made(**parts):
     nothing = {"similarity": None, "linkage": None, "refine": None}
     empty = {f"{name}_parameters": {} for name in nothing}
-    return {**nothing, **empty, **parts}
+    return {"method": None, **nothing, **empty, **parts}
 
 
 def test_cluster_says_which_parts_and_by_what_it_refined():
     found = plain(ordhc.cluster(T, method="mulk3-al", normalize=False))
-    assert found == made(similarity="mulk3", similarity_parameters={"normalize": False}, linkage="average")
+    mulk3 = {"similarity": "mulk3", "similarity_parameters": {"normalize": False}, "linkage": "average"}
+    assert found == made(method="mulk3-al", **mulk3)
+    assert plain(ordhc.cluster(T, similarity="mulk3", normalize=False)) == made(**mulk3)
     assert plain(ordhc.cluster(T, linkage="3-al")) == made(linkage="3-al")
     for method, refine, objective in (
         ("adds3-al", True, "dasgupta"),
@@ -35,10 +37,15 @@ def test_cluster_says_which_parts_and_by_what_it_refined():
         ("adds3-al", "satisfied", "satisfied"),
         ("adds3-al+spr", None, "dasgupta"),
         ("adds3-al+spr", False, None),
+        ("adds3-al", False, None),
     ):
         found = ordhc.cluster(T, method=method, refine=refine).settings
         assert found["refine"] == objective
-        assert dict(found["refine_parameters"]) == ({} if objective is None else REFINING)
+        heights = "sizes" if objective == "satisfied" else "average"
+        expected = {} if objective is None else {**REFINING, "heights": heights}
+        assert dict(found["refine_parameters"]) == expected
+        whole = method if (method.endswith("+spr"), refine) in ((True, None), (False, False)) else None
+        assert found["method"] == whole
     vectors = ordhc.cluster(np.eye(4), method="dot-al").settings
     assert (vectors["similarity"], vectors["linkage"]) == ("dot", "average")
     part = ordhc.cluster(T, method="consistency").settings
@@ -67,7 +74,10 @@ def test_refine_keeps_what_made_the_tree_before():
     tree = ordhc.cluster(T, method="mulk3-al")
     found = plain(ordhc.refine(tree, T, "satisfied", seed=4))
     assert (found["similarity"], found["linkage"]) == ("mulk3", "average")
-    assert (found["refine"], found["refine_parameters"]) == ("satisfied", {**REFINING, "seed": 4})
+    assert (found["refine"], found["refine_parameters"]) == (
+        "satisfied",
+        {**REFINING, "heights": "sizes", "seed": 4},
+    )
     unknown = Dendrogram.from_newick(tree.to_newick())
     assert unknown.settings is None
     assert plain(ordhc.refine(unknown, T)) == made(refine="revenue", refine_parameters=REFINING)
@@ -105,7 +115,9 @@ def test_it_stays_with_the_tree(tmp_path):
 
 def test_trees_are_equal_whatever_made_them():
     tree = ordhc.cluster(T)
-    assert tree == tree.with_settings(None) == ordhc.linkage(ordhc.similarity(T), names=NAMES)
+    assert (
+        tree == tree.with_settings(None) == ordhc.refine(ordhc.linkage(ordhc.similarity(T), names=NAMES), T)
+    )
 
 
 def test_it_cannot_be_changed():
@@ -155,7 +167,10 @@ def test_the_command_line_says_it(tmp_path, capsys):
     command = ["cluster", str(tmp_path / "answers.csv"), "--method", "adds3-al+spr"]
     with pytest.raises(SystemExit):
         main(command)
-    assert "\nmethod   adds3 similarity, average linkage, refined by dasgupta\n" in capsys.readouterr().out
+    assert (
+        "\nmethod   adds3-al+spr: adds3 similarity, average linkage, refined by dasgupta\n"
+        in capsys.readouterr().out
+    )
     with pytest.raises(SystemExit):
         main([*command, "--json"])
     found = json.loads(capsys.readouterr().out)

@@ -12,7 +12,8 @@ __all__ = [
     "bootstrap_adds", "draw_times", "majority_rule", "support", "check_quadruplets", "check_triplets",
     "EmbeddingLoss", "expected_adds3", "InputError", "InternalError", "OrdhcWarning", "panic",
     "planted", "Desk", "Learner", "TreeOracle", "estimate_p", "random_tree", "canonical_order",
-    "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari", "aari_of_trees", "ari",
+    "optimal_leaf_order", "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari",
+    "aari_of_trees", "ari",
     "best_revenue", "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta",
     "dendrogram_purity", "kendall_tau", "merge_distortion", "revenue", "satisfied", "triplet_counts",
     "build", "pairs_beaten", "preference_linkage", "adds", "check_memory", "mulk3", "mulk4", "square",
@@ -259,6 +260,9 @@ def refine_similarity(
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
+def optimal_leaf_order(
+    tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress
+) -> _Ints: ...
 def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
 def refine_satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, how: _How, progress: _Progress

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.asking.events import ANSWER, ASKED, IMPORT, PARALLEL, PASSED, SAMPLERS, UNDO, Event, key_of
+from ordhc.asking.events import ANSWER, ASKED, IMPORT, PARALLEL, PASSED, SAMPLERS, UNDO, USE, Event, key_of
 from ordhc.asking.fill import Filler
 from ordhc.asking.learner import Questions
 from ordhc.asking.log import Key, Met
@@ -198,6 +198,14 @@ class Crowd(Mirror):
 
     def _is_needed(self, number: int) -> bool:
         return bool(self._log.kinds[number - 1] != ASKED) or self._desk.is_asked(number)
+
+    def _taken_back(self, who: str | None) -> Row | None:
+        """Take back the last answer; its leaves."""
+        last = self._log.last_answer(who)
+        if last is None:
+            return None
+        self._append([Event(UNDO, last, (), None, who), Event(USE)])
+        return tuple(self._log.leaves[last - 1].tolist())
 
     def _released(self, numbers: list[int]) -> None:
         """Nobody has these questions any more."""

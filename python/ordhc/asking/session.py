@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordhc import _checks
-from ordhc._progress import Progress, part
+from ordhc import _checks, _html
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.desk import follows_people, new_desk, uses_any_answer
-from ordhc.asking.events import IMPORT, KNOWN, UNDO, USE, Event
+from ordhc.asking.events import IMPORT, KNOWN, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_answers, checked_seconds, checked_who
 from ordhc.asking.knowledge import Knowledge
@@ -64,7 +64,8 @@ class Session(Knowledge):
         False not to wait for the disk: faster; a power cut, not a kill, may take the last questions and
         answers.
     progress
-        Called now and then, while the file is read, with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, while the file is read, with the share that is done,
+        from 0 to 1.
 
     Raises
     ------
@@ -88,6 +89,7 @@ class Session(Knowledge):
     True 1 (car,(cat,dog));
     """
 
+    @shows_progress("reading")
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -98,7 +100,7 @@ class Session(Knowledge):
         fill: Any = None,
         distinct: bool | None = None,
         durable: bool = True,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         **settings: Any,
     ) -> None:
         progress = _checks.callback("progress", progress)
@@ -278,22 +280,16 @@ class Session(Knowledge):
         """
         checked_who(who)
 
-        def work() -> Row | None:
-            last = self._log.last_answer(who)
-            if last is None:
-                return None
-            self._append([Event(UNDO, last, (), None, who), Event(USE)])
-            return tuple(self._log.leaves[last - 1].tolist())
+        return self._writing(lambda: self._taken_back(who))
 
-        return self._writing(work)
-
+    @shows_progress("writing")
     def add_answers(
         self,
         rows: ArrayLike,
         answers: ArrayLike,
         *,
         who: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
         """Import answers that were given elsewhere: they are used where the learner would ask for them.
 
@@ -304,7 +300,8 @@ class Session(Knowledge):
         answers
             (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
         progress
-            Called now and then with the share that is done, from 0 to 1; from 1/2 on answers are on the disk.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+            from 1/2 on answers are on the disk.
 
         Raises
         ------
@@ -397,3 +394,5 @@ class Session(Knowledge):
     def __repr__(self) -> str:
         placed = f"{self.n_placed:,} of {self._n_leaves:,} leaves"
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
+
+    _repr_html_ = _html.asked

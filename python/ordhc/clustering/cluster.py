@@ -1,6 +1,5 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.clustering import routes
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.unanswered import unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.errors import InputError, OrdhcWarning
+from ordhc.errors import InputError, warn
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
@@ -25,6 +24,7 @@ __all__ = ["cluster", "fit"]
 MEMORY = ("auto", "matrix", "vectors")
 
 
+@shows_progress("clustering")
 def cluster(
     data: Triplets | Quadruplets | ArrayLike,
     *,
@@ -37,7 +37,7 @@ def cluster(
     tie_seed: int | None = None,
     memory: str = "auto",
     refine: bool | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
     """From data to a dendrogram.
@@ -49,10 +49,11 @@ def cluster(
         as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
         only numbers the rows).
     method
-        A paper's name: "adds3-al" (the default for triplets), "mulk3-al" = "3k-al", "3-al", "build"
-        for triplets; "adds4-al" (the default for quadruplets), "4k-al", "mulk4-al", "4-al" for
-        quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of quadruplets;
-        "cosine-al", "dot-al" for vectors.
+        A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
+        "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
+        quadruplets; "cosine-al", "dot-al" for vectors. By default what is best on answers that it has not
+        seen: "adds3-al+spr" for triplets and "adds4-al+spr" for quadruplets, whose moves of subtrees are left
+        out above 2,000 leaves ("adds3-al", "adds4-al"). `Dendrogram.settings` says which it was.
     similarity, linkage
         The two parts by name, instead of a method. Linkages of comparisons ("3-al", "4-al", "4-sl",
         "4-cl", "build") take no similarity.
@@ -75,9 +76,9 @@ def cluster(
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
-        "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves.
+        "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves; False is without.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3".
 
@@ -128,7 +129,7 @@ def cluster(
         plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, memory=memory, progress=progress
     )
     if len(unanswered):
-        warnings.warn(unanswered_text(tree, unanswered), OrdhcWarning, stacklevel=2)
+        warn(unanswered_text(tree, unanswered))
     return tree
 
 

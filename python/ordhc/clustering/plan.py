@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc.clustering.refine import REFINING
+from ordhc.clustering.refine import refining
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
 from ordhc.tree.settings import made_by
 
-__all__ = ["Plan"]
+__all__ = ["MOVES_UP_TO", "Plan"]
+
+#: The most leaves whose subtrees are moved unless something else is said: some ten seconds on two cores.
+MOVES_UP_TO = 2_000
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Plan:
     linkage_settings: Mapping[str, Any]
     #: The objective by which subtrees are moved afterwards.
     refine: str | None = None
+    #: The name of the method that they are, if they were taken by it or by default.
+    method: str | None = None
 
     @classmethod
     def of(
@@ -43,6 +48,9 @@ class Plan:
     ) -> "Plan":
         """What `cluster` does with these arguments."""
         defaults: Mapping[str, Any] = {}
+        own = None
+        if method is None and similarity is None and linkage is None:
+            method = _default(data, refine)
         if method is None:
             names = _parts(data, similarity, linkage)
         elif similarity is not None or linkage is not None:
@@ -50,7 +58,7 @@ class Plan:
         else:
             named = registry.get("method", method)
             names, defaults = (named.similarity, named.linkage), named.parameters
-            refine = named.refine if refine is None else refine
+            own, refine = named.refine, named.refine if refine is None else refine
         build = None if names[0] is None else registry.get("similarity", names[0])
         merge = registry.get("linkage", names[1])
         given: list[dict[str, Any]] = []
@@ -58,17 +66,18 @@ class Plan:
             ("similarity_parameters", similarity_parameters),
             ("linkage_parameters", linkage_parameters),
         ]
-        for argument, own in by_part:
-            if own is not None and not isinstance(own, Mapping):
-                raise InputError(f"{argument} is {_checks.quoted(own)}, not a dict")
-            given.append(dict(own or {}))
+        for argument, theirs in by_part:
+            if theirs is not None and not isinstance(theirs, Mapping):
+                raise InputError(f"{argument} is {_checks.quoted(theirs)}, not a dict")
+            given.append(dict(theirs or {}))
         known = [{} if build is None else build.parameters, merge.parameters]
         for name, value in {**defaults, **parameters}.items():
             takers = [at for at in (0, 1) if name in known[at]]
             if not takers:
                 there = ", ".join([*known[0], *known[1]]) or "none"
+                hint = "; flat clusters are what cut(n_clusters) of the tree gives" * (name in _FLAT)
                 raise InputError(
-                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {there}"
+                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {there}{hint}"
                 )
             if len(takers) == 2:
                 raise InputError(
@@ -87,7 +96,8 @@ class Plan:
             raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
         if objective == "dasgupta" and build is None:
             raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
-        return cls(build, merge, settings[0], settings[1], objective)
+        whole = method if method is not None and objective == own else None
+        return cls(build, merge, settings[0], settings[1], objective, whole)
 
     @property
     def accepts(self) -> tuple[str, ...]:
@@ -98,12 +108,13 @@ class Plan:
     def settings(self) -> dict[str, Any]:
         """The parts and their parameters, as `Dendrogram.settings` has them."""
         return made_by(
+            method=self.method,
             similarity=None if self.similarity is None else self.similarity.name,
             similarity_parameters=self.similarity_settings,
             linkage=self.linkage.name,
             linkage_parameters=self.linkage_settings,
             refine=self.refine,
-            refine_parameters=None if self.refine is None else REFINING,
+            refine_parameters=None if self.refine is None else refining(self.refine),
         )
 
     @property
@@ -126,6 +137,18 @@ class Plan:
         return name if distances and fits else None
 
 
+#: What other packages call the number of flat clusters.
+_FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold")
+
+
+def _default(data: Any, refine: bool | str | None) -> str | None:
+    """The method for comparisons if nothing is named: what is best on answers that it has not seen."""
+    if not isinstance(data, Triplets | Quadruplets):
+        return None
+    name = "adds3-al" if isinstance(data, Triplets) else "adds4-al"
+    return f"{name}+spr" if refine is None and data.n_leaves <= MOVES_UP_TO else name
+
+
 def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str | None, str]:
     """The names of the similarity, if any, and of the linkage."""
     if linkage is not None and registry.get("linkage", linkage).from_comparisons is not None:
@@ -140,6 +163,7 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
         else:
             raise InputError(
                 f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "
-                "comparisons, or give a method or similarity for vectors"
+                "comparisons, or give a method or similarity for vectors; (n, n) similarities are for "
+                "ordhc.linkage"
             )
     return similarity, linkage or "average"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -15,24 +15,30 @@ from ordhc.similarities.similarity import similarity
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import made_by
 
-__all__ = ["REFINING", "refine", "refined"]
-
-#: How subtrees are moved unless something else is said.
-REFINING = {"heights": "sizes", "max_moves": None, "restarts": 3, "seed": 0}
+__all__ = ["refine", "refined", "refining"]
 
 
+def refining(
+    objective: str, heights: str | None = None, max_moves: int | None = None, restarts: int = 3, seed: int = 0
+) -> dict[str, Any]:
+    """How subtrees are moved, as `Dendrogram.settings` has it; averages where there are similarities."""
+    chosen = heights or ("sizes" if objective == "satisfied" else "average")
+    return {"heights": chosen, "max_moves": max_moves, "restarts": restarts, "seed": seed}
+
+
+@shows_progress("refining")
 def refine(
     tree: Any,
     data: Triplets | Quadruplets | ArrayLike,
     objective: str | None = None,
     *,
     dissimilarity: bool | None = None,
-    heights: str = "sizes",
+    heights: str | None = None,
     initial_clusters: ArrayLike | None = None,
     max_moves: int | None = None,
     restarts: int = 3,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """Move subtrees of a dendrogram as long as that improves an objective.
 
@@ -53,9 +59,10 @@ def refine(
     dissimilarity
         Whether smaller is closer in `data`, if these are no comparisons; by default as the tree's heights.
     heights
-        "sizes": the number of leaves outside of a merge, as a similarity, or under it, as a
-        dissimilarity. "average": the mean (AddS) similarity of the pairs that a merge joins, or the height
-        of the farther of its parts where that is beyond; not for "satisfied". Both are monotone.
+        "average" (the default, but for "satisfied"): the mean (AddS) similarity of the pairs that a merge
+        joins, as average linkage has it, or the height of the farther of its parts where that is beyond.
+        "sizes": the number of leaves outside of a merge, as a similarity, or under it, as a dissimilarity.
+        Both are monotone.
     initial_clusters
         (n,) labels: leaves of the same label, which the tree has to hold together, stay as they are.
     max_moves
@@ -68,7 +75,7 @@ def refine(
     seed
         Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -114,6 +121,11 @@ def refine(
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
     if dissimilarity is None:
         dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
+        if not comparisons and not dissimilarity:
+            instead = (
+                "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
+            )
+            _checks.warn_of_distances(reference, instead)
     better = refined(
         found,
         reference,
@@ -126,9 +138,10 @@ def refine(
         seed=seed,
         progress=progress,
     )
-    given = {"heights": heights, "max_moves": max_moves, "restarts": restarts, "seed": seed}
+    given = refining(objective, heights, max_moves, restarts, seed)
     before = {} if found.settings is None else found.settings
-    return better.with_settings({**made_by(), **before, "refine": objective, "refine_parameters": given})
+    after = {"method": None, "refine": objective, "refine_parameters": given}
+    return better.with_settings({**made_by(), **before, **after})
 
 
 def refined(
@@ -137,7 +150,7 @@ def refined(
     objective: str,
     *,
     dissimilarity: bool = False,
-    heights: str = "sizes",
+    heights: str | None = None,
     initial: NDArray[np.int64] | None = None,
     max_moves: int | None = None,
     restarts: int = 3,
@@ -146,11 +159,13 @@ def refined(
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
     dissimilarity = _checks.flag("dissimilarity", dissimilarity)
-    heights = _checks.choice("heights", heights, ("sizes", "average"))
+    if heights is not None:
+        _checks.choice("heights", heights, ("sizes", "average"))
+    how_high = refining(objective, heights)["heights"]
     limit = None if max_moves is None else _checks.whole("max_moves", max_moves, at_least=0)
     how = (limit, _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed), initial)
     if objective == "satisfied":
-        if heights == "average":
+        if how_high == "average":
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
         if not isinstance(data, Triplets):
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
@@ -169,8 +184,9 @@ def refined(
             S: NDArray[Any] = similarity(data, name, layout="square")
         else:
             S = data
-        average = heights == "average"
-        better, *_ = _ordhc.refine_similarity(start._tree, S, dissimilarity, average, how, progress)
+        better, *_ = _ordhc.refine_similarity(
+            start._tree, S, dissimilarity, how_high == "average", how, progress
+        )
         if order is not None:
             return Dendrogram._of(better, None).relabel(order).with_names(tree.names)
     return Dendrogram._of(better, tree.names)

@@ -18,6 +18,7 @@ _MANY = 100
 
 def made_by(
     *,
+    method: str | None = None,
     similarity: str | None = None,
     similarity_parameters: Mapping[str, Any] | None = None,
     linkage: str | None = None,
@@ -27,6 +28,7 @@ def made_by(
 ) -> dict[str, Any]:
     """Settings with all of their keys; None is a part that isn't there, or that nobody knows."""
     return {
+        "method": method,
         "similarity": similarity,
         "similarity_parameters": similarity_parameters or {},
         "linkage": linkage,
@@ -68,7 +70,7 @@ def as_json(settings: Any) -> Any:
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
-    """The similarity, the linkage and the objective, as far as they are known."""
+    """The method and its parts: similarity, linkage and objective, as far as they are known."""
     words = [
         f"{before}{settings[part]}{after}"
         for part, before, after in (
@@ -78,4 +80,5 @@ def in_words(settings: Mapping[str, Any]) -> str:
         )
         if settings.get(part)
     ]
-    return ", ".join(words)
+    parts = ", ".join(words)
+    return f"{settings['method']}: {parts}" if settings.get("method") else parts
