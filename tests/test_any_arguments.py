@@ -128,6 +128,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
+_PLAIN = "answers ask close comparisons people refresh table tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -199,18 +200,10 @@ CALLS = {
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
     "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
-    "Session.answers": (_in_session("answers"), {}),
-    "Session.ask": (_in_session("ask"), {}),
-    "Session.close": (_in_session("close"), {}),
-    "Session.comparisons": (_in_session("comparisons"), {}),
+    **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
-    "Session.people": (_in_session("people"), {}),
-    "Session.refresh": (_in_session("refresh"), {}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
-    "Session.table": (_in_session("table"), {}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
-    "Session.tree": (_in_session("tree"), {}),
-    "Session.undo": (_in_session("undo"), {}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
     "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
     "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
