@@ -128,6 +128,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
+_PLAIN = "answers ask close comparisons people refresh table tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -209,15 +210,11 @@ CALLS = {
     "Learner.tree": (_of_learner("tree"), {}),
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
-    "Session.answers": (_in_session("answers"), {}),
-    "Session.ask": (_in_session("ask"), {}),
-    "Session.close": (_in_session("close"), {}),
-    "Session.comparisons": (_in_session("comparisons"), {}),
-    "Session.refresh": (_in_session("refresh"), {}),
+    "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
+    **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
-    "Session.tree": (_in_session("tree"), {}),
-    "Session.undo": (_in_session("undo"), {}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
     "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
     "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
