@@ -128,6 +128,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
+_PLAIN = "answers ask close comparisons people refresh table tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -188,6 +189,7 @@ CALLS = {
     "Dendrogram.to_networkx": (TREE.to_networkx, {}),
     "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
     "Dendrogram.to_dict": (TREE.to_dict, {}),
+    "Dendrogram.to_html": (TREE.to_html, {"n_clusters": 2, "support_threshold": 0.5, "texts": {"0": "a"}}),
     "Dendrogram.to_newick": (TREE.to_newick, {}),
     "Dendrogram.to_linkage_matrix": (TREE.to_linkage_matrix, {}),
     "Dendrogram.with_branch_lengths": (TREE.with_branch_lengths, {"branch_lengths": None}),
@@ -208,15 +210,11 @@ CALLS = {
     "Learner.tree": (_of_learner("tree"), {}),
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
-    "Session.answers": (_in_session("answers"), {}),
-    "Session.ask": (_in_session("ask"), {}),
-    "Session.close": (_in_session("close"), {}),
-    "Session.comparisons": (_in_session("comparisons"), {}),
-    "Session.refresh": (_in_session("refresh"), {}),
+    "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
+    **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
-    "Session.tree": (_in_session("tree"), {}),
-    "Session.undo": (_in_session("undo"), {}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
     "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
     "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
@@ -282,6 +280,25 @@ def _recorded(oracle, rows, n_leaves=None, names=None):
 ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
+OTHERS = {
+    "Bootstrap",
+    "Candidate",
+    "InputError",
+    "InternalError",
+    "MissingExtraError",
+    "OrdhcWarning",
+    "PluginError",
+}
+OTHERS |= {
+    "Questions",
+    "Selection",
+    "metrics",
+    "oracles",
+    "metrics.KendallTau",
+    "metrics.Satisfied",
+    "Dendrogram.plot",
+}
+OTHERS |= {"__version__", "plots", "Dendrogram.savefig"}
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
 OTHERS |= {"Bootstrap", "Candidate", "Questions", "Selection", "datasets", "metrics", "oracles"}
 OTHERS |= {"Dendrogram.plot", "metrics.KendallTau", "metrics.Satisfied"}

@@ -12,7 +12,7 @@ dendrogram and says how good the tree is.
 from typing import TYPE_CHECKING, Any
 
 import ordhc._start as _start  # noqa: F401
-from ordhc import datasets, metrics, oracles
+from ordhc import datasets, metrics, oracles, plots
 from ordhc._version import __version__
 from ordhc.agglomerate.linkage import linkage
 from ordhc.asking.answers import estimate_p
@@ -77,6 +77,7 @@ __all__ = [
     "metrics",
     "oracles",
     "pca",
+    "plots",
     "read_answers",
     "read_quadruplets",
     "read_tree",
