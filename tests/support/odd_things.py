@@ -87,10 +87,23 @@ def _arrays():
     )
 
 
+class Made:
+    """Gives its value; shown by its place, for not every value can be printed."""
+
+    def __init__(self, place, value):
+        self._place, self._value = place, value
+
+    def __call__(self):
+        return self._value
+
+    def __repr__(self):
+        return f"THINGS[{self._place}]"
+
+
 # Made anew each time: generators are used up.
 THINGS = [
-    lambda value=value: value
-    for value in [
+    Made(place, value)
+    for place, value in enumerate([
         None, True, False, np.True_, 0, 1, 2, 3, 4, -1, 2**31, 2**63, 2**64, 2**70, -(2**70), 10**5000,
         1.0, 0.5, 2.5,
         1e300, -0.0, np.nan, np.inf, -np.inf, 1j, np.int8(-3), np.uint64(2**64 - 1), np.float16(2),
@@ -115,7 +128,7 @@ THINGS = [
         scipy.sparse.csr_array((4, 4)), scipy.sparse.csr_array(np.array(S) * 1.5),
         scipy.sparse.csc_array((3, 9)),
         scipy.sparse.csr_array(np.array([[np.nan, 1], [1, 0]])), np.dtype("f8"), np.float32, ordhc, warnings,
-    ]
+    ])
 ] + [lambda: (x for x in "abc"), lambda: iter([[0, 1, 2]]), lambda: map(int, "12x"), lambda: zip("ab",
         "cd", strict=True)]  # fmt: skip
 

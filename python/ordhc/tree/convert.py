@@ -199,7 +199,16 @@ def _names_of(index: Any) -> list[str] | None:
     names = list(index)
     if names == list(range(len(names))):
         return None
-    return [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
+    return [" ".join(map(_name_of, name)) if isinstance(name, tuple) else _name_of(name) for name in names]
+
+
+def _name_of(label: Any) -> str:
+    try:
+        return str(label)
+    except Exception as error:
+        raise InputError(
+            f"the data frame has the label {_checks.quoted(label)}, which has no text: {error}"
+        ) from error
 
 
 def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendrogram:
