@@ -1,7 +1,7 @@
 """What commands are made with, those of plugins too: `ordhc.specs.CommandSpec` brings one.
 
-Commands and groups whose help is written in sections, `key=value` options, progress, and the one JSON document
-of `--json`. Import it in what makes the command, as it imports the command line.
+Commands and groups whose help is written in sections, `key=value` options, progress, and the one JSON
+document of `--json`. Import it in what makes the command, as it imports the command line.
 """
 
 from ordhc.cli.help import Command, Group, Name, section

@@ -291,9 +291,9 @@ class CommandSpec(Spec):
     Parameters
     ----------
     make
-        `make()` gives a command of click, a group too; `ordhc.commands` has what ordhc's own are made with. It
-        is called when the command is run or its help is asked for, and imports what that takes; `ordhc --help`
-        shows name and summary only.
+        `make()` gives a command of click, a group too; `ordhc.commands` has what ordhc's own are made with.
+        It is called when the command is run or its help is asked for, and imports what that takes;
+        `ordhc --help` shows name and summary only.
     """
 
     kind: ClassVar[str] = "command"
