@@ -19,8 +19,13 @@ use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn support(tree: &Dendrogram, others: &[Dendrogram]) -> Result<Vec<f64>> {
+    support_by_nodes(tree, others, &[])
+}
+
+/// As [`support`]; merges that are joined with the one above are no clusters, where `joined` says which these are.
+pub(crate) fn support_by_nodes(tree: &Dendrogram, others: &[Dendrogram], joined: &[Vec<bool>]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    let counts = counts(others);
+    let counts = counts(others, joined);
     let share = |code: &u128| counts.get(code).map_or(0.0, |found| f64::from(found.times) / others.len() as f64);
     Ok(codes(tree).iter().map(share).collect())
 }
@@ -51,10 +56,15 @@ pub struct Consensus {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn majority_rule(trees: &[Dendrogram]) -> Result<Consensus> {
+    majority_of_nodes(trees, &[])
+}
+
+/// As [`majority_rule`]; merges that are joined with the one above are no clusters, where `joined` says which these are.
+pub(crate) fn majority_of_nodes(trees: &[Dendrogram], joined: &[Vec<bool>]) -> Result<Consensus> {
     let n = trees.first().map_or(0, Dendrogram::n_leaves);
     check(n, trees)?;
     let mut common: Vec<Found> =
-        counts(trees).into_values().filter(|found| 2 * found.times as usize > trees.len()).collect();
+        counts(trees, joined).into_values().filter(|found| 2 * found.times as usize > trees.len()).collect();
     let size = |found: &Found| trees[found.tree as usize].sizes()[found.merge as usize];
     common.sort_unstable_by_key(|found| (size(found), found.tree, found.merge));
     let mut top: Vec<Child> = (0..n as u32).map(Child::Leaf).collect();
@@ -81,10 +91,13 @@ struct Found {
     merge: u32,
 }
 
-fn counts(trees: &[Dendrogram]) -> HashMap<u128, Found> {
+fn counts(trees: &[Dendrogram], joined: &[Vec<bool>]) -> HashMap<u128, Found> {
     let mut counts: HashMap<u128, Found> = HashMap::new();
     for (tree, of) in trees.iter().enumerate() {
         for (merge, code) in codes(of).into_iter().enumerate() {
+            if joined.get(tree).is_some_and(|joined| joined[merge]) {
+                continue;
+            }
             let first = Found { times: 0, tree: tree as u32, merge: merge as u32 };
             counts.entry(code).or_insert(first).times += 1;
         }

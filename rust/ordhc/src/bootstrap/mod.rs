@@ -6,4 +6,5 @@ mod draw;
 
 pub use adds::{Resample, adds};
 pub use clusters::{Consensus, majority_rule, support};
+pub(crate) use clusters::{majority_of_nodes, support_by_nodes};
 pub use draw::Draws;
