@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint api fmt fuzz interrupts bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint api man fmt fuzz interrupts bench reproduce clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -54,6 +54,7 @@ lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; 
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/house.py
+	$(BIN)/python .ci/man_page.py
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ordhc._ordhc
 
@@ -97,6 +98,9 @@ bench: $(STAMPS)/tests ## Measure beside the alternatives (half an hour)
 
 reproduce: $(STAMPS)/tests ## A smoke run of the papers' tables and figures (a minute)
 	cd benches && $(abspath $(BIN))/python -m reproduce --quick --output $(abspath $(VENV))/reproduction
+
+man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
+	$(BIN)/python .ci/man_page.py --write
 
 clean: ## Remove what was built
 	rm -rf target demo build dist $(VENV)

@@ -157,7 +157,7 @@ def compare(largest):
                 peer: lambda y=y, name=name, peer=peers[peer]: peer(y, name),
             }
             seconds = alternating(works, 5)
-            ours = ordhc.linkage(y, name, dissimilarity=True).to_scipy()
+            ours = ordhc.linkage(y, name, dissimilarity=True).to_linkage_matrix()
             assert np.allclose(ours[:, 2], fastcluster.linkage(y, name)[:, 2])
             work = y.copy()
             start = time.perf_counter()

@@ -72,7 +72,7 @@ def alone(name, work, repeats, bar):
 
 def size_table(tree):
     """|H(i, j)| of all pairs."""
-    Z = tree.to_scipy()
+    Z = tree.to_linkage_matrix()
     Z[:, 2] = tree.sizes
     return squareform(cophenet(Z).astype(np.int32))
 
@@ -124,7 +124,7 @@ def dasgupta():
 
 def scipy_tau(trees, n_sample):
     """SciPy's tau-b of a sample of leaves, from matrices of merge heights."""
-    squares = [squareform(cophenet(tree.to_scipy())) for tree in trees]
+    squares = [squareform(cophenet(tree.to_linkage_matrix())) for tree in trees]
     for square in squares:
         np.fill_diagonal(square, -1)
     sample = np.random.default_rng(0).choice(trees[0].n_leaves, n_sample, replace=False)
@@ -163,7 +163,7 @@ def distortion():
     small = two_trees(5000)
 
     def with_scipy():
-        x, y = (cophenet(tree.to_scipy()) for tree in small)
+        x, y = (cophenet(tree.to_linkage_matrix()) for tree in small)
         return np.abs(x - y).max()
 
     assert with_scipy() == metrics.merge_distortion(*small)

@@ -138,7 +138,7 @@ ACTS = {
     "confidence": lambda x: ordhc.bootstrap(T, n_resamples=2, confidence=x),
     "merges": lambda x: ordhc.Dendrogram(x, [1.0, 2.0]),
     "heights": lambda x: ordhc.Dendrogram([(0, 1), (2, 3)], x),
-    "Z": ordhc.Dendrogram.from_scipy,
+    "Z": ordhc.Dendrogram.from_linkage_matrix,
     "relabel": TREE.relabel,
     "cut": TREE.cut,
     "cut height": lambda x: TREE.cut(height=x),
@@ -220,7 +220,9 @@ def test_nothing_is_lost_silently(make, part):
 
 def test_large_ids_can_be_meant():
     assert Triplets([(0, 1, 10**6)], n_leaves=10**6 + 1).n_leaves == 10**6 + 1
-    assert Triplets([(0, 1, 9_999)]).n_leaves == 10_000
+    with pytest.warns(ordhc.OrdhcWarning, match="leaf 9999 is far above all others, which end at 1"):
+        assert Triplets([(0, 1, 9_999)]).n_leaves == 10_000
+    assert Triplets([(0, 1, 9_998), (1, 2, 6000)]).n_leaves == 9_999
     rows = np.random.default_rng(0).integers(0, 20_000, (3000, 3))
     rows = rows[(np.diff(np.sort(rows, axis=1), axis=1) > 0).all(axis=1)]
     assert Triplets(rows).n_leaves == rows.max() + 1

@@ -14,7 +14,18 @@ import ordhc
 from ordhc.cli import group
 from support.processes import command_line, run
 
-COMMANDS = ["cluster", "compare", "score", "learn", "session", "convert", "simulate", "plugins", "demo"]
+COMMANDS = [
+    "cluster",
+    "compare",
+    "score",
+    "learn",
+    "session",
+    "convert",
+    "simulate",
+    "plugins",
+    "demo",
+    "completion",
+]
 
 
 @pytest.fixture

@@ -8,16 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ordhc
-from ordhc.cli import group, main
+from ordhc.cli import group
 from ordhc.cli.output import emit_json
-from support.processes import command_line
+from support.processes import command_line, run
 
 TEXT = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
 
@@ -27,19 +26,6 @@ def answers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text(TEXT)
     return tmp_path
-
-
-def run(capsys, *arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        show = warnings.showwarning
-        try:
-            with pytest.raises(SystemExit) as stop:
-                main(list(arguments))
-        finally:
-            warnings.showwarning = show
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
 
 
 @pytest.mark.parametrize(
@@ -166,22 +152,6 @@ def test_plugins_that_print_leave_the_output_alone(answers):
     assert "hello from a plugin" in done.stderr
     done = command_line("cluster", "a.csv", "-o", "-", env={**os.environ, "PYTHONPATH": str(answers)})
     assert done.stdout.startswith("(")
-
-
-def test_errors_of_ordhc_itself_are_code_3(answers, capsys, monkeypatch):
-    def broken(*_, **__):
-        raise TypeError("a\nbug")
-
-    monkeypatch.setattr("ordhc.clustering.plan.Plan.of", broken)
-    code, out, err = run(capsys, "cluster", "a.csv")
-    assert (code, out, err.count("\n")) == (3, "", 1)
-    assert err.startswith("ordhc: TypeError: a bug (this is a bug; please report it")
-    monkeypatch.setenv("ORDHC_DEBUG", "1")
-    with pytest.raises(TypeError, match="bug"):
-        main(["cluster", "a.csv"])
-    code, out, _ = run(capsys, "--help")
-    assert "ORDHC_DEBUG=1" in out
-    assert "Exit codes" in " ".join(out.split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file descriptors and signals")

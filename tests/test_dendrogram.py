@@ -40,11 +40,11 @@ def test_everything_comes_back(tree):
 @settings(deadline=None)
 @given(trees())
 def test_scipy_takes_the_export(tree):
-    Z = tree.to_scipy()
+    Z = tree.to_linkage_matrix()
     if tree.n_leaves > 1:
         assert hierarchy.is_valid_linkage(Z, throw=True)
         assert hierarchy.leaves_list(Z).tolist() == tree.leaf_order().tolist()
-        back = Dendrogram.from_scipy(Z)
+        back = Dendrogram.from_linkage_matrix(Z)
         np.testing.assert_array_equal(back.merges, tree.merges)
         cut = tree.heights[len(tree.heights) // 2]
         at = cut if tree.kind == "dissimilarity" else tree.heights.max() - cut
@@ -100,8 +100,8 @@ def test_bad_input_is_explained():
         (lambda: Dendrogram([(0, 1)], [1], kind="distance"), "'distance'"),
         (lambda: Dendrogram([(0, 1)], [1], names=["a"]), "1 names for 2 leaves"),
         (lambda: Dendrogram([(0, 1)], [1], names=["a", "a"]), "'a' occurs twice"),
-        (lambda: Dendrogram.from_scipy([[0, 1, 1, 3]]), "makes 2 leaves"),
-        (lambda: Dendrogram.from_scipy([[0, 1, 1]]), "(n - 1, 4)"),
+        (lambda: Dendrogram.from_linkage_matrix([[0, 1, 1, 3]]), "makes 2 leaves"),
+        (lambda: Dendrogram.from_linkage_matrix([[0, 1, 1]]), "(n - 1, 4)"),
         (lambda: Dendrogram.from_newick("((a,b),c"), "ends inside the tree"),
         (lambda: Dendrogram.from_newick("(a,b);", names=["a", "c"]), "'b' is not among"),
         (lambda: Dendrogram.from_dict({"merges": []}), "the keys merges, heights and kind"),

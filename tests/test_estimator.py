@@ -32,7 +32,7 @@ def test_attributes_are_those_of_the_tree():
     assert model.dendrogram_ == tree
     assert (model.n_leaves_, model.n_features_in_) == (16, 3)
     assert model.children_.tolist() == tree.merges.tolist()
-    assert model.distances_.tolist() == tree.to_scipy()[:, 2].tolist()
+    assert model.distances_.tolist() == tree.to_linkage_matrix()[:, 2].tolist()
     assert (np.diff(model.distances_) >= 0).all()
     assert model.labels_.tolist() == tree.cut(n_clusters=4).tolist()
     assert model.fit_predict(t).tolist() == model.labels_.tolist()

@@ -58,6 +58,7 @@ def test_what_is_written_is_read(tmp_path_factory, name, data):
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet"])
 @settings(deadline=None, max_examples=40)
 @given(names=st.lists(TEXT, min_size=3, max_size=3, unique=True))
+@pytest.mark.filterwarnings("ignore:.*differ only in:ordhc.OrdhcWarning")
 def test_names_are_found_without_a_list(tmp_path_factory, name, names):
     path = tmp_path_factory.mktemp("files") / name
     ordhc.write_comparisons(Triplets([(2, 0, 1), (1, 2, 0)], names=names), path)

@@ -148,7 +148,7 @@ REFUSED = {
     "c is array(['a'], dtype='<U1'), not one of a, b": lambda: _checks.choice(
         "c", np.array(["a"]), ["a", "b"]
     ),
-    "c = 3 cannot be called": lambda: _checks.callback("c", 3),
+    "c = 3 is neither True, False nor what can be called": lambda: _checks.callback("c", 3),
     "path = b'a' is no path of a file": lambda: _checks.path(b"a"),
     "path = '' is no path of a file": lambda: _checks.path(""),
     "path = 'a\\x00b' is no path of a file": lambda: _checks.path("a\0b"),

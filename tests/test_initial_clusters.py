@@ -49,13 +49,13 @@ def test_mulk3_al_starts_from_initial_clusters(case):
 @given(with_labels(matrices()))
 def test_linkages_start_from_initial_clusters(name, case):
     S, labels = case
-    tree = ordhc.linkage(S, name, initial_clusters=labels)
+    tree = ordhc.linkage(S, name, dissimilarity=False, initial_clusters=labels)
     assert_initial(tree, labels)
     rule = getattr(twins, name)(S.tolist())
     expected = [(a | b, float(value)) for a, b, value in twins.agglomerate(len(S), rule, labels)]
     assert_merges(tree, expected)
-    apart = ordhc.linkage(S, name, initial_clusters=list(range(len(S))))
-    np.testing.assert_array_equal(apart.merges, ordhc.linkage(S, name).merges)
+    apart = ordhc.linkage(S, name, dissimilarity=False, initial_clusters=list(range(len(S))))
+    np.testing.assert_array_equal(apart.merges, ordhc.linkage(S, name, dissimilarity=False).merges)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def test_npy_holds_rows_only(tmp_path):
 
 @settings(deadline=None)
 @given(st.lists(st.permutations(range(4)).map(lambda p: tuple(p[:3])), min_size=1), st.sampled_from(",\t; "))
+@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.OrdhcWarning")
 def test_text_of_any_delimiter(rows, delimiter):
     text = "".join(delimiter.join(map(str, row)) + "\n" for row in rows)
     assert list(read(text)) == rows

@@ -36,7 +36,7 @@ def test_equals_scipy_from_points(name, n):
     y = pdist(np.random.default_rng(n).normal(size=(n, 4)))
     ours = ordhc.linkage(y, name, dissimilarity=True)
     theirs = scipy.cluster.hierarchy.linkage(y, name)
-    np.testing.assert_allclose(ours.to_scipy(), theirs, rtol=1e-9)
+    np.testing.assert_allclose(ours.to_linkage_matrix(), theirs, rtol=1e-9)
     square = ordhc.linkage(squareform(y), name, dissimilarity=True)
     assert square == ours
 
@@ -45,7 +45,7 @@ def test_equals_scipy_from_points(name, n):
 def test_equals_scipy_from_any_matrix_at_the_condensed_size(name):
     n = 1700
     y = np.random.default_rng(5).random(n * (n - 1) // 2)
-    ours = ordhc.linkage(y, name, dissimilarity=True).to_scipy()
+    ours = ordhc.linkage(y, name, dissimilarity=True).to_linkage_matrix()
     theirs = scipy.cluster.hierarchy.linkage(y, name)
     np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
     np.testing.assert_array_equal(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]])
@@ -72,8 +72,8 @@ def test_similarities_mirror_dissimilarities(name):
 def test_renumbering_leaves_renumbers_the_tree(n, seed, name):
     S = squareform(distinct(seed, n)) if n > 1 else np.zeros((1, 1))
     order = np.random.default_rng(seed + 1).permutation(n)
-    before = clusters(ordhc.linkage(S, name))
-    after = clusters(ordhc.linkage(S[np.ix_(order, order)], name))
+    before = clusters(ordhc.linkage(S, name, dissimilarity=False))
+    after = clusters(ordhc.linkage(S[np.ix_(order, order)], name, dissimilarity=False))
     renamed = {frozenset(int(order[leaf]) for leaf in cluster): height for cluster, height in after.items()}
     assert set(renamed) == set(before)
     for cluster, height in before.items():
@@ -187,8 +187,8 @@ digest = hashlib.sha256()
 m = n * (n - 1) // 2
 for values in (np.random.default_rng(1).random(m), np.random.default_rng(2).integers(0, 99, m) * 0.1):
     for name in ("average", "complete", "ward", "single"):
-        digest.update(ordhc.linkage(values, name, dissimilarity=True).to_scipy().tobytes())
-    digest.update(ordhc.linkage(values, overwrite=True).to_scipy().tobytes())
+        digest.update(ordhc.linkage(values, name, dissimilarity=True).to_linkage_matrix().tobytes())
+    digest.update(ordhc.linkage(values, overwrite=True).to_linkage_matrix().tobytes())
 print(digest.hexdigest())
 """
 
@@ -203,7 +203,7 @@ def test_trees_do_not_depend_on_the_number_of_threads():
 def test_inversions_of_centroids_are_kept():
     y = [1.0, 1.01, 1.01]  # an almost equilateral triangle
     tree = ordhc.linkage(y, "centroid", dissimilarity=True)
-    np.testing.assert_allclose(tree.to_scipy(), scipy.cluster.hierarchy.linkage(y, "centroid"))
+    np.testing.assert_allclose(tree.to_linkage_matrix(), scipy.cluster.hierarchy.linkage(y, "centroid"))
     assert tree.heights[1] < tree.heights[0]
     assert not tree.is_monotone
 

@@ -104,6 +104,9 @@ def assert_all_engines_are_the_twin(S, name, dissimilarity, labels=None):
             assert close(height, exact, largest, name, dissimilarity), (how, height, float(exact))
 
 
+# Numbers of any sign are given as dissimilarities.
+pytestmark = pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.OrdhcWarning")
+
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -178,5 +178,5 @@ def test_a_node_of_many_children_stands_between_its_outermost():
     d = ordhc.Dendrogram.from_newick("((a:1,b:1,c:1,d:1):1,e:2);")
     (lines,) = plot_dendrogram(d, orientation="right").collections
     top = np.array(lines.get_segments())[-1]
-    # `e` stands first, then the four.
-    assert top[1:3, 1].tolist() == [0.0, 2.5]
+    # The four stand first, as in the text, then `e`.
+    assert top[1:3, 1].tolist() == [4.0, 1.5]

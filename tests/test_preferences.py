@@ -40,7 +40,7 @@ def test_4_sl_and_4_cl_are_single_and_complete_linkage(method, name, n, seed):
     rule = twins.four_sl if method == "4-sl" else twins.four_cl
     assert found == [a | b for a, b, _ in twins.agglomerate(n, rule(q.rows, q.weights))]
     Z = scipy.cluster.hierarchy.linkage(len(y) + 1.0 - y, name)
-    assert found == clusters_of(ordhc.Dendrogram.from_scipy(Z))
+    assert found == clusters_of(ordhc.Dendrogram.from_linkage_matrix(Z))
 
 
 @pytest.mark.parametrize("method", ["4-sl", "4-cl"])

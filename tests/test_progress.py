@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc import Dendrogram
+from ordhc.asking.salvage import salvage
 from ordhc.io import read_answers
 
 T, LABELS = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=8, seed=1)
@@ -49,6 +50,11 @@ def opened_session(progress):
     ordhc.Session("s.ordhc", progress=progress).close()
 
 
+def salvaged(progress):
+    answers_in_a_session(None)
+    salvage("s.ordhc", "saved.ordhc", progress=progress)
+
+
 CALLS = {
     "cluster": lambda p: ordhc.cluster(T, progress=p),
     "cluster 3-al": lambda p: ordhc.cluster(T, method="3-al", progress=p),
@@ -86,7 +92,7 @@ CALLS = {
     ),
     "to_newick": lambda p: TREE.to_newick(progress=p),
     "from_newick": lambda p: Dendrogram.from_newick(TREE.to_newick(), progress=p),
-    "as_dendrogram": lambda p: ordhc.as_dendrogram(TREE.to_scipy(), progress=p),
+    "as_dendrogram": lambda p: ordhc.as_dendrogram(TREE.to_linkage_matrix(), progress=p),
     "as_dendrogram of text": lambda p: ordhc.as_dendrogram(TREE.to_newick(), progress=p),
     "read_triplets csv": lambda p: ordhc.read_triplets("t.csv", progress=p),
     "read_triplets npz": lambda p: ordhc.read_triplets("t.npz", progress=p),
@@ -104,6 +110,7 @@ CALLS = {
     "write_tree json": lambda p: ordhc.write_tree(TREE, "new.json", progress=p),
     "Session": opened_session,
     "Session.add_answers": answers_in_a_session,
+    "salvage": salvaged,
 }
 
 

@@ -84,7 +84,7 @@ digest = hashlib.sha256()
 for data in (t, weighted, wide):
     digest.update(ordhc.similarity(data).tobytes())
 tree = ordhc.cluster(wide)
-digest.update(tree.to_scipy().tobytes())
+digest.update(tree.to_linkage_matrix().tobytes())
 digest.update(repr(ordhc.score(tree, wide)).encode())
 print(digest.hexdigest())
 """

@@ -57,6 +57,7 @@ def test_absent_pairs_are_zero(data, kind, name, more):
 def test_what_is_all_known_is_as_the_full_matrix(data, name, dissimilarity):
     n, values = data
     full = np.full((n, n), 4.0)
+    np.fill_diagonal(full, -4)
     for (i, j), value in values.items():
         full[i, j] = full[j, i] = value
     found = ordhc.linkage(sp.coo_array(full), name, missing="ignore", dissimilarity=dissimilarity)
@@ -215,6 +216,7 @@ def test_a_million_pairs_of_leaves_need_no_matrix():
 @given(
     st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.sampled_from([None, 1, 2])
 )
+@pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.OrdhcWarning")
 def test_single_linkage_of_a_function(n, seed, tied, dissimilarity, tie_seed):
     rng = np.random.default_rng(seed)
     S = rng.integers(-2, 3, (n, n)).astype(float) if tied else rng.normal(size=(n, n))

@@ -54,7 +54,7 @@ def all_levels(tree):
 
 
 def forms_with_heights(tree):
-    Z = tree.to_scipy()
+    Z = tree.to_linkage_matrix()
     return [tree, Z, Z.tolist(), tree.to_newick(heights=True), Fitted(tree.merges, tree.heights)]
 
 
@@ -246,7 +246,7 @@ def test_labels_and_merges_are_told_apart():
     assert ordhc.as_dendrogram(np.zeros((0, 4))).n_leaves == 1
     for n in (1, 2, 3, 6):
         tree = naive.random_tree(n, n)
-        for form in (tree.to_scipy(), tree.merges):
+        for form in (tree.to_linkage_matrix(), tree.merges):
             found = ordhc.as_dendrogram(form, n_leaves=n)
             np.testing.assert_array_equal(found.merges, tree.merges)
 

@@ -59,7 +59,7 @@ def test_dot_products_are_the_papers_algorithm(memory, n, p, seed):
     np.testing.assert_allclose([found[c] for c in heights], list(heights.values()), rtol=1e-12)
     np.testing.assert_allclose(tree.leaf_heights, own, rtol=1e-12)
     assert tree.kind == "similarity"
-    Z = tree.to_scipy()
+    Z = tree.to_linkage_matrix()
     assert sch.is_valid_linkage(Z)
     assert sch.is_monotonic(Z)
 

@@ -3,7 +3,6 @@
 import csv
 import os
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +141,10 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 
 def cars() -> ordhc.Triplets:
-    """The 14,194 triplets over 60 cars that this repository has."""
-    return ordhc.read_triplets(Path(__file__).parents[2] / "tests" / "data" / "car_triplets.csv")
+    """The 14,194 triplets over 60 cars that ordhc brings."""
+    return ordhc.datasets.load_car().triplets
 
 
 def food() -> ordhc.Triplets:
     """The 190,376 triplets over 100 dishes that ordhc brings."""
-    return ordhc.read_triplets(files("ordhc") / "data" / "food_triplets.csv.gz")
+    return ordhc.datasets.load_food().triplets

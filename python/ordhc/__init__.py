@@ -12,7 +12,7 @@ dendrogram and says how good the tree is.
 from typing import TYPE_CHECKING, Any
 
 import ordhc._start as _start  # noqa: F401
-from ordhc import metrics, oracles
+from ordhc import datasets, metrics, oracles
 from ordhc._version import __version__
 from ordhc.agglomerate.linkage import linkage
 from ordhc.asking.answers import estimate_p
@@ -26,11 +26,12 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
 from ordhc.evaluate.select import Candidate, Selection, select
-from ordhc.io import read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
+from ordhc.io import read_answers, read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
 from ordhc.metrics.score import score
 from ordhc.plugins.registry import list_plugins
 from ordhc.similarities.pca import pca
 from ordhc.similarities.similarity import similarity
+from ordhc.tree.consensus import consensus
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -59,6 +60,8 @@ __all__ = [
     "as_dendrogram",
     "bootstrap",
     "cluster",
+    "datasets",
+    "consensus",
     "estimate_p",
     "learn",
     "learn_async",
@@ -68,6 +71,7 @@ __all__ = [
     "oracles",
     "pca",
     "posterior",
+    "read_answers",
     "read_quadruplets",
     "read_tree",
     "read_triplets",
@@ -80,6 +84,9 @@ __all__ = [
     "write_tree",
 ]
 
+#: Public modules that are imported when they are used, besides `metrics` and `oracles`.
+_MODULES = ("errors", "hooks", "io", "progress", "specs", "testing")
+
 
 def __getattr__(name: str) -> Any:
     if name == "OrdinalClustering":
@@ -90,6 +97,10 @@ def __getattr__(name: str) -> Any:
         from ordhc.asking.session import Session
 
         return Session
+    if name in _MODULES:
+        from importlib import import_module
+
+        return import_module(f"ordhc.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -97,4 +108,4 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     # `help(ordhc)` looks up all that is listed: the estimator only where scikit-learn is installed.
-    return sorted([*globals(), "Session", *(["OrdinalClustering"] if find_spec("sklearn") else [])])
+    return sorted([*__all__, *_MODULES, *(["OrdinalClustering"] if find_spec("sklearn") else [])])

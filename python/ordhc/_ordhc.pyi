@@ -12,7 +12,8 @@ __all__ = [
     "bootstrap_adds", "draw_times", "majority_rule", "support", "check_quadruplets", "check_triplets",
     "EmbeddingLoss", "expected_adds3", "InputError", "InternalError", "OrdhcWarning", "panic",
     "planted", "Desk", "Learner", "TreeOracle", "estimate_p", "random_tree", "canonical_order",
-    "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari", "aari_of_trees", "ari",
+    "optimal_leaf_order", "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari",
+    "aari_of_trees", "ari",
     "best_revenue", "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta",
     "dendrogram_purity", "kendall_tau", "merge_distortion", "revenue", "satisfied", "triplet_counts",
     "build", "pairs_beaten", "preference_linkage", "adds", "check_memory", "mulk3", "mulk4", "square",
@@ -22,6 +23,7 @@ __all__ = [
 # fmt: on
 
 _Floats = NDArray[np.float64]
+_Values = NDArray[Any]
 _Vectors = _Floats | NDArray[np.float32]
 _Ints = NDArray[np.int64]
 _Ints32 = NDArray[np.int32]
@@ -55,8 +57,8 @@ def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
-def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_triplets(rows: _Values, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_quadruplets(rows: _Values, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def parse_table(
     data: bytes,
     chosen: list[int] | list[str] | None,
@@ -78,7 +80,7 @@ def split_table(
 
 def adds(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, layout: str, dtype: str, progress: _Progress
-) -> NDArray[Any]: ...
+) -> _Values: ...
 def adds_csr(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Ints, _Ints32, _Floats]: ...
@@ -150,7 +152,7 @@ class Linkage:
     def native_names() -> list[str]: ...
 
 def agglomerate(
-    values: NDArray[Any],
+    values: _Values,
     linkage: Linkage,
     dissimilarity: bool,
     engine: str,
@@ -240,7 +242,7 @@ def vector_linkage(
 def vector_distances(rows: _Vectors, measure: str, progress: _Progress) -> _Floats: ...
 def sparse_gram(
     indptr: _Ints, indices: _Ints, values: _Vectors, n_columns: int, narrow: bool, progress: _Progress
-) -> tuple[NDArray[Any], _Floats]: ...
+) -> tuple[_Values, _Floats]: ...
 def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 
 # --- scores ----------------------------------------------------------------------------------
@@ -249,12 +251,15 @@ _How = tuple[int | None, int, int, _MaybeInts]
 
 def refine_similarity(
     tree: Dendrogram,
-    values: NDArray[Any],
+    values: _Values,
     dissimilarity: bool,
     average_heights: bool,
     how: _How,
     progress: _Progress,
 ) -> tuple[Dendrogram, float, int, bool]: ...
+def optimal_leaf_order(
+    tree: Dendrogram, values: _Values, dissimilarity: bool, progress: _Progress
+) -> _Ints: ...
 def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
 def refine_satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, how: _How, progress: _Progress
@@ -266,8 +271,8 @@ def satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
-def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
-def cophenetic(tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress) -> float: ...
+def dasgupta(tree: Dendrogram, values: _Values, revenue: bool, progress: _Progress) -> int | float: ...
+def cophenetic(tree: Dendrogram, values: _Values, dissimilarity: bool, progress: _Progress) -> float: ...
 def cophenetic_of_trees(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def merge_distortion(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def kendall_tau(

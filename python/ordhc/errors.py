@@ -1,10 +1,12 @@
 """The exceptions and the warning that ordhc raises."""
 
 import os
+import sys
+import warnings
 from collections.abc import Iterable
 
 from ordhc._ordhc import InputError, InternalError, OrdhcWarning
-from ordhc._version import __version__
+from ordhc._version import ISSUES, __version__
 
 __all__ = [
     "InputError",
@@ -13,7 +15,12 @@ __all__ = [
     "OrdhcWarning",
     "PluginError",
     "SkippedRowsWarning",
+    "warn",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def _with_place(
@@ -45,7 +52,7 @@ InputError.__init__ = _with_place  # type: ignore[method-assign]
 def _with_report(self: InternalError) -> str:
     return (
         f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this "
-        "traceback and what you called at https://github.com/ordhc/ordhc/issues)"
+        f"traceback and what you called at {ISSUES})"
     )
 
 
@@ -78,8 +85,19 @@ class SkippedRowsWarning(OrdhcWarning):
     ----------
     rows
         The line (or the row, for formats without lines) of each, and what is wrong with it.
+    counts
+        How many rows there are of each reason.
     """
 
-    def __init__(self, text: str, rows: list[tuple[int, str]]) -> None:
+    def __init__(self, text: str, rows: list[tuple[int, str]], counts: dict[str, int] | None = None) -> None:
         super().__init__(text)
         self.rows = rows
+        self.counts = {} if counts is None else counts
+
+
+def warn(message: str | OrdhcWarning) -> None:
+    """Warn, at the line that has called this package, whatever lies between."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, OrdhcWarning, stacklevel=level + 1)

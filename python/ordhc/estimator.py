@@ -23,6 +23,10 @@ except ImportError:
 __all__ = ["OrdinalClustering"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class OrdinalClustering(ClusterMixin, BaseEstimator):
     """Hierarchical clustering of comparisons, in scikit-learn's manner.
 
@@ -54,7 +58,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     children_ : ndarray of shape (n_leaves_ - 1, 2)
         The two clusters of each merge, as in `sklearn.cluster.AgglomerativeClustering`.
     distances_ : ndarray of shape (n_leaves_ - 1,)
-        The heights of `dendrogram_.to_scipy()`: they grow from 0 (except under inversions).
+        The heights of `dendrogram_.to_linkage_matrix()`: they grow from 0 (except under inversions).
     n_leaves_ : int
         The number of leaves.
     labels_ : ndarray of shape (n_leaves_,)
@@ -121,7 +125,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Self:
         """Make the tree.
 
@@ -132,7 +136,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         sample_weight
             (m,) weights of the rows, besides those that they have.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Returns
         -------
@@ -164,7 +168,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.n_leaves_ = tree.n_leaves
         self.n_features_in_ = data.rows.shape[1]
         self.children_ = tree.merges
-        self.distances_ = tree.to_scipy()[:, 2]
+        self.distances_ = tree.to_linkage_matrix()[:, 2]
         if wanted is not None:
             self.labels_ = tree.cut(n_clusters=wanted)
         elif hasattr(self, "labels_"):
@@ -177,7 +181,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> NDArray[np.int64]:
         """Make the tree, as `fit` does, and cut it into `n_clusters`.
 

@@ -19,3 +19,7 @@ __all__ = [
     "ordhc_oracles",
     "ordhc_similarities",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

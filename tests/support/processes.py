@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,13 @@ def command_line(*arguments, **options):
 
 def run(capsys, *arguments):
     """What the command line does: its exit code, what it prints, what it says of errors."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        show = warnings.showwarning
+        try:
+            with pytest.raises(SystemExit) as stop:
+                main([str(argument) for argument in arguments])
+        finally:
+            warnings.showwarning = show
     out, err = capsys.readouterr()
     return stop.value.code, out, err

@@ -6,6 +6,7 @@ and the value.
 """
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers
+from ordhc._checks.direction import check_dissimilarities, is_distances, warn_of_distances
 from ordhc._checks.leaf_names import names
 from ordhc._checks.matrices import handed_over, leaves_of_condensed, matrix, square
 from ordhc._checks.quoting import nearest, quoted, unknown_name
@@ -28,9 +29,11 @@ __all__ = [
     "array",
     "as_int",
     "callback",
+    "check_dissimilarities",
     "choice",
     "flag",
     "handed_over",
+    "is_distances",
     "labels",
     "leaves_of_condensed",
     "listed",
@@ -46,6 +49,7 @@ __all__ = [
     "square",
     "text",
     "unknown_name",
+    "warn_of_distances",
     "whole",
     "whole_numbers",
     "words",

@@ -16,7 +16,10 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
     """A C-contiguous array of a type that the crate reads, with a shape that it can be."""
     values = array("the matrix", S)
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
-        raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
+        raise InputError(
+            f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed: "
+            "of vectors, a row a leaf, ordhc.cluster(X, method='cosine-al') makes a tree"
+        )
     if values.ndim not in (1, 2):
         raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")
     if values.dtype.kind in "iu":

@@ -4,7 +4,7 @@ import math
 import numbers
 import operator
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -123,11 +123,21 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
     raise InputError(f"{what} is {quoted(value)}, not one of {', '.join(allowed)}")
 
 
-def callback(what: str, value: Any) -> Any:
-    """What can be called, or None."""
-    if value is not None and not callable(value):
-        raise InputError(f"{what} = {quoted(value)} cannot be called")
-    return value
+def callback(what: str, value: Any) -> Callable[[float], None] | None:
+    """What can be called, or None; None for False as well.
+
+    Raises
+    ------
+    InputError
+        What is neither; True is only for functions that show a bar themselves.
+    """
+    if value is None or value is False:
+        return None
+    if not callable(value):
+        told = "what can be called with the share that is done"
+        raise InputError(f"{what} = {quoted(value)} is neither True, False nor {told}")
+    found: Callable[[float], None] = value
+    return found
 
 
 def path(value: Any, what: str = "path") -> str:

@@ -1,5 +1,6 @@
 """The verb `linkage`: from similarities to a dendrogram."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate import spanning, sparse
 from ordhc.agglomerate.engine import engine_linkage
+from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
@@ -19,15 +21,18 @@ from ordhc.tree.settings import made_by
 __all__ = ["linkage", "merged_by"]
 
 
+#: What to call with distances.
+INSTEAD = "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
 #: How the nearest pair is found.
 ENGINES = ("auto", "chain", "nearest-pair", "naive")
 
 
+@shows_progress("clustering")
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
     name: str = "average",
     *,
-    dissimilarity: bool = False,
+    dissimilarity: bool | None = None,
     names: Sequence[str] | None = None,
     n_leaves: int | None = None,
     engine: str = "auto",
@@ -35,7 +40,7 @@ def linkage(
     tie_seed: int | None = None,
     overwrite: bool = False,
     missing: str = "zero",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
     """Merge the most similar pair of clusters until one is left.
@@ -54,10 +59,11 @@ def linkage(
         "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
         brings.
     dissimilarity
-        Smaller is closer. "ward", "centroid" and "median" then work on squares and heights are
-        square roots, as in SciPy. On similarities they take s as a negative squared dissimilarity,
-        and heights stay similarities; a constant added to all of them changes nothing for "ward", but
-        matters for "centroid" and "median".
+        Whether smaller is closer. By default S holds similarities, and a warning says if it looks like
+        distances; False says that it doesn't. "ward", "centroid" and "median" work on squares of
+        dissimilarities and heights are square roots, as in SciPy. On similarities they take s as a negative
+        squared dissimilarity, and heights stay similarities; a constant added to all of them changes nothing
+        for "ward", but matters for "centroid" and "median".
     names
         The names of the leaves; by default those of the rows and columns of a square data frame, as text.
     n_leaves
@@ -83,7 +89,7 @@ def linkage(
         if there is none). Initial clusters without a known pair inside are merged at the height of the
         closest merge after. Dissimilarities need "ignore".
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the linkage, for example ``beta`` of a plugin's "flexible-beta".
 
@@ -95,14 +101,17 @@ def linkage(
     Warns
     -----
     OrdhcWarning
-        With ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that
-        cancel out so far that the rounding of what they are sums of decides which clusters are nearest.
+        What looks like distances where `dissimilarity` isn't given; dissimilarities below 0, or with a
+        diagonal that is the largest of each row. With ``missing="ignore"``, known pairs that leave more than
+        one tree, with their number. Values that cancel out so far that the rounding of what they are sums of
+        decides which clusters are nearest.
 
     Raises
     ------
     InputError
-        NaN or infinity (with their place), an asymmetric matrix (a sparse one: the two values), shapes
-        that are none, unknown names (with the nearest ones).
+        NaN or infinity (with their place), dissimilarities below 0 of linkages that square them, an
+        asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names (with the
+        nearest ones).
     MemoryError
         A matrix that does not fit, with the bytes.
 
@@ -126,9 +135,11 @@ def linkage(
     progress = _checks.callback("progress", progress)
     from ordhc.tree.convert import square_names
 
+    _refuse_others(S, parameters)
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
-    dissimilarity = _checks.flag("dissimilarity", dissimilarity)
+    is_told = dissimilarity is not None
+    dissimilarity = is_told and _checks.flag("dissimilarity", dissimilarity)
     overwrite = _checks.flag("overwrite", overwrite)
     engine = _checks.choice("engine", engine, ENGINES)
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
@@ -169,6 +180,10 @@ def linkage(
         )
     values = _checks.handed_over(S) if overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
+    if dissimilarity:
+        _checks.check_dissimilarities(values, squared=spec.squares)
+    elif not is_told:
+        _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     if tie_seed is None:
         tree = merged_by(
@@ -190,6 +205,29 @@ def linkage(
         spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine, overwrite=own
     )
     return tree.relabel(order)._with(names=names, settings=made)
+
+
+def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
+    """Raise if what should be a matrix is something else, or arguments are those of SciPy."""
+    if isinstance(S, Triplets | Quadruplets):
+        raise InputError(f"{type(S).__name__} are no matrix: ordhc.cluster makes a tree of them")
+    if isinstance(S, Dendrogram):
+        raise InputError(
+            "a Dendrogram is no matrix: it is a tree already, whose to_linkage_matrix() is SciPy's Z"
+        )
+    if isinstance(S, str | os.PathLike):
+        raise InputError(
+            f"{_checks.quoted(S)} is no matrix: numpy.load reads .npy, ordhc.read_answers answers"
+        )
+    if "method" in parameters:
+        raise InputError(
+            f"linkage has no parameter 'method', name={_checks.quoted(parameters['method'])} it is"
+        )
+    if "metric" in parameters:
+        raise InputError(
+            "linkage has no parameter 'metric': S holds similarities or distances; of vectors "
+            f"ordhc.cluster(X, similarity={_checks.quoted(parameters['metric'])}, linkage=...) makes a tree"
+        )
 
 
 def merged_by(

@@ -1,6 +1,5 @@
 """Sparse similarities: SciPy's matrices of which few pairs are stored."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
-from ordhc.errors import InputError, OrdhcWarning
+from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["LINKAGES", "as_pairs", "is_sparse", "merged"]
@@ -69,11 +68,9 @@ def merged(
         progress,
     )
     if n_trees > 1:
-        warnings.warn(
+        warn(
             f"the stored pairs leave {n_trees} separate trees, "
-            "which are joined at the height of the last merge",
-            OrdhcWarning,
-            stacklevel=3,
+            "which are joined at the height of the last merge"
         )
     return Dendrogram._of(tree, None)
 

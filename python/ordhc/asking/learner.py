@@ -8,7 +8,7 @@ from numbers import Number
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _ordhc
+from ordhc import _checks, _html, _ordhc
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -16,7 +16,7 @@ __all__ = ["Learner", "Questions"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
-_SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
+SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
 METHODS = ("insertion", "quick", *NOISY, *OF_PAIRS)
@@ -148,7 +148,7 @@ class Learner:
         )
         p, delta = _checks.number("p", p), _checks.number("delta", delta)
         method = _checks.choice("method", method, METHODS)
-        schedule = _checks.choice("schedule", schedule, _SCHEDULES)
+        schedule = _checks.choice("schedule", schedule, SCHEDULES)
         if not 0.5 < p <= 1:
             raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
         if not 0 < delta < 1:
@@ -175,7 +175,7 @@ class Learner:
             most = None if budget is None else max(_checks.whole("budget", budget, at_least=0), 1)
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
-            kind = "exact" if exact else _SCHEDULES[schedule] if method == "insertion" else method
+            kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
             self._learner = _ordhc.Learner(
                 kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
             )
@@ -311,3 +311,5 @@ class Learner:
         return (
             f"<Learner: {self.n_placed:,} of {self.n_leaves:,} leaves, {self.n_answered:,} answers, {state}>"
         )
+
+    _repr_html_ = _html.asked

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.oracle import Oracle, settled
 from ordhc.asking.registered import oracle_of
@@ -31,6 +31,7 @@ _POLL = 0.5
 Steps = Generator[NDArray[np.int32] | None, Any, None]
 
 
+@shows_progress("asking")
 def learn(
     oracle: Any,
     n_leaves: int | Sequence[str] | None = None,
@@ -43,7 +44,7 @@ def learn(
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Dendrogram:
     """Learn a tree from an oracle.
@@ -77,7 +78,7 @@ def learn(
     who
         Who answers, for the session; by default the name of the oracle.
     progress
-        Called with the share of leaves that have their place, from 0 to 1.
+        True for a bar; what can be called is, with the share of leaves that have their place, from 0 to 1.
 
     Returns
     -------
@@ -130,6 +131,7 @@ def learn(
     return tree
 
 
+@shows_progress("asking")
 async def learn_async(
     oracle: Any,
     n_leaves: int | Sequence[str] | None = None,
@@ -142,7 +144,7 @@ async def learn_async(
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Dendrogram:
     """Learn a tree from an oracle, in an event loop that is running: in a notebook or a web server.

@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 
 __all__ = ["simulate_planted"]
 
 
+@shows_progress("simulating")
 def simulate_planted(
     n_comparisons: int | None = None,
     *,
@@ -23,7 +24,7 @@ def simulate_planted(
     quadruplets: bool = False,
     permute: bool = True,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> tuple[Triplets | Quadruplets, NDArray[np.int64]]:
     """Comparisons from the planted hierarchical model, and the truth.
 
@@ -49,7 +50,7 @@ def simulate_planted(
     seed
         The same seed gives the same comparisons.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------

@@ -4,6 +4,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+from ordhc._progress import Progress
+
 __all__ = ["records"]
 
 #: The first byte of a page that has rows of a table.
@@ -13,7 +15,7 @@ _SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 Record = tuple[int | None, tuple[Any, ...]]
 
 
-def records(data: bytes) -> Iterator[Record]:
+def records(data: bytes, progress: Progress | None = None) -> Iterator[Record]:
     """Everything that looks like a row: its rowid and its values. What it is worth the caller must check.
 
     Rows are looked for in the pages that say that they have some; where a page doesn't say so properly, at
@@ -21,6 +23,8 @@ def records(data: bytes) -> Iterator[Record]:
     """
     size = _page_size(data)
     for start in range(0, len(data), size):
+        if progress is not None:
+            progress(start / len(data))
         page = data[start : start + size]
         head = 100 if start == 0 else 0
         cells = _cells(page, head)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ordhc import _checks
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.events import ANSWER, LOST, UNDO, USE, BrokenError, Event, Log, pack, sums_of
 from ordhc.asking.records import records
 from ordhc.asking.schema import FORMAT, KEYS, checked_settings, sum_of, width_of
@@ -52,10 +54,14 @@ class Salvaged:
     notes: tuple[str, ...]
 
 
-def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvaged:
+@shows_progress("saving")
+def salvage(
+    path: str | os.PathLike[str], new: str | os.PathLike[str], *, progress: Progress | bool | None = None
+) -> Salvaged:
     """Make a new session of all that can be read of a damaged one, which is not touched.
 
-    Every event has a checksum, so what is kept is what was written.
+    Every event has a checksum, so what is kept is what was written. `progress` is True for a bar, or called
+    with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -73,6 +79,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
     >>> salvage(path, os.path.join(folder, "new.ordhc")).n_answers
     1
     """
+    told = _checks.callback("progress", progress) or _nobody
     path, new = os.fspath(path), os.fspath(new)
     if not Path(path).is_file():
         raise InputError("there is no such file", path=path)
@@ -88,10 +95,13 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(copy + end).unlink()
-        raw = list(records(Path(copy).read_bytes()))
+        told(0.1)
+        raw = list(records(Path(copy).read_bytes(), part(told, 0.1, 0.4)))
     found = _settings([*settings, *(row for _, row in raw)])
     if found is not None and found["format"] == 1:
-        return _of_format_1(new, found, old)
+        done = _of_format_1(new, found, old)
+        told(1.0)
+        return done
     rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (10, 11))]
     notes: list[str] = []
     if found is None:
@@ -103,7 +113,7 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
             "and the learner is the default one."
         )
     width = width_of(found["learner"])
-    kept, times, lost = _checked(rows, found["n_leaves"], width)
+    kept, times, lost = _checked(rows, found["n_leaves"], width, part(told, 0.4, 0.85))
     n_kept = len(kept) - len(lost)
     if lost:
         kept.append((USE, -1, (), None, None))
@@ -112,7 +122,13 @@ def salvage(path: str | os.PathLike[str], new: str | os.PathLike[str]) -> Salvag
             "Should an event have been lost by which an answer was taken back, that answer stands again."
         )
     create(new, found, width, kept, at=times)
-    return Salvaged(_n_standing(kept, found["n_leaves"], width), n_kept, lost, tuple(notes))
+    n_standing = _n_standing(kept, found["n_leaves"], width)
+    told(1.0)
+    return Salvaged(n_standing, n_kept, lost, tuple(notes))
+
+
+def _nobody(_: float) -> None:
+    pass
 
 
 def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
@@ -180,10 +196,14 @@ def _guessed(rows: list[tuple[int, Row]]) -> dict[str, Any] | None:
     return None
 
 
-def _events(rows: list[tuple[int, Row]], width: int) -> dict[int, tuple[Event, float]]:
+def _events(
+    rows: list[tuple[int, Row]], width: int, progress: Progress | None = None
+) -> dict[int, tuple[Event, float]]:
     """By seq the events, and their times, of rows whose checksum fits."""
     seqs, events, times, totals = [], [], [], []
-    for seq, row in rows:
+    for at, (seq, row) in enumerate(rows):
+        if progress is not None and at % _CHUNK == 0:
+            progress(at / len(rows))
         event = _event(row, width) if 1 <= seq < 1 << 48 else None
         if event is not None:
             seqs.append(seq)
@@ -214,16 +234,18 @@ def _event(row: Row, width: int) -> Event | None:
 
 
 def _checked(
-    rows: list[tuple[int, Row]], n_leaves: int, width: int
+    rows: list[tuple[int, Row]], n_leaves: int, width: int, progress: Progress | None
 ) -> tuple[list[Event], list[float], tuple[int, ...]]:
     """Events that are what was written, `LOST` where there is none; their times; the numbers of the lost."""
-    found = _events(rows, width)
+    found = _events(rows, width, part(progress, 0, 0.8))
     kept: list[Event] = []
     times: list[float] = []
     lost: dict[int, None] = {}
     log = Log(n_leaves, width)
     last = max(found, default=0)
     for first in range(1, last + 1, _CHUNK):
+        if progress is not None:
+            progress(0.8 + 0.2 * first / last)
         seqs = range(first, min(first + _CHUNK, last + 1))
         events = [_standing_alone(found.get(seq), seq, lost) for seq in seqs]
         try:

@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks
-from ordhc._progress import Progress, part
+from ordhc import _checks, _html
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.desk import new_desk
 from ordhc.asking.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
@@ -52,7 +52,8 @@ class Session(Mirror):
         As in `Learner`. Of an existing session they are read from the file; others than these are
         errors.
     progress
-        Called now and then, while the file is read, with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, while the file is read, with the share that is done,
+        from 0 to 1.
 
     Raises
     ------
@@ -75,6 +76,7 @@ class Session(Mirror):
     True 1 (car,(cat,dog));
     """
 
+    @shows_progress("reading")
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -82,7 +84,7 @@ class Session(Mirror):
         *,
         n_leaves: int | None = None,
         method: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         **settings: Any,
     ) -> None:
         progress = _checks.callback("progress", progress)
@@ -251,13 +253,14 @@ class Session(Mirror):
 
         return self._writing(work)
 
+    @shows_progress("writing")
     def add_answers(
         self,
         rows: ArrayLike,
         answers: ArrayLike,
         *,
         who: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
         """Import answers that were given elsewhere: they are used where the learner would ask for them.
 
@@ -268,7 +271,8 @@ class Session(Mirror):
         answers
             (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
         progress
-            Called now and then with the share that is done, from 0 to 1; from 1/2 on answers are on the disk.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+            from 1/2 on answers are on the disk.
 
         Raises
         ------
@@ -378,6 +382,8 @@ class Session(Mirror):
     def __repr__(self) -> str:
         placed = f"{self.n_placed:,} of {self._n_leaves:,} leaves"
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
+
+    _repr_html_ = _html.asked
 
 
 def _checked_who(who: object) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
+from ordhc._progress import without_bars
 from ordhc.asking.oracle import Answering, checked_questions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -60,6 +61,7 @@ def from_similarity(S: ArrayLike) -> Answering:
     matrix = _checks.numbers_of("similarities", S)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"similarities have shape {matrix.shape}, not (n, n)")
+    _checks.warn_of_distances(matrix, "of distances D give D.max() - D")
     return Answering(_by_pairs(lambda i, j: matrix[i, j], len(matrix)), len(matrix), names)
 
 
@@ -200,8 +202,9 @@ def person(names: Sequence[str] | None = None) -> Answering:
             if pairs:
                 texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
             shown = ", ".join(f"{at} {text}" for at, text in enumerate(texts, 1))
-            while (given := input(f"{question} {shown} (0: none) ").strip()) not in meaning:
-                print(f"Please answer {', '.join(meaning)}.")
+            with without_bars():
+                while (given := input(f"{question} {shown} (0: none) ").strip()) not in meaning:
+                    print(f"Please answer {', '.join(meaning)}.")
             answers.append(meaning[given])
         return np.array(answers, dtype=np.int8)
 

@@ -151,7 +151,10 @@ class Store:
             raise damaged(self.path, error) from None
 
     def _hint(self) -> str:
-        return f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
+        name = brief(self.path, 100)
+        if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
+            return f"of answers that are there `ordhc cluster {name}` makes a tree"
+        return f"if it was one, `ordhc session salvage {name} -o NEW` keeps what it can"
 
     def _open(self) -> None:
         # Every commit is on the disk; readers and a writer don't block each other.

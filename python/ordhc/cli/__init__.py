@@ -1,14 +1,17 @@
 """The command line: one file a command."""
 
 import sys
+import traceback
 
 import click
 
-from ordhc._version import __version__
+from ordhc._version import ISSUES, __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
+from ordhc.cli.completion import completion
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
+from ordhc.cli.help import Group
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
 from ordhc.cli.score import score
@@ -18,11 +21,30 @@ from ordhc.cli.simulate import simulate
 __all__ = ["main"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 @click.group(
+    cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 2 for input that cannot be used, 3 for errors of ordhc itself, 130 when stopped. "
-    "ORDHC_DEBUG=1 shows where an error comes from; ORDHC_MAX_UNPACKED=8G lets packed files be larger than "
-    "1 GiB; ORDHC_NUM_THREADS is the number of threads.",
+    tables={
+        "Environment": [
+            ("ORDHC_DEBUG=1", "Show where an error comes from, and warnings of other packages."),
+            ("ORDHC_MAX_UNPACKED=8G", "Let packed files be larger than 1 GiB."),
+            ("ORDHC_NUM_THREADS=4", "The number of threads; results don't depend on it."),
+            ("ORDHC_PLUGINS=A,B", "The plugins to load; none if it is empty."),
+            ("ORDHC_STRICT=1", "A plugin that cannot be loaded is an error."),
+            ("NO_COLOR=1", "Help without colours."),
+        ],
+        "Exit codes": [
+            ("0", "Done."),
+            ("2", "Input or options that cannot be used; one line says what and where."),
+            ("3", "An error of ordhc itself; two lines say how to report it."),
+            ("130", "Stopped with Ctrl-C."),
+            ("141", "Whoever read the output has left."),
+        ],
+    },
 )
 @click.version_option(__version__, prog_name="ordhc")
 def group() -> None:
@@ -34,15 +56,12 @@ def group() -> None:
     """
 
 
-for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo):
+for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo, completion):
     group.add_command(command)
 
 
-REPORT = "https://github.com/ordhc/ordhc/issues"
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; bad input is one line on standard error and exit code 2, a bug of ordhc is code 3."""
+    """Run a command; bad input is a line on standard error and exit code 2, a bug is two and code 3."""
     import os
     import warnings
     from contextlib import nullcontext
@@ -61,6 +80,9 @@ def main(arguments: list[str] | None = None) -> None:
             _say(f"ordhc: warning: {brief(str(message), 20_000)}")
 
     warnings.showwarning = show
+    if "_ORDHC_COMPLETE" in os.environ:
+        # The shell asks for completions, in the middle of a line that somebody types.
+        warnings.simplefilter("ignore")
     try:
         with only_json() if "--json" in given else nullcontext():
             # Without standalone mode click hands its own exceptions over instead of exiting.
@@ -73,25 +95,54 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         _say("ordhc: stopped")
         sys.exit(130)
-    except click.exceptions.NoArgsIsHelpError as error:
-        _say(error.format_message())
-        sys.exit(2)
     except click.ClickException as error:
+        # Before version 8.2 click prints the help of a command without arguments itself.
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+            _say(error.format_message())
+            sys.exit(2)
         _fail(brief(error.format_message()))
     except BrokenPipeError:
         # Whoever read the output has left; nothing more can be said to them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except (InputError, OSError, MemoryError, ImportError, PluginError) as error:
-        if debug:
-            raise
-        _fail(_one_line(error))
     except Exception as error:
         if debug:
-            raise
-        what = f"{type(error).__name__}: {brief(str(error), 200)}"
-        hint = f"this is a bug; please report it with the command and ORDHC_DEBUG=1's traceback: {REPORT}"
-        _fail(f"{what} ({hint})", code=3)
+            traceback.print_exc()
+        is_ours = isinstance(error, ImportError) and str(error.name).startswith("ordhc")
+        if isinstance(error, (InputError, OSError, MemoryError, ImportError, PluginError)) and not is_ours:
+            _fail(_one_line(error))
+        _say(f"ordhc: internal error: {_told(error)}")
+        _fail(_how_to_report(given), code=3)
+
+
+def _told(error: Exception) -> str:
+    """An exception in one line, with the last place in ordhc or a plugin of its name."""
+    from ordhc.errors import InternalError
+    from ordhc.io.guard import brief
+
+    text = Exception.__str__(error) if isinstance(error, InternalError) else str(error)
+    told = f"{type(error).__name__}: {brief(text, 200)}" if text else type(error).__name__
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("ordhc"):
+            return f"{told} (in {module}, line {line})"
+    return told
+
+
+def _how_to_report(given: list[str]) -> str:
+    import platform
+    import shlex
+
+    import numpy as np
+
+    from ordhc.io.guard import brief
+
+    command = brief(shlex.join(["ordhc", *given]), 500)
+    versions = f"ordhc {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    return (
+        f"please report it at {ISSUES} with the command `{command}`, {versions}, {platform.system()} "
+        f"{platform.machine()}, and the traceback that ORDHC_DEBUG=1 shows"
+    )
 
 
 def _one_line(error: BaseException) -> str:

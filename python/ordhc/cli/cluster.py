@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import (
     check_outputs,
     emit_json,
@@ -13,7 +14,7 @@ from ordhc.cli.output import (
     summarise_bootstrap,
     write_outputs,
 )
-from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
+from ordhc.cli.reading import files_of, parameters_of, read_comparisons, reading_options
 from ordhc.comparison.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -21,19 +22,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
-@click.option("--method", help="A paper's name, as adds3-al; instead of the two parts.")
-@click.option("--similarity", help="The similarity: adds3, adds4, ... (see `ordhc plugins`).")
-@click.option("--linkage", help="The linkage: average, single, complete, ...")
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the linkage.")
-@click.option("--similarity-param", multiple=True, metavar="KEY=VALUE", help="A setting of the similarity.")
+@section("The method")
+@click.option(
+    "--method", type=Registered("method"), help="A similarity, a linkage and moves of subtrees by one name."
+)
+@click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
+@click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    type=Settings("linkage", "linkage"),
+    help="A setting of the linkage. Repeatable.",
+)
+@click.option(
+    "--similarity-param",
+    multiple=True,
+    type=Settings("similarity", "similarity"),
+    help="A setting of the similarity. Repeatable.",
+)
 @click.option(
     "--refine",
     type=click.Choice(["dasgupta", "revenue", "satisfied"]),
     help="Move subtrees afterwards as long as that helps.",
 )
 @click.option("--initial", metavar="CSV", help="Clusters to start from: columns leaf and cluster.")
+@section("Results")
 @click.option(
     "-o",
     "--output",
@@ -51,6 +67,7 @@ if TYPE_CHECKING:
 )
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
+@section("How sure the tree is")
 @click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
 @click.option(
     "--unit",
@@ -58,6 +75,7 @@ if TYPE_CHECKING:
     help="What is kept together; by default people if known.",
 )
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
+@section("Options")
 @click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
@@ -85,21 +103,22 @@ def cluster(
 ) -> None:
     """Make a dendrogram from FILE, answers as csv, tsv, parquet, npz or npy (- is standard input).
 
-    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far. Repeats
-    count; a column count or weight multiplies.
+    FILE has rows anchor,near,far (ids or names): the anchor is more like near than far; or answers to other
+    questions, one a row (--kind). Repeats count; a column count or weight multiplies.
 
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
       ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
+      ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan
     from ordhc.metrics.score import score
 
-    inputs = (file, initial, reading["names"])
+    inputs = (file, initial, *files_of(reading))
     check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json, inputs=inputs)
     if bootstrap is None and (unit is not None or consensus is not None):
         raise click.UsageError("--unit and --consensus need --bootstrap")

@@ -5,13 +5,15 @@ from typing import Any
 
 import click
 
+from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import emit_json, progress_bar
 from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
-@click.option("--method", "methods", multiple=True, help="A method (see `ordhc plugins`). Repeatable.")
+@section("What is compared")
+@click.option("--method", "methods", multiple=True, type=Registered("method"), help="A method. Repeatable.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the parts.")
 @click.option(
@@ -22,6 +24,7 @@ from ordhc.cli.reading import read_comparisons, reading_arguments, reading_optio
     type=click.Choice(["answer", "group"]),
     help="What is kept together; by default people if known.",
 )
+@section("Options")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @reading_options
@@ -44,7 +47,8 @@ def compare(
     \b
     Examples:
       ordhc compare answers.csv
-      ordhc compare answers.csv --method adds3-al --method adds3-al+spr --group participant
+      ordhc compare answers.csv --method adds3-al --method adds3-al+spr --person participant
+      ordhc compare study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
     from ordhc.evaluate.select import select
 

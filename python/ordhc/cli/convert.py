@@ -4,27 +4,20 @@ from typing import Any
 
 import click
 
+from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
-from ordhc.cli.reading import read_comparisons, reading_options
+from ordhc.cli.reading import files_of, read_comparisons, reading_options
 
 _ONLY_TREES = (".nwk", ".newick", ".tree", ".tre", ".json")
 _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy")
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("source")
 @click.argument("target")
 @click.option("--tree/--comparisons", "tree", default=None, help="What SOURCE holds, if unclear.")
-@click.option(
-    "--expand",
-    type=click.Choice(["odd-one-out", "most-central", "ranking"]),
-    help="Rows are answers of this kind: make triplets of them.",
-)
-@click.option("--n-ranked", type=int, default=2, show_default=True, help="With --expand ranking.")
 @reading_options
-def convert(
-    source: str, target: str, tree: bool | None, expand: str | None, n_ranked: int, **reading: Any
-) -> None:
+def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None:
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
     Trees are .nwk, .json, .csv or .npy (SciPy's Z); comparisons .csv, .tsv, .parquet, .npz, .npy.
@@ -34,16 +27,21 @@ def convert(
     Examples:
       ordhc convert tree.json tree.nwk
       ordhc convert answers.csv.gz answers.parquet
-      ordhc convert --expand odd-one-out odd_a_b.csv triplets.csv
-      ordhc convert --expand most-central answers.csv triplets.csv --columns central,left,right
+      ordhc convert --kind odd-one-out odd_a_b.csv triplets.csv
+      ordhc convert --kind most-central answers.csv t.npz --items left,middle,right --chosen central
+      ordhc convert --format salmon responses.csv triplets.csv
     """
     from ordhc.io import read_tree, write_comparisons, write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
     from ordhc.io.trees import tree_format
 
-    check_outputs_apart([target], [source, reading["names"]])
+    check_outputs_apart([target], [source, *files_of(reading)])
     if tree is None:
-        tree = expand is None and any(path.lower().endswith(_ONLY_TREES) for path in (source, target))
+        tree = (
+            reading["kind"] is None
+            and reading["format"] is None
+            and any(path.lower().endswith(_ONLY_TREES) for path in (source, target))
+        )
     if tree:
         tree_format(target, "newick" if target == "-" else None)
         check_writable(target)
@@ -55,9 +53,7 @@ def convert(
     if target != "-" and not target.lower().endswith(_COMPARISONS):
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)
-    if expand == "ranking":
-        reading["n_ranked"] = n_ranked
     with progress_bar("reading", quiet=False) as progress:
-        data = read_comparisons(source, expand=expand, progress=progress, **reading)
+        data = read_comparisons(source, progress=progress, **reading)
     with progress_bar("writing", quiet=False) as progress:
         write_comparisons(data, target, progress=progress)

@@ -2,9 +2,13 @@
 
 import click
 
+from ordhc.cli.help import Command
 
-@click.command()
-@click.option("--output-dir", default="demo", show_default=True, help="Where to write the tree.")
+
+@click.command(cls=Command)
+@click.option(
+    "--output-dir", metavar="FOLDER", default="demo", show_default=True, help="Where to write the tree."
+)
 @click.option("--n-clusters", type=int, default=8, show_default=True, help="Clusters to show.")
 def demo(output_dir: str, n_clusters: int) -> None:
     """Cluster 100 dishes from 190,376 answers to "which dishes are similar?".
@@ -15,14 +19,13 @@ def demo(output_dir: str, n_clusters: int) -> None:
     Example:
       ordhc demo --output-dir demo
     """
-    from importlib.resources import as_file, files
     from pathlib import Path
 
     from ordhc.cli.output import check_outputs, print_summary, progress_bar, summarise, write_outputs
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan
+    from ordhc.datasets import load_food
     from ordhc.errors import MissingExtraError
-    from ordhc.io import read_triplets
     from ordhc.metrics.score import score
     from ordhc.plotting.drawing import need_matplotlib
 
@@ -36,12 +39,7 @@ def demo(output_dir: str, n_clusters: int) -> None:
         click.echo(f"no picture: {error}", err=True)
         plots = ()
     check_outputs(outputs, plots, None, n_clusters=n_clusters, as_json=False)
-    shipped = files("ordhc") / "data"
-    with (
-        as_file(shipped / "food_triplets.csv.gz") as path,
-        as_file(shipped / "food_names.csv") as names,
-    ):
-        data = read_triplets(path, names=names)
+    data = load_food().triplets
     plan = Plan.of(data, method="adds3-al")
     with progress_bar("clustering", quiet=False) as progress:
         tree, unanswered = fit(plan, data, progress=progress)

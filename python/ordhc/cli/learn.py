@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordhc.asking.learner import METHODS, SCHEDULES
 from ordhc.asking.wrappers import noisy
+from ordhc.cli.help import Command, Name, Registered, Settings, section
 from ordhc.cli.output import check_outputs, emit_json, progress_bar
 from ordhc.cli.reading import parameters_of
 
@@ -20,27 +22,41 @@ if TYPE_CHECKING:
 _POLL = 0.5
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("session", required=False)
+@section("Who answers")
 @click.option("--items", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`.")
-@click.option("--oracle", metavar="NAME", help="Who answers instead of a person (see `ordhc plugins`).")
+@click.option("--oracle", type=Registered("oracle"), help="Who answers instead of a person.")
 @click.option("--source", metavar="FILE", help="What the oracle answers from: a tree, vectors, answers, ...")
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the oracle.")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    type=Settings("oracle", "oracle"),
+    help="A setting of the oracle. Repeatable.",
+)
+@click.option("--who", metavar="NAME", help="Who answers: kept with the answers.")
 @click.option("--accuracy", type=float, metavar="P", help="With --oracle: right with probability P only.")
-@click.option("--method", help="insertion (the default), quick, robust, single, complete, ...")
+@section("What is asked")
+@click.option("--method", type=Name(METHODS), help="How questions are chosen, by default insertion.")
 @click.option("--p", type=float, help="How likely answers are right; below 1 the method is robust.")
 @click.option(
     "--delta",
     type=float,
     help="With --p: how likely the tree may be wrong, if each answer is right so often, asked anew.",
 )
-@click.option("--schedule", help="questions (the fewest, the default), balanced, or rounds (the fewest).")
+@click.option(
+    "--schedule",
+    type=Name(SCHEDULES),
+    help="The fewest questions (the default), the fewest rounds, or something between.",
+)
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
 @click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
-@click.option("--who", metavar="NAME", help="Who answers: kept with the answers.")
+@section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option("--export", metavar="CSV", help="Write all answers as triplets.")
+@section("Options")
 @click.option("--seed", type=int, help="Of the order of leaves, and of wrong answers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")

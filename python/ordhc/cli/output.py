@@ -3,12 +3,15 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ordhc import _progress
+from ordhc._progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
+    "LEFT_OUT",
     "check_outputs",
     "emit_json",
     "only_json",
@@ -30,12 +34,20 @@ __all__ = [
 ]
 
 
+#: Where commands keep what was left out of the answers that they read.
+LEFT_OUT = "ordhc.left_out"
 #: Where JSON goes while everything else that is printed goes to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)
 
 
 def emit_json(data: dict[str, Any]) -> None:
-    """One JSON document on standard output; numbers that aren't finite are null."""
+    """One JSON document on standard output; numbers that aren't finite are null.
+
+    Where answers were read it says how many rows were left out of them, by reason.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and LEFT_OUT in context.meta:
+        data = {**data, "left_out": context.meta[LEFT_OUT]}
     click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False), file=_document.get())
 
 
@@ -60,25 +72,9 @@ def only_json() -> Iterator[None]:
         _document.reset(token)
 
 
-@contextmanager
-def progress_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar on standard error, for work that takes longer than a moment, on a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda done: bar.update(task, completed=done)
+def progress_bar(what: str, *, quiet: bool) -> AbstractContextManager[Progress | None]:
+    """The bar of `progress=True`, unless nothing is wanted."""
+    return nullcontext() if quiet else _progress.progress_bar(what)
 
 
 def check_outputs(
@@ -192,12 +188,9 @@ def print_bootstrap(found: dict[str, Any]) -> None:
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
         f"{found['n_resamples']} resamples, {found['n_clusters_95']} in 95%"
     )
-    names = {
-        "revenue": "revenue",
-        "satisfied": "share of answers satisfied",
-        "held_out": "share of held-out answers satisfied",
-    }
-    for key, name in names.items():
+    from ordhc.evaluate.bootstrap import SCORES
+
+    for key, name in SCORES.items():
         score = found["scores"][key]
         low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
         click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")

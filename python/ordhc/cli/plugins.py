@@ -2,8 +2,10 @@
 
 import click
 
+from ordhc.cli.help import Command
 
-@click.command()
+
+@click.command(cls=Command)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def plugins(as_json: bool) -> None:
     """List all linkages, similarities, methods, oracles and metrics, and plugins that failed.

@@ -1,37 +1,97 @@
 """How commands read comparisons and settings."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
+from ordhc.cli.help import section
+from ordhc.cli.output import LEFT_OUT
+from ordhc.comparison.asked import FORMATS, KINDS
+from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 
-__all__ = ["parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
+__all__ = ["files_of", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
 
 
+#: What the answers in a file are.
+_ANSWERS = (
+    click.option(
+        "--kind", "--expand", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."
+    ),
+    click.option("--items", metavar="A,B,C", help="The columns of the items: --items left,middle,right."),
+    click.option("--chosen", metavar="COLUMN", help="The column of what was chosen: --chosen odd."),
+    click.option(
+        "--chosen-as",
+        metavar="HOW",
+        help="How to read it: name, column, place (from 1), place0, sign, or as f=left,j=right.",
+    ),
+    click.option("--ranks", metavar="A,B", help="The columns of the items' ranks, 1 the nearest (ranking)."),
+    click.option(
+        "--n-ranked", type=int, metavar="N", help="How many items are ranked (ranking). Default: 2."
+    ),
+    click.option(
+        "--person",
+        "--group",
+        "group",
+        metavar="COLUMN",
+        help="Whose answer a row is; by default person, participant, subject...",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Leave out such rows: --exclude attention_check=failed. Repeatable.",
+    ),
+    click.option(
+        "--na",
+        "--missing",
+        "missing",
+        metavar="A,B",
+        help="Words for a missing item besides blanks, NA, NaN, null; '' takes these as items.",
+    ),
+    click.option(
+        "--format",
+        "format",
+        type=click.Choice(FORMATS),
+        help="Columns as this tool calls them: --format salmon.",
+    ),
+    click.option(
+        "--participants",
+        metavar="FILE",
+        help="A row for each person, for --exclude; with --format prolific its export.",
+    ),
+)
+#: How a file of them is read.
 _READING = (
-    click.option("--columns", metavar="A,B,C", help="The columns of the leaves, by name or position."),
-    click.option("--names", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`."),
+    click.option("--columns", metavar="A,B,C", help="The columns in order: anchor,near,far; chosen,a,b."),
+    click.option(
+        "--names",
+        metavar="FILE[:COLUMN]",
+        help="Names of the leaves: a line each, or a column of csv.",
+    ),
     click.option("--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."),
     click.option("--quadruplets", is_flag=True, help="Rows are i,j,k,l: i and j closer than k and l."),
     click.option("--header/--no-header", default=None, help="Whether text has a header."),
     click.option("--delimiter", metavar="CHAR", help="What separates columns of text, if not found out."),
     click.option("--weights", metavar="COLUMN", help="The column of weights; by default weight or count."),
     click.option("--answer", metavar="COLUMN", help="Rows with the same number here are one answer."),
-    click.option(
-        "--group", metavar="COLUMN", help="Whose answer a row is; by default person, participant..."
-    ),
-    click.option(
-        "--missing", metavar="A,B", help="Words for no leaf, besides blanks; '' for none. Default: NA..."
-    ),
     click.option("--comment", metavar="CHAR", help="Pass over lines of text that begin with this."),
     click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be used, and list them."),
 )
-#: What decides how a file is read, without what each command says itself.
+#: What decides how a file is read, as it is given to another command.
 _QUOTED_OPTIONS = (
+    "kind",
+    "items",
+    "chosen",
+    "chosen_as",
+    "ranks",
+    "n_ranked",
+    "exclude",
+    "format",
+    "participants",
     "columns",
     "names",
     "n_leaves",
@@ -46,8 +106,10 @@ _QUOTED_OPTIONS = (
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
-    for option in reversed(_READING):
-        command = option(command)
+    for title, options in (("How FILE is read", _READING), ("What the answers in FILE are", _ANSWERS)):
+        for option in reversed(options):
+            command = option(command)
+        command = section(title)(command)
     return command
 
 
@@ -55,43 +117,128 @@ def read_comparisons(
     path: str,
     *,
     columns: str | None,
-    names: str | Sequence[str] | None,
-    quadruplets: bool,
+    items: str | None,
+    chosen: str | None,
+    chosen_as: str | None,
+    ranks: str | None,
+    exclude: tuple[str, ...],
+    kind: str | None,
+    group: str | None,
     missing: str | None,
-    expand: str | None = None,
+    quadruplets: bool,
+    delimiter: str | None,
+    by_name: bool = False,
     **options: Any,
 ) -> Comparisons:
-    """Read comparisons as the options say."""
-    from ordhc.io.comparisons import read_answers
-    from ordhc.io.comparisons import read_comparisons as read
+    """Read comparisons as the options say, and keep for JSON what was left out of them."""
+    from ordhc.io.answers import answers_of_file
 
-    chosen: Any = None
-    if columns is not None:
-        chosen = [column.strip() for column in columns.split(",")]
-        if all(column.isascii() and column.isdigit() and len(column) < 10 for column in chosen):
-            chosen = [int(column) for column in chosen]
-    options["names"] = names
-    if missing is not None:
-        options["missing"] = [word.strip() for word in missing.split(",") if word.strip()]
-    if (delimiter := options.get("delimiter")) is not None:
-        options["delimiter"] = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(
-            delimiter, delimiter
-        )
-    if expand is None:
-        if quadruplets:
-            return read(Quadruplets, path, chosen, **options)
-        return read(Triplets, path, chosen, **options)
     if quadruplets:
-        raise click.UsageError("--expand makes triplets; leave out --quadruplets")
-    return read_answers(path, expand, chosen, **options)
+        if kind not in (None, "pairs"):
+            raise click.UsageError(f"--kind {kind} makes triplets; leave out --quadruplets")
+        kind = "pairs"
+    found_items: list[Any] | None
+    found_chosen: Any
+    if columns is not None:
+        if items is not None or chosen is not None:
+            raise click.UsageError("give --columns in their order, or --items and --chosen, not both")
+        in_order = listed(columns)
+        if kind in ("odd-one-out", "most-central"):
+            if len(in_order) != 3:
+                raise click.UsageError(f"--columns {columns}: three are needed, the chosen one first")
+            found_items, found_chosen = in_order[1:], in_order[0]
+        else:
+            found_items, found_chosen = in_order, None
+    else:
+        found_items = None if items is None else listed(items)
+        found_chosen = None if chosen is None else listed(chosen)
+        if found_chosen is not None and len(found_chosen) == 1:
+            found_chosen = found_chosen[0]
+    by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    if by_name:
+        options["by_name"] = True
+    with _left_out():
+        return answers_of_file(
+            path,
+            kind,
+            found_items,
+            found_chosen,
+            chosen_as=_pairs_of(chosen_as) if chosen_as is not None and "=" in chosen_as else chosen_as,
+            ranks=None if ranks is None else listed(ranks),
+            exclude=_exclude_of(exclude),
+            person=group,
+            na=None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
+            delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
+            **options,
+        )
+
+
+def listed(columns: str) -> list[Any]:
+    """Columns by name, or by position."""
+    found: list[Any] = [column.strip() for column in columns.split(",")]
+    if all(column.isascii() and column.isdigit() and len(column) < 10 for column in found):
+        return [int(column) for column in found]
+    return found
+
+
+def _pairs_of(text: str) -> dict[str, str]:
+    """`f=left,j=right` as a dict."""
+    found = {}
+    for pair in text.split(","):
+        cell, _, meaning = pair.partition("=")
+        found[cell.strip()] = meaning.strip()
+    return found
+
+
+def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
+    """`COLUMN=VALUE` as values by column."""
+    found: dict[str, list[str]] = {}
+    for pair in given:
+        column, equals, value = pair.partition("=")
+        if not equals or not column.strip():
+            raise click.UsageError(f"--exclude {pair}: COLUMN=VALUE is needed")
+        found.setdefault(column.strip(), []).append(value.strip())
+    return found or None
+
+
+@contextmanager
+def _left_out() -> Iterator[None]:
+    """Keep how many rows were left out by which reason, for the command's JSON."""
+    import warnings
+
+    from ordhc.errors import SkippedRowsWarning
+
+    counts: dict[str, int] = {}
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        for warning in told:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+            if isinstance(warning.message, SkippedRowsWarning):
+                for reason, count in warning.message.counts.items():
+                    counts[reason] = counts.get(reason, 0) + count
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta[LEFT_OUT] = counts
+
+
+def files_of(reading: dict[str, Any]) -> tuple[str | None, ...]:
+    """The files that the reading options name."""
+    from ordhc.io.names import names_file
+
+    names = reading["names"]
+    return (None if names is None else str(names_file(names)[0]), reading["participants"])
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:
     """The reading options that were given, as another command takes them."""
     arguments: list[str] = []
     for name in _QUOTED_OPTIONS:
-        if reading.get(name) is not None:
-            arguments += ["--" + name.replace("_", "-"), str(reading[name])]
+        given = reading.get(name)
+        for value in given if isinstance(given, tuple) else [given]:
+            if value is not None:
+                arguments += ["--" + name.replace("_", "-"), str(value)]
     for name in ("quadruplets", "skip_bad"):
         if reading.get(name):
             arguments.append("--" + name.replace("_", "-"))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import emit_json, progress_bar
 from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
 
@@ -14,12 +15,26 @@ if TYPE_CHECKING:
 _COMPARISONS = {"triplets", "quadruplets"}
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("tree")
 @click.argument("reference", metavar="FILE")
-@click.option("--metric", "metrics", multiple=True, help="The metric (see `ordhc plugins`). Repeatable.")
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A setting of the metric.")
+@section("The metric")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=Registered("metric"),
+    help="What the score is; by default the revenue. Repeatable.",
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    type=Settings("metric", "metrics"),
+    help="A setting of the metric. Repeatable.",
+)
 @click.option("--labels", metavar="A,B,...", help="The columns of labels in FILE, from coarse to fine.")
+@section("Options")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @reading_options
@@ -67,9 +82,8 @@ def score(
         try:
             data = _comparisons(reference, found, reading)
         except InputError as error:
-            if metrics:
-                raise
-            hint = "without --metric FILE is read as comparisons; labels take --metric aari, trees"
+            way = f"with --metric {metrics[0]}" if metrics else "without --metric"
+            hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
             error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
             raise
         metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
@@ -83,17 +97,33 @@ def score(
         for at, (name, parameters) in enumerate(zip(metrics, settings, strict=True)):
             share = part(progress, at / len(metrics), (at + 1) / len(metrics))
             scores[name] = verb(found, data, name, progress=share, **parameters)
+    limits = _limits(found, data) if "satisfied" in scores else {}
     if as_json:
         plain = {name: _plain(value) for name, value in scores.items()}
         document: dict[str, Any] = {"tree": tree, "reference": reference, "scores": plain}
         if all(of_comparisons):
             document["n_comparisons"] = len(data)
+            document |= {name: None if value is None else _plain(value) for name, value in limits.items()}
         if len(plain) == 1:
             document["metric"], document["score"] = next(iter(plain.items()))
         emit_json(document)
     else:
         for name, value in scores.items():
             click.echo(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
+        # Beside the scores, not among them: scripts read these.
+        if limits and not quiet:
+            click.echo(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
+            if limits["ceiling"] is not None:
+                click.echo(f"  of repeated questions: noise ceiling {limits['ceiling']}", err=True)
+
+
+def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
+    """What share of comparisons is satisfied by chance, and at most where questions were repeated."""
+    from ordhc.evaluate.ceiling import chance_of, noise_ceiling
+    from ordhc.tree.matching import prepared
+
+    found, matched = prepared(tree, data, ("triplets", "quadruplets"), "satisfied")
+    return {"chance": chance_of(found, matched), "ceiling": noise_ceiling(matched)}
 
 
 def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSpec]") -> dict[str, Any]:

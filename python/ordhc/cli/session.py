@@ -2,10 +2,11 @@
 
 import click
 
+from ordhc.cli.help import Command, Group
 from ordhc.cli.output import emit_json, progress_bar
 
 
-@click.group()
+@click.group(cls=Group)
 def session() -> None:
     """Look after session files, which `ordhc learn` makes.
 
@@ -15,7 +16,7 @@ def session() -> None:
     """
 
 
-@session.command(no_args_is_help=True)
+@session.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @click.option("-o", "--output", required=True, metavar="NEW", help="The session that is made.")
 def salvage(file: str, output: str) -> None:
@@ -29,7 +30,8 @@ def salvage(file: str, output: str) -> None:
     """
     from ordhc.asking.salvage import salvage as verb
 
-    done = verb(file, output)
+    with progress_bar("saving", quiet=False) as progress:
+        done = verb(file, output, progress=progress)
     click.echo(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
     if done.lost:
         numbers = ", ".join(map(str, done.lost[:20])) + (", ..." if len(done.lost) > 20 else "")
@@ -41,7 +43,7 @@ def salvage(file: str, output: str) -> None:
     click.echo(f"wrote    {output}")
 
 
-@session.command(no_args_is_help=True)
+@session.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def info(file: str, as_json: bool) -> None:

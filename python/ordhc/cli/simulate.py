@@ -2,11 +2,13 @@
 
 import click
 
+from ordhc.cli.help import Command, section
 from ordhc.cli.output import emit_json, progress_bar
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("file")
+@section("The model")
 @click.option("-m", "--n-comparisons", type=int, metavar="M", help="How many; by default n squared.")
 @click.option("--levels", type=int, default=3, show_default=True, help="Levels of the planted tree.")
 @click.option(
@@ -25,7 +27,9 @@ from ordhc.cli.output import emit_json, progress_bar
 @click.option("--quadruplets", is_flag=True, help="Quadruplets instead of triplets.")
 @click.option("--permute/--no-permute", default=True, help="Number the leaves at random, or by cluster.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed, the same data.")
+@section("Results")
 @click.option("--labels", metavar="CSV", help="Write each leaf's planted cluster at every level.")
+@section("Options")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document about what was made.")
 def simulate(
     file: str,

@@ -1,6 +1,5 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.clustering import routes
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.unanswered import unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.errors import InputError, OrdhcWarning
+from ordhc.errors import InputError, warn
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
@@ -25,6 +24,7 @@ __all__ = ["cluster", "fit"]
 MEMORY = ("auto", "matrix", "vectors")
 
 
+@shows_progress("clustering")
 def cluster(
     data: Triplets | Quadruplets | ArrayLike,
     *,
@@ -37,7 +37,7 @@ def cluster(
     tie_seed: int | None = None,
     memory: str = "auto",
     refine: bool | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
     """From data to a dendrogram.
@@ -78,7 +78,7 @@ def cluster(
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
         "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves; False is without.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the similarity or the linkage, for example ``normalize=False`` of "mulk3".
 
@@ -129,7 +129,7 @@ def cluster(
         plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, memory=memory, progress=progress
     )
     if len(unanswered):
-        warnings.warn(unanswered_text(tree, unanswered), OrdhcWarning, stacklevel=2)
+        warn(unanswered_text(tree, unanswered))
     return tree
 
 

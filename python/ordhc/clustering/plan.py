@@ -75,8 +75,9 @@ class Plan:
             takers = [at for at in (0, 1) if name in known[at]]
             if not takers:
                 there = ", ".join([*known[0], *known[1]]) or "none"
+                hint = "; flat clusters are what cut(n_clusters) of the tree gives" * (name in _FLAT)
                 raise InputError(
-                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {there}"
+                    f"there is no parameter {_checks.quoted(name)} of this method; there are: {there}{hint}"
                 )
             if len(takers) == 2:
                 raise InputError(
@@ -136,6 +137,10 @@ class Plan:
         return name if distances and fits else None
 
 
+#: What other packages call the number of flat clusters.
+_FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold")
+
+
 def _default(data: Any, refine: bool | str | None) -> str | None:
     """The method for comparisons if nothing is named: what is best on answers that it has not seen."""
     if not isinstance(data, Triplets | Quadruplets):
@@ -158,6 +163,7 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
         else:
             raise InputError(
                 f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "
-                "comparisons, or give a method or similarity for vectors"
+                "comparisons, or give a method or similarity for vectors; (n, n) similarities are for "
+                "ordhc.linkage"
             )
     return similarity, linkage or "average"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -26,6 +26,7 @@ def refining(
     return {"heights": chosen, "max_moves": max_moves, "restarts": restarts, "seed": seed}
 
 
+@shows_progress("refining")
 def refine(
     tree: Any,
     data: Triplets | Quadruplets | ArrayLike,
@@ -37,7 +38,7 @@ def refine(
     max_moves: int | None = None,
     restarts: int = 3,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """Move subtrees of a dendrogram as long as that improves an objective.
 
@@ -74,7 +75,7 @@ def refine(
     seed
         Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -120,6 +121,11 @@ def refine(
     found, reference = prepared(tree, data, kinds[objective], f"refine by {objective!r}")
     if dissimilarity is None:
         dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
+        if not comparisons and not dissimilarity:
+            instead = (
+                "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
+            )
+            _checks.warn_of_distances(reference, instead)
     better = refined(
         found,
         reference,

@@ -1,18 +1,23 @@
 """Comparisons: what people (or models) answered."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc.comparison.asked import KINDS, AnswerOptions, Asked
+from ordhc.comparison.cells import ranked_triplets
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
+from ordhc.comparison.presets import asked_of_frame
+from ordhc.comparison.replies import Replies
 from ordhc.comparison.rows import Rows, belonging, checked_weights
-from ordhc.errors import InputError
+from ordhc.comparison.suspects import of_outside, warn_of_suspects
+from ordhc.errors import InputError, warn
 
-__all__ = ["Comparisons", "Quadruplets", "Triplets", "fitting_comparisons"]
+__all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "fitting_comparisons"]
 
 
 class Triplets(Rows):
@@ -177,10 +182,12 @@ class Triplets(Rows):
         if outside.size:
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
-            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n})"
+            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n}){of_outside(table, n)}"
             raise InputError(reason, row=row, leaves=[[bad]])
         if n_leaves is None and found is None and n is not None:
             check_reach(table, n)
+        if n is not None:
+            warn_of_suspects(table, n, found, said=n_leaves is not None, named=names is not None)
         size = len(patterns)
 
         def spread(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -230,6 +237,8 @@ class Triplets(Rows):
             X, y = frame.rows, frame.responses if y is None else y
             weights = frame.weights if weights is None else weights
         table, found = as_ids(X, 3, ("anchor", "a", "b"), _checks.names(names))
+        if found is not None:
+            warn_of_suspects(table, len(found), found, said=True, named=names is not None)
         if y is not None:
             answers = _checks.array("y", y)
             if answers.shape != (len(table),):
@@ -246,6 +255,46 @@ class Triplets(Rows):
             table[~answers] = table[~answers][:, [0, 2, 1]]
         belong = {} if frame is None else {"answers": frame.answers, "groups": frame.groups}
         return cls(table, n_leaves, found, weights, **belong)
+
+    @classmethod
+    def from_frame(cls, data: Any, *, kind: str = "triplet", **options: Unpack[AnswerOptions]) -> "Triplets":
+        """From a table of answers, one a row, its columns by name.
+
+        Parameters
+        ----------
+        data
+            A data frame (pandas, polars, pyarrow, or any that narwhals knows), a dict of columns, an array of
+            records, or a list of dicts.
+        kind
+            "odd-one-out", "most-central", "ranking" or "triplet"; pairs make `Quadruplets.from_frame`.
+        **options
+            As in `ordhc.read_answers`: items, chosen, chosen_as, ranks, n_ranked, person, weights, exclude,
+            na, format, participants, names, n_leaves, skip_bad.
+
+        Raises
+        ------
+        InputError
+            As `ordhc.read_answers`, with the row instead of the line.
+
+        Examples
+        --------
+        >>> answers = [
+        ...     {"left": "cat", "middle": "car", "right": "dog", "odd": "car", "subject": "ann", "rt": 812},
+        ...     {"left": "bus", "middle": "cow", "right": "car", "odd": "cow", "subject": "bob", "rt": 640},
+        ... ]
+        >>> t = Triplets.from_frame(
+        ...     answers, kind="odd-one-out", items=["left", "middle", "right"], chosen="odd"
+        ... )
+        >>> [tuple(t.names[leaf] for leaf in row) for row in t[:2]]
+        [('cat', 'dog', 'car'), ('dog', 'cat', 'car')]
+        >>> t.answers.tolist(), t.group_names
+        ([0, 0, 1, 1], ('ann', 'bob'))
+        """
+        if _checks.choice("kind", kind, KINDS) == "pairs":
+            raise InputError("two pairs make quadruplets: Quadruplets.from_frame")
+        found = comparisons_of_replies(*asked_of_frame(data, kind, options))
+        assert isinstance(found, Triplets)
+        return found
 
     def to_quadruplets(self) -> "Quadruplets":
         """Each triplet (i, j, k) as the quadruplet (i, j, i, k).
@@ -276,6 +325,19 @@ class Quadruplets(Rows):
     _columns = ("i", "j", "k", "l")
     _what = "quadruplets"
 
+    @classmethod
+    def from_frame(cls, data: Any, *, kind: str = "pairs", **options: Unpack[AnswerOptions]) -> "Quadruplets":
+        """From a table of answers to "which pair is more alike?"; otherwise as `Triplets.from_frame`.
+
+        Examples
+        --------
+        >>> answers = {"a": ["cat"], "b": ["dog"], "c": ["cat"], "d": ["car"], "pair": [2]}
+        >>> q = Quadruplets.from_frame(answers, items=["a", "b", "c", "d"], chosen="pair")
+        >>> [tuple(q.names[leaf] for leaf in row) for row in q]
+        [('cat', 'car', 'cat', 'dog')]
+        """
+        return comparisons_of_replies(*asked_of_frame(data, kind, options)).to_quadruplets()
+
     def to_quadruplets(self) -> "Quadruplets":
         """Return the quadruplets themselves."""
         return self
@@ -302,3 +364,24 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
     if isinstance(data, Triplets) and "quadruplets" in accepted:
         return data.to_quadruplets()
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
+
+
+def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
+    """Comparisons of answers, with a warning of what was left out of them."""
+    rows, weights, groups = replies.rows, replies.weights, replies.groups
+    known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": asked.names}
+    made: Comparisons
+    if replies.levels is not None:
+        answers, triplets = ranked_triplets(rows, replies.levels)
+        known["answers"] = answers if len(answers) > len(rows) else None
+        weights, groups = (None if values is None else values[answers] for values in (weights, groups))
+        made = Triplets(triplets, **known, weights=weights, groups=groups)
+    elif asked.kind in ("odd-one-out", "most-central"):
+        make = Triplets.from_odd_one_out if asked.kind == "odd-one-out" else Triplets.from_most_central
+        made = make(rows, **known, weights=weights, groups=groups)
+    else:
+        kind = Quadruplets if asked.kind == "pairs" else Triplets
+        made = kind(rows, **known, weights=weights, answers=replies.answers, groups=groups)
+    if replies.left_out is not None:
+        warn(replies.left_out)
+    return made

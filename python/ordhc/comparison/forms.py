@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
-from ordhc.comparison.frames import ROLES, column_names, columns_of
+from ordhc.comparison.frames import ROLES, column_names, columns_of, eager
 from ordhc.comparison.rows import checked_weights
 from ordhc.errors import InputError
 
@@ -44,6 +44,7 @@ def _from_frame(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Any, ArrayLike | None, ArrayLike | None]:
     """A data frame's columns by name, responses and weights among them; anything else as it is."""
+    X = eager(X)
     names = column_names(X)
     if names is None:
         return X, y, sample_weight

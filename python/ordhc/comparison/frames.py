@@ -1,7 +1,8 @@
 """Data frames: columns by their names, whatever their order.
 
 A frame is anything with named columns: of pandas, polars, pyarrow, a NumPy array of records, a dict of
-columns. None of these packages is imported.
+columns, a list of dicts; what only narwhals knows goes through narwhals. None of these packages is imported
+unless it is needed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +12,20 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc.errors import InputError
+from ordhc.errors import InputError, MissingExtraError
 
-__all__ = ["ANSWERS", "GROUPS", "PERSONS", "ROLES", "WEIGHTS", "Columns", "column_names", "columns_of"]
+__all__ = [
+    "ANSWERS",
+    "GROUPS",
+    "PERSONS",
+    "ROLES",
+    "WEIGHTS",
+    "Columns",
+    "column_names",
+    "column_of",
+    "columns_of",
+    "eager",
+]
 
 #: Names of columns, whatever their case.
 WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
@@ -75,6 +87,7 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
     InputError
         Names that are only partly known, those of other rows, a name twice, two sets or two weights.
     """
+    data = eager(data)
     names = column_names(data)
     if names is None:
         return None
@@ -95,7 +108,7 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
             raise InputError(
                 f"there are {plain.count(name)} columns {_checks.quoted(name)} among {_checks.quoted(shown)}"
             )
-    leaves = [_column(data, names[plain.index(name)]) for name in sets[0]]
+    leaves = [column_of(data, names[plain.index(name)]) for name in sets[0]]
     weights, answers, groups = (_further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS))
     told = _further(data, names, plain, RESPONSES) if what == "responses" else None
     return Columns(_stacked(leaves), weights, answers, groups, told)
@@ -125,7 +138,7 @@ def _by_place(
         weights, answers, groups = (
             _further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS)
         )
-        return Columns(_stacked([_column(data, names[at]) for at in keep]), weights, answers, groups)
+        return Columns(_stacked([column_of(data, names[at]) for at in keep]), weights, answers, groups)
     vague = {name for pair in PAIRS for name in pair}
     telling = {name for sets in ROLES.values() for known in sets for name in known} - vague - {"k", "l"}
     found = [name for name in plain if name in telling]
@@ -136,7 +149,7 @@ def _by_place(
         )
     if further or len(names) != width:
         raise InputError(f"the columns are {_checks.quoted(shown)}; {needed} are needed")
-    return Columns(_stacked([_column(data, name) for name in names]))
+    return Columns(_stacked([column_of(data, name) for name in names]))
 
 
 def column_names(data: Any) -> list[Any] | None:
@@ -155,7 +168,48 @@ def column_names(data: Any) -> list[Any] | None:
     return None
 
 
-def _column(data: Any, name: Any) -> Any:
+def eager(data: Any) -> Any:
+    """A frame whose columns can be taken by name: lists of dicts as columns, lazy frames collected."""
+    if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
+        names = dict.fromkeys(name for row in data for name in row)
+        return {name: _objects([row.get(name) for row in data]) for name in names}
+    # A frame of a package that narwhals knows: that package is loaded, and narwhals is if it is there.
+    if isinstance(data, Mapping | np.ndarray | Sequence) or type(data).__module__.split(".")[0] in _DIRECT:
+        if not hasattr(data, "collect"):
+            return data
+    elif not (hasattr(data, "columns") or hasattr(data, "__narwhals_dataframe__")):
+        return data
+    try:
+        import narwhals
+    except ImportError:
+        if hasattr(data, "collect"):
+            raise MissingExtraError.of("a lazy frame", "narwhals", "frames") from None
+        return data
+    found = narwhals.from_native(data, pass_through=True)
+    if isinstance(found, narwhals.LazyFrame):
+        found = found.collect()
+    if not isinstance(found, narwhals.DataFrame):
+        return data
+    return {name: found.get_column(name).to_numpy() for name in found.columns}
+
+
+#: Packages whose columns need no narwhals.
+_DIRECT = ("ordhc", "numpy", "pandas", "polars", "pyarrow", "scipy")
+
+
+def _objects(cells: list[Any]) -> Any:
+    """Cells as an array: of their type where they have one, else of objects."""
+    if {type(cell) for cell in cells} <= {int} or {type(cell) for cell in cells} <= {str}:
+        found = np.array(cells)
+        if found.dtype.kind in "iU":
+            return found
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column
+
+
+def column_of(data: Any, name: Any) -> Any:
+    """A column of a frame as an array."""
     try:
         column = data[name]
         if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
@@ -173,7 +227,7 @@ def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[
         raise InputError(
             f"columns {there[0]!r} and {there[1]!r} mean the same: keep one, or give it by keyword"
         )
-    return _column(data, names[plain.index(there[0])]) if there else None
+    return column_of(data, names[plain.index(there[0])]) if there else None
 
 
 def _stacked(columns: list[Any]) -> Any:

@@ -6,13 +6,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _ordhc
+from ordhc import _checks, _html, _ordhc
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
+from ordhc.comparison.suspects import of_outside, warn_of_suspects
 from ordhc.comparison.units import answers_of, coded, units_of
 from ordhc.errors import InputError
 
 __all__ = ["Rows", "belonging", "checked_weights"]
+
+#: Rows in a notebook's table.
+_SHOWN = 5
 
 
 class Rows:
@@ -53,21 +57,28 @@ class Rows:
             answers = frame.answers if answers is None else answers
             groups = frame.groups if groups is None else groups
         names = _checks.names(names)
+        is_said = n_leaves is not None
         if n_leaves is not None:
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
             if names is not None and len(names) != n_leaves:
                 raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         elif names is not None:
             n_leaves = len(names)
-        table, names = as_ids(rows, self._width, self._columns, names)
+        table, found = as_ids(rows, self._width, self._columns, names)
+        is_named, names = names is not None, found
         if names is not None and n_leaves is None:
             n_leaves = len(names)
         if not len(table) and n_leaves is None:
             raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
         check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
-        narrowed, n = check(table, n_leaves)
+        try:
+            narrowed, n = check(table, n_leaves)
+        except InputError as error:
+            hint = of_outside(table, n_leaves) if "outside" in error.reason else ""
+            raise InputError(error.reason + hint, row=error.row, leaves=error.leaves) from None
         if n_leaves is None:
             check_reach(table, n)
+        warn_of_suspects(table, n, names, said=is_said, named=is_named)
         if narrowed is not None:
             table = narrowed
         elif copy and isinstance(rows, np.ndarray) and np.may_share_memory(table, rows):
@@ -174,6 +185,24 @@ class Rows:
         missing = len(self.unmentioned)
         note = f", {missing} leaves unmentioned" if missing else ""
         return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the first rows, in a notebook."""
+        some = self[:_SHOWN]
+        by_name = [] if self._names is None else [tuple(self._names[leaf] for leaf in row) for row in some]
+        columns, rows = list(self._columns), [list(row) for row in by_name or some]
+        for what, values in (
+            ("weight", some._weights),
+            ("answer", some._answers),
+            ("group", None if some._groups is None else some._persons()),
+        ):
+            if values is not None:
+                columns.append(what)
+                for row, value in zip(rows, values.tolist(), strict=True):
+                    row.append(f"{value:g}" if what == "weight" else value)
+        left = len(self._columns) if by_name else 0
+        more = [f"and {len(self) - _SHOWN:,} more"] if len(self) > _SHOWN else []
+        return _html.block(repr(self)[1:-1], _html.table(columns, rows, left=left, notes=more))
 
     @staticmethod
     def _count(units: NDArray[np.int64]) -> int:

@@ -4,6 +4,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _ordhc
-from ordhc._progress import Progress, part
+from ordhc import _checks, _html, _ordhc
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import coded, numbered, shares_of, units_of
-from ordhc.errors import InputError
+from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.plotting.drawing import svg
 from ordhc.similarities.comparisons import adds
 from ordhc.similarities.similarity import fitting
+from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
@@ -29,7 +32,16 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["Bootstrap", "Interval", "bootstrap"]
+__all__ = ["SCORES", "Bootstrap", "Interval", "bootstrap"]
+
+#: What the scores of resamples are.
+SCORES = {
+    "revenue": "revenue",
+    "satisfied": "share of answers satisfied",
+    "held_out": "share of held-out answers satisfied",
+}
+#: Trees of more leaves are not drawn in notebooks.
+_DRAWN = 500
 
 
 @dataclass(frozen=True)
@@ -58,9 +70,8 @@ class Bootstrap:
     tree
         The tree of all answers; `tree.support` is the share of resamples with each of its clusters.
     consensus
-        The majority-rule consensus: all clusters of more than half of the resamples, with their
-        support. Heights are numbers of levels; nodes of more than two children are merges of equal
-        height (and one node in Newick).
+        The majority-rule consensus: all clusters of more than half of the resamples, with their support, at
+        their mean heights (`ordhc.consensus`).
     trees
         The trees of the resamples.
     scores
@@ -102,6 +113,22 @@ class Bootstrap:
         """Draw the tree with its support; see `Dendrogram.plot`."""
         return self.tree.plot(ax, **options)
 
+    def _repr_html_(self) -> str:
+        """Intervals, and where Matplotlib is there the consensus, in a notebook."""
+        rows = [
+            (SCORES[name], f"{x.estimate:,.6g}", f"{x.low:,.6g} to {x.high:,.6g}")
+            for name, x in self.intervals.items()
+        ]
+        notes = [f"of held-out answers: chance {self.chance:.4f}"]
+        if self.ceiling is not None:
+            notes.append(f"of repeated questions: noise ceiling {self.ceiling}")
+        columns = ("score", "estimate", f"{self.confidence:.0%} interval")
+        parts = [_html.table(columns, rows, notes=notes)]
+        with suppress(MissingExtraError):
+            if self.consensus.n_leaves <= _DRAWN:
+                parts.append(f"<div>{_html.picture(svg(self.consensus))}</div>")
+        return _html.block(repr(self)[1:-1], *parts)
+
     def __repr__(self) -> str:
         sure = int((self.support[:-1] >= 0.5).sum())
         inner = max(0, self.tree.n_leaves - 2)
@@ -110,6 +137,7 @@ class Bootstrap:
         )
 
 
+@shows_progress("resampling")
 def bootstrap(
     data: Triplets | Quadruplets,
     *,
@@ -123,7 +151,7 @@ def bootstrap(
     confidence: float = 0.95,
     initial_clusters: ArrayLike | None = None,
     tree: Dendrogram | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Bootstrap:
     """Resample the answers, and see what of the tree stays.
@@ -149,7 +177,7 @@ def bootstrap(
     tree
         A tree of the same leaves to give support to, instead of the one of all answers.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -206,7 +234,7 @@ def bootstrap(
     told = part(progress, first * last, last)
     work = _Work(plan, data, tree, units, shares, seed, n_resamples, initial_clusters, told)
     trees, scores = work.additive() if work.is_additive else work.one_by_one()
-    consensus, common = _ordhc.majority_rule(trees)
+    resampled = tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees)
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimates = {
         "revenue": float(_ordhc.revenue(tree._tree, data.rows, data.weights)),
@@ -215,8 +243,8 @@ def bootstrap(
     }
     result = Bootstrap(
         tree=tree.with_support(_ordhc.support(tree._tree, trees)),
-        consensus=Dendrogram._of(consensus, data.names, common, joined=np.isnan(common)),
-        trees=tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees),
+        consensus=consensus(resampled),
+        trees=resampled,
         scores=found,
         intervals={name: _interval(estimates[name], found[name], confidence) for name in found},
         confidence=float(confidence),

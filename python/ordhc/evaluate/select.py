@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks, _ordhc
-from ordhc._progress import Progress, part
+from ordhc import _checks, _html, _ordhc
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -126,18 +126,39 @@ class Selection:
             revenue = f"{c.revenue:.4f} ± {c.revenue_error:.4f}"
             satisfied = f"{c.satisfied:.4f} ± {c.satisfied_error:.4f}"
             lines.append(f"{c.method:{width}}  {revenue:>16}  {satisfied:>18}  {c.seconds:7.3g}")
-        chances = [c.chance for c in self.candidates]
-        least, most = f"{min(chances):.4f}", f"{max(chances):.4f}"
-        chance = least if least == most else f"{least} to {most}"
-        lines.append(f"{'chance':{width}}  {'0':>16}  {chance:>18}")
+        lines.append(f"{'chance':{width}}  {'0':>16}  {self._chance():>18}")
         if self.ceiling is not None:
             lines.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The table of `print`, in a notebook; methods that are clearly worse are marked."""
+        worse = self.clearly_worse
+        rows = [
+            (
+                c.method,
+                f"{c.revenue:.4f} ± {c.revenue_error:.4f}",
+                f"{c.satisfied:.4f} ± {c.satisfied_error:.4f}",
+                f"{c.seconds:.3g}",
+                "best" if at == 0 else "clearly worse" if c.method in worse else "",
+            )
+            for at, c in enumerate(self.candidates)
+        ]
+        rows.append(("chance", "0", self._chance(), "", ""))
+        notes = [] if self.ceiling is None else [f"noise ceiling of held-out satisfied: {self.ceiling}"]
+        columns = ("method", "held-out revenue", "held-out satisfied", "seconds", "")
+        return _html.block(repr(self)[1:-1], _html.table(columns, rows, strong=0, notes=notes))
+
+    def _chance(self) -> str:
+        chances = [c.chance for c in self.candidates]
+        least, most = f"{min(chances):.4f}", f"{max(chances):.4f}"
+        return least if least == most else f"{least} to {most}"
 
     def __repr__(self) -> str:
         return f"<Selection: {self.best} of {len(self.candidates)} methods, by held-out {self.by}>"
 
 
+@shows_progress("comparing")
 def select(
     data: Triplets | Quadruplets,
     methods: Sequence[str] | None = None,
@@ -147,7 +168,7 @@ def select(
     by: str = "revenue",
     group: ArrayLike | None = None,
     unit: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Selection:
     """Say which method to use, by cross-validation.
 
@@ -173,7 +194,7 @@ def select(
     unit
         "answer" or "group" (of the data): what is kept together, instead of people where they are known.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Readers and writers of comparisons and trees, and of what trees are compared with."""
 
+from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column
-from ordhc.io.comparisons import read_answers, read_quadruplets, read_triplets
+from ordhc.io.comparisons import read_quadruplets, read_triplets
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
 from ordhc.io.trees import read_tree, write_tree
@@ -20,3 +21,7 @@ __all__ = [
     "write_comparisons",
     "write_tree",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

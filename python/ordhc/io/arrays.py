@@ -17,7 +17,7 @@ from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked
 from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed, persons_of
-from ordhc.io.sheet import Sheet, listed, located, unknown_column
+from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
 
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
@@ -174,13 +174,19 @@ class Table:
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
         self.source = source
         self.there = list(self._file.schema_arrow.names)
-        check_unpacked(self._file.metadata.num_rows * 8, source)
+        self.n_rows: int = self._file.metadata.num_rows
+        check_unpacked(self.n_rows * 8, source)
         self._sheet = Sheet(source, [self.there], [1])
 
     def find(self, names: Sequence[str]) -> str | None:
         """The column of one of some names; twice is an error."""
         at = self._sheet.find(names)
         return None if at is None else self.there[at]
+
+    def cells(self, column: str) -> list[Any]:
+        """A column as Python's values, None where there is none."""
+        found: list[Any] = self._file.read(columns=[column], use_threads=False).column(0).to_pylist()
+        return found
 
     def values(self, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """A column as numbers or text, and which of it is missing."""
@@ -278,6 +284,8 @@ def _leaf_columns(
         for names in known:
             there = [table.find([name + ending]) for name in names]
             if None not in there:
+                if names == ["i", "j", "k"]:
+                    refuse_quadruplets(table.there, table.source)
                 return [name for name in there if name is not None], bool(ending)
     if known:
         sets = " or ".join(",".join(names) for names in known[:4])

@@ -6,17 +6,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ordhc import _checks, _ordhc
-from ordhc._checks import choice, quoted
-from ordhc._progress import Progress, part
+from ordhc._checks import quoted
+from ordhc._progress import Progress, part, shows_progress
+from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
+from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import from_arrays, from_parquet
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
-from ordhc.io.parsed import MISSING, Parsed, assemble, persons_of
-from ordhc.io.sheet import located, unknown_column
+from ordhc.io.parsed import LITERAL, Parsed, assemble, persons_of
+from ordhc.io.sheet import located, refuse_quadruplets, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
@@ -44,10 +46,10 @@ def read_triplets(
     group: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-    missing: Sequence[str] = MISSING,
+    missing: Sequence[str] | None = None,
     comment: str | None = None,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Triplets:
     """Read triplets from csv, tsv, text with blanks, Parquet, npz or npy.
 
@@ -76,15 +78,16 @@ def read_triplets(
     delimiter, header
         What separates columns, and whether text has a header, where it isn't found out rightly.
     missing
-        What stands for a missing leaf besides blanks. Rows without all leaves are passed over with a warning
-        that counts them; if they are most rows, that is an error. Names in `names` are not missing.
+        Words for a missing leaf, besides blanks and NA, N/A, #N/A, NaN, null; with an empty list only blanks
+        are missing. Rows without all leaves are passed over with a warning that counts them; if they are most
+        rows, that is an error. Names in `names` are not missing.
     comment
         A character: lines of text that begin with it are passed over. By default none are.
     skip_bad
         Pass over rows that cannot be used (a leaf twice, another number of columns, an unknown name),
         with a warning (`SkippedRowsWarning`) that lists them all.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Raises
     ------
@@ -126,10 +129,10 @@ def read_quadruplets(
     group: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
-    missing: Sequence[str] = MISSING,
+    missing: Sequence[str] | None = None,
     comment: str | None = None,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Quadruplets:
     """Read quadruplets; as `read_triplets`, with the columns `i,j,k,l`.
 
@@ -157,52 +160,32 @@ def read_quadruplets(
     )
 
 
-def read_answers(
-    path: Source,
-    question: str,
-    columns: Sequence[str] | Sequence[int] | None = None,
-    *,
-    n_ranked: int = 2,
-    **options: Any,
-) -> Triplets:
-    """Read answers to questions of another kind as triplets; see `Triplets.from_odd_one_out` and its like.
+def read_in_order(
+    path: Source, kind: str, columns: Sequence[str] | Sequence[int] | None = None, **options: Any
+) -> Triplets | Quadruplets:
+    """Answers whose columns stand in the order of their roles, the chosen one or the reference first.
 
-    Parameters
-    ----------
-    path
-        As in `read_triplets`.
-    question
-        "odd-one-out" (columns `odd,a,b`), "most-central" (`central,a,b`) or "ranking" (a reference, then
-        the others from the nearest on: all columns but those of weights, answers and persons).
-    columns
-        The columns, by name or by position.
-    n_ranked
-        How many of the others are ranked.
-    **options
-        As in `read_triplets`.
-
-    Examples
-    --------
-    >>> import io
-    >>> from ordhc.io import read_answers
-    >>> t = read_answers(io.StringIO("a,b,odd,who\\ncat,dog,car,ann\\n"), "odd-one-out")
-    >>> t.rows.tolist(), t.names, t.answers.tolist(), t.group_names
-    ([[1, 2, 0], [2, 1, 0]], ('car', 'cat', 'dog'), [0, 0], ('ann',))
+    By default columns are found by name as `read_triplets` finds its own, those of a ranking are all but the
+    ones of weights, answers and persons. The options are those of `read_triplets`.
     """
-    choice("question", question, QUESTIONS)
+    n_ranked = options.pop("n_ranked", None)
+    if kind == "triplet":
+        return read_comparisons(Triplets, path, columns, **options)
+    if kind == "pairs":
+        return read_comparisons(Quadruplets, path, columns, **options)
 
     def make(rows: Any, **known: Any) -> Triplets:
         # Each row is an answer: numbers of answers in the file say nothing more.
         known.pop("answers", None)
         if (group_names := known.pop("group_names", None)) is not None:
             known["groups"] = np.array(group_names, dtype=object)[known["groups"]]
-        if question == "ranking":
-            return Triplets.from_ranking(rows, n_ranked, **known)
-        if question == "odd-one-out":
+        if kind == "ranking":
+            return Triplets.from_ranking(rows, checked_ranked(n_ranked, rows.shape[1] - 1), **known)
+        if kind == "odd-one-out":
             return Triplets.from_odd_one_out(rows, **known)
         return Triplets.from_most_central(rows, **known)
 
-    found: Triplets = _read(make, QUESTIONS[question], False, path, columns, **options)
+    found: Triplets = _read(make, QUESTIONS[kind], False, path, columns, **options)
     return found
 
 
@@ -214,6 +197,7 @@ def read_comparisons(
     return found
 
 
+@shows_progress("reading")
 def _read(
     make: Callable[..., Any],
     known: list[list[str]],
@@ -225,18 +209,19 @@ def _read(
     names: Sequence[str] | Source | None = None,
     skip_bad: bool = False,
     by_name: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Any:
     progress = _checks.callback("progress", progress)
     given = as_names(names)
+    n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
     chosen = _chosen(columns, len(known[0]) if known else None, known)
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)
     data = read_bytes(path)
     if not data.strip():
         raise InputError("the file is empty", path=source)
-    options["missing"] = _missing(options.get("missing", MISSING), given)
+    options["missing"] = missing_words("missing", options.get("missing"), given)
     with reading(source, "comparisons", data):
         responses = None
         if suffix in (".npz", ".npy"):
@@ -254,6 +239,7 @@ def _read(
         else:
             told = part(progress, 0, 0.8)
             parsed = _from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
+        _drop_headers(parsed, [*known, *([chosen] if chosen else [])])
         if by_name and parsed.names is None:
             raise InputError(
                 "has ids, but the tree's leaves have names; give --names FILE to say which is which",
@@ -298,13 +284,21 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
     return chosen
 
 
-def _missing(given: Any, names: tuple[str, ...] | None) -> list[str]:
-    """The words for missing leaves: none that is a leaf's name."""
-    given = _checks.listed("missing", given)
-    if not all(isinstance(word, str) for word in given):
-        raise InputError(f"missing is {quoted(given)}; give a list of words")
-    known = set(names or ())
-    return [word.strip() for word in given if word.strip() and word.strip() not in known]
+def _drop_headers(parsed: Parsed, headers: list[list[Any]]) -> None:
+    """Pass over rows that repeat the header, as in files that were joined."""
+    code = {name.strip().lower(): leaf for leaf, name in enumerate(parsed.names or ())}
+    for header in headers:
+        for ending in ("", LITERAL):
+            leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]
+            if min(leaves) < 0 or len(leaves) != parsed.rows.shape[1]:
+                continue
+            repeats = (parsed.rows == leaves).all(axis=1)
+            if repeats.any():
+                parsed.bad += [
+                    (parsed.number(row), "repeats the header") for row in np.flatnonzero(repeats).tolist()
+                ]
+                parsed.keep(~repeats)
+                parsed.forget_unused()
 
 
 def _from_text(
@@ -347,9 +341,9 @@ def _from_text(
         (group, found["labels"][1]),
     ):
         if given is not None and values is None:
-            first = data.removeprefix(b"\xef\xbb\xbf").lstrip().splitlines()[0].decode(errors="replace")
-            there = _ordhc.split_table(first, delimiter, None)[0][0]
-            raise unknown_column(source, given, there, 1)
+            raise unknown_column(source, given, _first_cells(data, delimiter, comment), 1)
+    if chosen is None and ["i", "j", "k"] in known and header is not False:
+        refuse_quadruplets(_first_cells(data, delimiter, comment), source)
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:
@@ -360,3 +354,10 @@ def _from_text(
         column, codes, texts = found["labels"][1]
         parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
     return parsed
+
+
+def _first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
+    """The cells of the first line that is no comment."""
+    lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
+    first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
+    return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []

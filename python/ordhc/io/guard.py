@@ -11,6 +11,11 @@ from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginErro
 MESSAGE = 480
 QUOTED = 80
 
+_TABLE = "write the table as csv"
+_FROM_R = "write the table with write.csv(..., row.names = FALSE)"
+_FROM_PYTHON = "write the data as csv, npz or Parquet"
+_LOGIN = "the download may need a login"
+_PAGE = (b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<meta", b"<div", b"<script", b"<!--")
 _SHEET = "save the sheet as csv (UTF-8)"
 _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls) or another OLE file", _SHEET),
@@ -32,17 +37,23 @@ _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (b"\x89PNG", "a picture", "give the data that it shows"),
     (b"\xff\xd8\xff", "a picture", "give the data that it shows"),
     (b"{\\rtf", "an RTF document", "save it as plain text"),
-    (b"RDX", "an R workspace", "write the table with write.csv(..., row.names = FALSE)"),
-    (b"$FL2", "an SPSS file", "write the table as csv"),
-    (b"\x80\x03", "a Python pickle", "write the data as csv, npz or Parquet"),
-    (b"\x80\x04", "a Python pickle", "write the data as csv, npz or Parquet"),
-    (b"\x80\x05", "a Python pickle", "write the data as csv, npz or Parquet"),
-    (b"MATLAB 5.0", "a MATLAB file", "write the table as csv"),
+    (b"RDX2\n", "an R workspace", _FROM_R),
+    (b"RDX3\n", "an R workspace", _FROM_R),
+    (b"$FL2", "an SPSS file (.sav)", _TABLE),
+    (b"$FL3", "an SPSS file (.zsav)", _TABLE),
+    *((b"\x80" + bytes([number]), "a Python pickle", _FROM_PYTHON) for number in range(2, 6)),
+    (b"MATLAB 5.0", "a MATLAB file", _TABLE),
     (b"\xff\xfe", "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
-    (b"<!DOCTYPE", "a web page", "the download may need a login"),
-    (b"<html", "a web page", "the download may need a login"),
-    (b"<?xml", "XML", "write the table as csv"),
+    (b"<stata_dta", "a Stata file (.dta)", _TABLE),
+    (b"ARROW1\0", "an Arrow or Feather file", "write the table as Parquet or csv"),
+    (b"Obj\x01", "an Avro file", "write the table as Parquet or csv"),
+    (b"X\n\x00", "an R object (.rds)", _FROM_R),
+    (b"(dp0\n", "a Python pickle", _FROM_PYTHON),
+    (b"(lp0\n", "a Python pickle", _FROM_PYTHON),
+    (b"ccopy_reg\n", "a Python pickle", _FROM_PYTHON),
+    (b"Rar!", "a rar archive", "unpack it first"),
+    (b"<?xml", "XML", _TABLE),
 )
 _TWO_TREES = "two trees are compared by `ordhc score ONE OTHER --metric triplet_distance`"
 _IN_ZIP = (
@@ -62,8 +73,12 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
             return what, advice
     if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return _zipped(data)
-    if head[:1] == b"{":
-        return "JSON", f"comparisons are csv, tsv, Parquet, npz or npy; {_TWO_TREES}"
+    if head[:9].lower().startswith(_PAGE):
+        return (
+            ("a table of a web page", _SHEET) if b"<table" in head[:1024].lower() else ("a web page", _LOGIN)
+        )
+    if head[:1] == b"{" or (head[:1] == b"[" and head[1:].lstrip()[:1] in (b"{", b"[", b'"')):
+        return "JSON", f"ordhc.read_answers reads answers from names that end in .json; {_TWO_TREES}"
     if head[:1] == b"(" and b"," in head and (data.rstrip()[-1:] == b";" or head.startswith(b"((")):
         return "a Newick tree", _TWO_TREES
     if head[:20].lower().startswith(b"cluster_a,cluster_b"):
@@ -71,6 +86,8 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
     if data[257:262] == b"ustar":
         return "a tar archive", "unpack it first"
     if b"\0" in head[:1024]:
+        if data[:1] in b"\x6c\x6e\x6f\x71\x72\x73" and data[1:2] in b"\x01\x02" and data[2:4] == b"\x01\0":
+            return "an old Stata file (.dta)", _TABLE
         if (head[1:64:2].count(0) > 16) != (head[0:64:2].count(0) > 16):
             return "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
         if head.count(0) > len(head) // 8:

@@ -1,34 +1,77 @@
 """Names of leaves from files."""
 
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from ordhc._checks import names as checked_names
 from ordhc._checks import quoted
+from ordhc._checks import text as checked_text
 from ordhc.errors import InputError
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading, refuse_others
-from ordhc.io.sheet import Sheet, located, read_sheet
+from ordhc.io.sheet import Sheet, listed, read_sheet
+
+#: What a column of names is called, unless it is said.
+_USUAL = ("name", "label", "item", "object", "stimulus", "leaf_name", "item_name")
 
 
-def read_names(source: Source) -> tuple[str, ...]:
+def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     """Read the names of leaves, in order.
 
-    A text file has one name a line; a csv or tsv file has a header with a column `name` and, if its
-    rows aren't in order, `id` with the numbers 0..n-1.
+    Parameters
+    ----------
+    source
+        A text file with one name a line; or a csv or tsv file with a header, a column of names and, if its
+        rows aren't in order, `id` with the numbers 0..n-1. ``"items.csv:label"`` names file and column.
+    column
+        The column of names. By default `name`, or the only one that is called as such columns are (label,
+        item, object, ...).
+
+    Raises
+    ------
+    InputError
+        A name twice (with both lines), a name that is missing, a column that isn't there or can't be told.
+
+    Examples
+    --------
+    >>> import io
+    >>> from ordhc.io import read_names
+    >>> file = io.StringIO("code,label\\nx1,cat\\nx2,dog\\n")
+    >>> file.name = "items.csv"
+    >>> read_names(file)
+    ('cat', 'dog')
     """
-    name = name_of(source)
-    data = read_bytes(source)
-    suffix = suffix_of(source, (".csv", ".tsv"))
+    file, named = names_file(source)
+    if column is None:
+        column = named
+    else:
+        column = checked_text("column", column)
+    name = name_of(file)
+    data = read_bytes(file)
+    suffix = suffix_of(file, (".csv", ".tsv"))
     with reading(name, "names", data):
-        if not suffix:
-            refuse_others(data, name, "names")
-            return _unique([line.strip() for line in text_of(data, name).split("\n") if line.strip()], name)
-        return _unique(_from_sheet(read_sheet(data, name, "names", "\t" if suffix == ".tsv" else None)), name)
+        if suffix or column is not None:
+            return _from_sheet(read_sheet(data, name, "names", "\t" if suffix == ".tsv" else None), column)
+        refuse_others(data, name, "names")
+        lines = enumerate(text_of(data, name).split("\n"), start=1)
+        found = [(line.strip(), number) for number, line in lines if line.strip()]
+        return _unique(found, name)
 
 
-def _from_sheet(sheet: Sheet) -> list[str]:
-    at = sheet.column("name")
+def names_file(source: Source) -> tuple[Source, str | None]:
+    """A file of names and the column that stands behind its path, as in `items.csv:label`."""
+    if not isinstance(source, str | os.PathLike):
+        return source, None
+    found = re.fullmatch(r"(.+\.(?:csv|tsv|txt)(?:\.gz)?):([^/\\]+)", os.fspath(source), re.IGNORECASE)
+    if found is None or Path(source).exists():
+        return source, None
+    return found.group(1), found.group(2)
+
+
+def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
+    at = sheet.column(column) if column is not None else _usual(sheet)
     found = []
     for row in range(1, len(sheet.rows)):
         if at >= len(sheet.rows[row]) or not sheet.rows[row][at]:
@@ -36,10 +79,11 @@ def _from_sheet(sheet: Sheet) -> list[str]:
                 "the name is missing; the row may be cut short", path=sheet.source, line=sheet.lines[row]
             )
         sheet.check_width(row)
-        found.append(sheet.rows[row][at])
+        found.append((sheet.rows[row][at], sheet.lines[row]))
+    names = _unique(found, sheet.source)
     by = sheet.find(["id"])
-    if by is None:
-        return found
+    if by is None or by == at:
+        return names
     place: dict[int, int] = {}
     for row in range(1, len(sheet.rows)):
         cell = sheet.rows[row][by].strip()
@@ -50,20 +94,44 @@ def _from_sheet(sheet: Sheet) -> list[str]:
                 line=sheet.lines[row],
             )
         place[int(cell)] = row - 1
-    if sorted(place) != list(range(len(found))):
+    if sorted(place) != list(range(len(names))):
         first = min(place, default=0)
-        hint = "; they begin with 1: subtract 1" if first == 1 == max(place) - len(found) + 1 else ""
-        raise InputError(f"ids must be 0..{len(found) - 1}, each once{hint}", path=sheet.source)
-    return [found[place[leaf]] for leaf in range(len(found))]
+        hint = "; they begin with 1: subtract 1" if first == 1 == max(place) - len(names) + 1 else ""
+        raise InputError(f"ids must be 0..{len(names) - 1}, each once{hint}", path=sheet.source)
+    return tuple(names[place[leaf]] for leaf in range(len(names)))
 
 
-def _unique(found: list[str], name: str) -> tuple[str, ...]:
+def _usual(sheet: Sheet) -> int:
+    """The column of names by what it is called."""
+    found = {at for name in _USUAL if (at := sheet.find([name])) is not None}
+    if (at := sheet.find(["name"])) is not None:
+        return at
+    if len(found) == 1:
+        return found.pop()
+    which = [sheet.header[at] for at in sorted(found)]
+    reason = (
+        f"the names may be in {listed(which)}"
+        if found
+        else f"there is no column 'name'; there are {listed(sheet.header)}"
+    )
+    file = Path(sheet.source).name
+    raise InputError(
+        f"{reason}; say which holds the names, as {quoted(f'{file}:{sheet.header[-1]}')}",
+        path=sheet.source,
+        line=sheet.lines[0],
+    )
+
+
+def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
     if not found:
-        raise InputError("there are no names", path=name)
-    try:
-        return checked_names(found) or ()
-    except InputError as error:
-        raise located(error, name) from None
+        raise InputError("there are no names", path=source)
+    first: dict[str, int] = {}
+    for name, line in found:
+        if name in first:
+            reason = f"the name {quoted(name)} occurs twice, first in line {first[name]}"
+            raise InputError(reason, path=source, line=line)
+        first[name] = line
+    return tuple(first)
 
 
 def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:

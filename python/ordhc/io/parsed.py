@@ -1,6 +1,6 @@
 """Rows as a file holds them, whatever its format, and comparisons made of them."""
 
-import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.ids import check_reach
-from ordhc.errors import InputError, SkippedRowsWarning
+from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
+from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
-#: What stands for a missing leaf besides blanks.
-MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 #: Ending of columns that hold names to the letter.
 LITERAL = "_name"
 
@@ -68,6 +67,13 @@ class Parsed:
         """Where a row stands, as errors take it."""
         return {self.unit: self.number(row)}
 
+    def forget_unused(self) -> None:
+        """Leave out names that no row has."""
+        used = np.zeros(len(self.names or ()), dtype=bool)
+        used[self.rows.ravel()] = True
+        self.names = [name for name, there in zip(self.names or (), used.tolist(), strict=True) if there]
+        self.rows = (np.cumsum(used) - 1)[self.rows]
+
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Leave out all other rows."""
         numbers = np.arange(len(self.rows)) if self.numbers is None else self.numbers
@@ -107,9 +113,14 @@ def assemble(
     if parsed.bad and not len(parsed.rows):
         raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)
-    for text, rows in ((_of_missing(parsed, total), parsed.missing), (_of_bad(parsed, total), parsed.bad)):
-        if rows:
-            warnings.warn(SkippedRowsWarning(text, rows), stacklevel=5)
+    if parsed.missing:
+        words = Counter(word for _, word in parsed.missing)
+        counts = {f"with `{word}` for an item" if word else "without an item": n for word, n in words.items()}
+        text = _of_missing(parsed, total)
+        warn(SkippedRowsWarning(text, parsed.missing, counts))
+    if parsed.bad:
+        text, counts = _of_bad(parsed, total), {"that cannot be used": len(parsed.bad)}
+        warn(SkippedRowsWarning(text, parsed.bad, counts))
     return made
 
 
@@ -121,6 +132,9 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
             raise InputError(
                 f"{len(found)} different names, but n_leaves = {n_leaves}; give all names", path=parsed.source
             )
+        if odd := suspect_names(found):
+            row = int((parsed.rows == odd[1]).any(axis=1).argmax()) if len(parsed.rows) else 0
+            warn(f"{parsed.source}: {parsed.unit} {parsed.number(row)}: {odd[0]}")
         return tuple(found)
     code = {name: leaf for leaf, name in enumerate(names)}
     table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=np.int64)
@@ -166,7 +180,8 @@ def _wrong_rows(
                 )
             else:
                 limit = "" if n is None else f"..={n - 1} (n_leaves = {n})"
-                reason = f"leaf {leaf} is outside 0{limit}"
+                hint = of_outside(rows, n) if not found else ""
+                reason = f"leaf {leaf} is outside 0{limit}{hint}"
         elif twice[row]:
             leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
             told = leaf if names is None else quoted(names[leaf])
@@ -211,7 +226,7 @@ def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
     text = f"{count} have a missing leaf ({', '.join(parts)})"
     if not kept:
         return f"{text}: {where}; are these the right columns?"
-    hint = "; missing=() (--missing '') takes such words as names" if any(words) else ""
+    hint = "; missing=() (--na '') takes such words as names" if any(words) else ""
     return f"{parsed.source}: {text} and are passed over: {where}{hint}"
 
 
@@ -235,7 +250,10 @@ def _made(
     }
     try:
         if n_leaves is None and names is None and len(parsed.rows):
-            check_reach(parsed.rows, int(parsed.rows.max()) + 1)
+            n_leaves = int(parsed.rows.max()) + 1
+            check_reach(parsed.rows, n_leaves)
+            if told := suspect_ids(parsed.rows, n_leaves):
+                warn(f"{parsed.source}: {told}")
         return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
     except InputError as error:
         place = {"row": error.row, "line": error.line} if error.row is None else parsed.place(error.row)

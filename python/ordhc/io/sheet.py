@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ordhc import _ordhc
 from ordhc._checks import nearest, quoted
+from ordhc.comparison.frames import ROLES
 from ordhc.errors import InputError
 from ordhc.io.files import text_of
 from ordhc.io.guard import refuse_others
@@ -85,7 +86,26 @@ def unknown_column(source: str, name: str, there: Sequence[str], line: int | Non
     return InputError(reason, path=source, line=line)
 
 
-def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
+def refuse_quadruplets(header: Sequence[str], source: str) -> None:
+    """Raise if columns i, j, k that are read as triplets are those of quadruplets."""
+    plain = {name.strip().lower() for name in header}
+    triplets = [known for known in ROLES["triplets"] if known != ("i", "j", "k")]
+    if plain >= {"i", "j", "k", "l"} and not any(plain >= set(known) for known in triplets):
+        raise InputError(
+            f"the columns {listed(header)} are those of quadruplets (i and j closer than k and l): "
+            "ordhc.read_quadruplets or --quadruplets reads them; columns=['i', 'j', 'k'] takes three",
+            path=source,
+            line=1,
+        )
+
+
+def read_sheet(
+    data: bytes,
+    source: str,
+    what: str | None,
+    delimiter: str | None = None,
+    comment: str | None = None,
+) -> Sheet:
     """Cells of delimited text; the delimiter is found out as for comparisons.
 
     `what` they should be is said of files that look like something else; None if that is known already.
@@ -93,7 +113,7 @@ def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None
     if what is not None:
         refuse_others(data, source, what)
     try:
-        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, None)
+        rows, lines = _ordhc.split_table(text_of(data, source), delimiter, comment)
     except InputError as error:
         raise located(error, source) from None
     if not rows:

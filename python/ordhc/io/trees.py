@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
@@ -38,17 +38,19 @@ def tree_format(path: Source, default: str | None = None) -> str:
     return default
 
 
+@shows_progress("reading")
 def read_tree(
     path: Source,
     format: str | None = None,
     *,
     preserve_underscores: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """Read a tree: Newick (.nwk), JSON, SciPy's Z as csv or npy; "-" is standard input.
 
     Standard input and unknown endings are taken as JSON if they begin with a brace, else Newick, which is
-    read as `Dendrogram.from_newick` does. `progress` is called with the share that is done, from 0 to 1.
+    read as `Dendrogram.from_newick` does. `progress` is True for a bar, or called with the share that is
+    done, from 0 to 1.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def read_tree(
             if kind == "json":
                 tree = _from_json(text_of(data, name), name, told)
             elif kind == "npy":
-                tree = Dendrogram.from_scipy(load_array(data, name))
+                tree = Dendrogram.from_linkage_matrix(load_array(data, name))
             else:
                 tree = _from_csv(data, name)
         except InputError as error:
@@ -93,16 +95,17 @@ def _told(progress: Progress | None, done: float) -> Progress:
     return progress
 
 
+@shows_progress("writing")
 def write_tree(
     tree: Dendrogram,
     path: str | os.PathLike[str],
     format: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Write a tree as Newick (.nwk), JSON (lossless), SciPy's Z as csv or npy; "-" is Newick.
 
-    `progress` is called with the share that is done, from 0 to 1.
+    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------
@@ -132,11 +135,11 @@ def tree_bytes(tree: Dendrogram, kind: str, progress: Progress | None = None) ->
         _told(progress, 0.4)
         return (json.dumps(everything, ensure_ascii=False) + "\n").encode()
     if kind == "scipy":
-        rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in tree.to_scipy().tolist()]
+        rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in tree.to_linkage_matrix().tolist()]
         return ("\n".join([_HEADER, *rows]) + "\n").encode()
     if kind == "npy":
         buffer = bytes_io.BytesIO()
-        np.save(buffer, tree.to_scipy())
+        np.save(buffer, tree.to_linkage_matrix())
         return buffer.getvalue()
     raise InputError(f"the format {kind!r} is none of newick, json, scipy, npy")
 
@@ -160,7 +163,14 @@ def _from_csv(data: bytes, name: str) -> Dendrogram:
     sheet = read_sheet(data, name, None)
     rows: list[list[float]] = []
     for line, cells in zip(sheet.lines, sheet.rows, strict=True):
-        if not rows and cells[0][:1].isalpha():
+        if line == sheet.lines[0] and cells[0][:1].isalpha():
+            if len(cells) != 4:
+                raise InputError(
+                    f"the columns {listed(cells)} are those of no tree ({_HEADER}): labels and comparisons "
+                    "are what a tree is scored by (`ordhc score TREE FILE`)",
+                    path=name,
+                    line=line,
+                )
             continue
         try:
             row = [float(cell) for cell in cells]
@@ -170,7 +180,7 @@ def _from_csv(data: bytes, name: str) -> Dendrogram:
             hint = "; of comparisons `ordhc cluster` makes a tree" if len(row) == 3 else ""
             raise InputError(f"{len(row)} columns instead of 4 ({_HEADER}){hint}", path=name, line=line)
         rows.append(row)
-    return Dendrogram.from_scipy(np.array(rows, dtype=np.float64).reshape(-1, 4))
+    return Dendrogram.from_linkage_matrix(np.array(rows, dtype=np.float64).reshape(-1, 4))
 
 
 def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:

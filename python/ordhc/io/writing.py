@@ -9,27 +9,29 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.tables import MISSING
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
 from ordhc.io.comparisons import KNOWN, SUFFIXES
 from ordhc.io.files import name_of, suffix_of, write_bytes
-from ordhc.io.parsed import LITERAL, MISSING
+from ordhc.io.parsed import LITERAL
 
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
 
 
+@shows_progress("writing")
 def write_comparisons(
-    data: Triplets | Quadruplets, path: str | os.PathLike[str], *, progress: Progress | None = None
+    data: Triplets | Quadruplets, path: str | os.PathLike[str], *, progress: Progress | bool | None = None
 ) -> None:
     """Write comparisons as csv, tsv (also .gz), Parquet, npz or npy, by the file's ending.
 
     Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; where names
     look like ids, like missing values or have outer blanks, the columns are called `anchor_name` and so on,
     and are read to the letter. npz keeps everything; npy only the rows (anything else would be lost, and
-    is an error). "-" is csv on standard output. `progress` is called with the share that is done, from 0
-    to 1.
+    is an error). "-" is csv on standard output. `progress` is True for a bar, or called with
+    the share that is done, from 0 to 1.
 
     Examples
     --------

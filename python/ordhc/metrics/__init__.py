@@ -26,3 +26,7 @@ __all__ = [
     "triplet_distance",
     "triplet_revenue",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

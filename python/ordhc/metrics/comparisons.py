@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
@@ -16,12 +16,13 @@ from ordhc.tree.matching import prepared
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 
 
+@shows_progress("scoring")
 def triplet_revenue(
     tree: Any,
     triplets: Triplets | ArrayLike,
     *,
     normalize: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> int | float:
     """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
 
@@ -37,7 +38,7 @@ def triplet_revenue(
     normalize
         Divide by the best conceivable, (n - 2) times the sum of weights: at most 1.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -60,12 +61,13 @@ def triplet_revenue(
     return _revenue(*prepared(tree, triplets, ("triplets",), "triplet_revenue"), normalize, progress)
 
 
+@shows_progress("scoring")
 def quadruplet_revenue(
     tree: Any,
     quadruplets: Quadruplets | Triplets | ArrayLike,
     *,
     normalize: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> int | float:
     """The quadruplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 4); higher is better.
 
@@ -82,7 +84,7 @@ def quadruplet_revenue(
 
 
 def _revenue(
-    tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool, progress: Progress | None
+    tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool, progress: Progress | bool | None
 ) -> int | float:
     normalize = _checks.flag("normalize", normalize)
     progress = _checks.callback("progress", progress)
@@ -113,8 +115,9 @@ class Satisfied:
         return f"{self.agreed:.6g} (disagreed {self.disagreed:.6g}, unresolved {self.unresolved:.6g})"
 
 
+@shows_progress("scoring")
 def satisfied(
-    tree: Any, comparisons: Triplets | Quadruplets | ArrayLike, *, progress: Progress | None = None
+    tree: Any, comparisons: Triplets | Quadruplets | ArrayLike, *, progress: Progress | bool | None = None
 ) -> Satisfied:
     """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
 

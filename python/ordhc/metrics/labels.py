@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
@@ -44,8 +44,9 @@ def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
     return _ordhc.ari(column, tree.cut(k))
 
 
+@shows_progress("scoring")
 def aari(
-    tree: Any, reference: Any, levels: Sequence[int] | None = None, *, progress: Progress | None = None
+    tree: Any, reference: Any, levels: Sequence[int] | None = None, *, progress: Progress | bool | None = None
 ) -> float:
     """The average adjusted Rand index: the truth at each of its levels with the tree cut as finely.
 

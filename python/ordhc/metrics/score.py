@@ -3,21 +3,23 @@
 from typing import Any
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
+from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
 __all__ = ["score"]
 
 
+@shows_progress("scoring")
 def score(
     tree: Any,
     reference: Any,
     metric: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
     """How good a tree is.
@@ -34,7 +36,8 @@ def score(
         One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
         "quadruplet_revenue" for quadruplets.
     progress
-        Called now and then with the share that is done, from 0 to 1; at least at the end.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+        at least at the end.
     **parameters
         Settings of the metric, for example ``normalize=True``.
 
@@ -62,8 +65,7 @@ def score(
     progress = _checks.callback("progress", progress)
     if metric is None:
         if not isinstance(reference, Triplets | Quadruplets):
-            known = ", ".join(sorted(registry.names("metric")))
-            raise InputError(f"give a metric for {type(reference).__name__}: {known}")
+            raise InputError(_without_metric(reference))
         metric = "quadruplet_revenue" if isinstance(reference, Quadruplets) else "triplet_revenue"
     spec = registry.get("metric", metric)
     settings = _checks.settings(f"metric {metric!r}", parameters, spec.parameters)
@@ -75,3 +77,20 @@ def score(
     if progress is not None and not tells:
         progress(1.0)
     return value
+
+
+def _without_metric(reference: Any) -> str:
+    """Say which metrics there are for a reference."""
+    if isinstance(reference, str) and not {"(", ";"} & set(reference):
+        return (
+            f"the reference is {_checks.quoted(reference, 40)}, no Newick text; files are read by "
+            "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
+        )
+    is_tree = isinstance(reference, Dendrogram | str)
+    known = [name for name in registry.names("metric") if not is_tree or "tree" in _taken(name)]
+    return f"give a metric for {type(reference).__name__}: {', '.join(known)}"
+
+
+def _taken(name: str) -> tuple[str, ...]:
+    taken: tuple[str, ...] = registry.get("metric", name).reference
+    return taken

@@ -5,14 +5,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
 __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 
 
-def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) -> int | float:
+@shows_progress("scoring")
+def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
     """Dasgupta's cost of a tree under similarities (Dasgupta 2016); lower is better.
 
     The sum over i < j of s_ij |H(i, j)|. Under dissimilarities higher is better.
@@ -46,7 +47,8 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | None = None) 
     return _ordhc.dasgupta(tree._tree, values, False, progress)
 
 
-def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | None = None) -> int | float:
+@shows_progress("scoring")
+def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
     """N times the sum of similarities, less `dasgupta_cost`; higher is better.
 
     With the AddS3 similarities of triplets it is their `triplet_revenue`, with the AddS4 similarities
@@ -64,12 +66,13 @@ def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | None = Non
     return _ordhc.dasgupta(tree._tree, values, True, progress)
 
 
+@shows_progress("scoring")
 def cophenetic_correlation(
     tree: Any,
     reference: Any,
     *,
     dissimilarity: bool | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> float:
     """Pearson's correlation, over pairs of leaves, of merge heights with a matrix or another tree.
 

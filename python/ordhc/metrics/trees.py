@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.matching import prepared
 
@@ -40,13 +40,14 @@ class KendallTau:
         return f"{self.mean:.6g} (standard error {self.standard_error:.3g})"
 
 
+@shows_progress("scoring")
 def kendall_tau_b(
     tree: Any,
     reference: Any,
     include_self: bool = True,
     *,
     tie_self: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> KendallTau:
     """The mean Kendall tau-b of two trees (Gray et al. 2024, section 4.1).
 
@@ -99,7 +100,8 @@ def kendall_tau_b(
     return tau
 
 
-def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = None) -> float:
+@shows_progress("scoring")
+def merge_distortion(tree: Any, reference: Any, *, progress: Progress | bool | None = None) -> float:
     """The largest difference of merge heights over all pairs of leaves (Gray et al. 2024, section 3.1).
 
     Raises
@@ -118,13 +120,14 @@ def merge_distortion(tree: Any, reference: Any, *, progress: Progress | None = N
     return _ordhc.merge_distortion(tree._tree, other._tree, progress)
 
 
+@shows_progress("scoring")
 def triplet_distance(
     tree: Any,
     reference: Any,
     normalize: bool = True,
     *,
     join_ties: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> int | float:
     """The rooted triplet distance: sets of three leaves about which two trees differ.
 

@@ -3,3 +3,7 @@
 from ordhc.plotting.drawing import PICTURES, current_axes, need_matplotlib, plot_dendrogram, save_plot, svg
 
 __all__ = ["PICTURES", "current_axes", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Registered", "get", "list_plugins", "names", "reset"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 GROUP = "ordhc"
 KINDS = ("linkage", "similarity", "method", "oracle", "metric")
 _HOOKS = {
@@ -272,10 +277,32 @@ def names(kind: str) -> list[str]:
     )
 
 
+#: What others call linkages.
+_ALIASES = {
+    "upgma": "average",
+    "mean": "average",
+    "wpgma": "weighted",
+    "mcquitty": "weighted",
+    "upgmc": "centroid",
+    "wpgmc": "median",
+    "min": "single",
+    "nearest": "single",
+    "max": "complete",
+    "farthest": "complete",
+    "ward.d2": "ward",
+    "ward.d": "ward",
+}
+
+
 def _unknown(kind: str, name: str) -> str:
     known = names(kind)
     near = difflib.get_close_matches(name[:200].rpartition(":")[2].lower(), known, n=3)
     hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+    others = [other for other in ("method", "similarity", "linkage", "metric") if name in names(other)]
+    if kind == "linkage" and (alias := _ALIASES.get(name.lower())):
+        hint = f" (did you mean {alias}?)"
+    elif others:
+        hint = f" (there is a {others[0]} of that name)"
     return f"unknown {kind} {_checks.quoted(name)}{hint}; there are {', '.join(known)}"
 
 

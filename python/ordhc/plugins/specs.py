@@ -145,6 +145,13 @@ class LinkageSpec(Spec):
         if self.coefficients is not None:
             coefficients_of(self, dict(self.parameters))
 
+    @property
+    def squares(self) -> bool:
+        """Whether dissimilarities are squared before they are used."""
+        if self.coefficients is not None:
+            return self.coefficients.squared
+        return self.native in ("ward", "centroid", "median")
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimilaritySpec(Spec):

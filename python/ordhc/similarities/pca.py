@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squared_norms
@@ -19,6 +19,7 @@ __all__ = ["pca", "select_dimension"]
 _SMALL = 2000
 
 
+@shows_progress("components")
 def pca(
     X: Any,
     n_components: int | str = "wasserstein",
@@ -26,7 +27,7 @@ def pca(
     max_components: int = 50,
     candidates: Sequence[int] | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> NDArray[np.float64]:
     """Scores of the principal components of vectors that are not centred (Gray et al. 2024, section 2.2).
 
@@ -47,7 +48,7 @@ def pca(
     seed
         Of a random split into halves, where rows stand in an order; by default they are taken as they are.
     progress
-        Called with the share of candidates that is done, from 0 to 1.
+        True for a bar; what can be called is, with the share of candidates that is done, from 0 to 1.
 
     Returns
     -------
@@ -94,13 +95,14 @@ def _done(scores: NDArray[np.float64], progress: Progress | None) -> NDArray[np.
     return scores
 
 
+@shows_progress("components")
 def select_dimension(
     X: Any,
     *,
     max_components: int = 50,
     candidates: Sequence[int] | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> tuple[int, dict[int, float]]:
     """The number of principal components by Wasserstein distance, and the distance for each candidate.
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress, part
+from ordhc._progress import Progress, part, shows_progress
 from ordhc._signals import interrupts_later
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
-from ordhc.errors import InputError, MissingExtraError, PluginError
+from ordhc.errors import InputError, MissingExtraError, PluginError, warn
 from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.vectors import as_vectors, products
@@ -21,13 +21,14 @@ __all__ = ["built", "factored", "fitting", "is_adds", "similarity"]
 _DTYPES = ("float64", "float32", "int64", "int32")
 
 
+@shows_progress("similarities")
 def similarity(
     data: Triplets | Quadruplets | ArrayLike,
     name: str = "adds3",
     *,
     layout: str = "square",
     dtype: Any = "float64",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
     """Similarities of all pairs of leaves, from comparisons or vectors.
@@ -48,7 +49,7 @@ def similarity(
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
     progress
-        Called now and then with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
         Settings of the builder: ``normalize`` of "mulk3" (by default true).
 
@@ -156,8 +157,27 @@ def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
     if isinstance(data, Triplets | Quadruplets):
         return fitting_comparisons(data, accepted, what)
     if "vectors" in accepted:
-        return as_vectors(data)
+        rows = as_vectors(data)
+        if _are_distances(rows):
+            warn(
+                f"the vectors, {rows.shape}, look like distances (symmetric, 0 on the diagonal, none below), "
+                f"and are taken for coordinates by {what}: ordhc.linkage(D, dissimilarity=True) takes them"
+            )
+        return rows
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
+
+
+def _are_distances(rows: Any) -> bool:
+    """Whether an (n, n) array is symmetric with 0 on the diagonal, above elsewhere."""
+    if not isinstance(rows, np.ndarray) or rows.shape[0] != rows.shape[1] or len(rows) < 3:
+        return False
+    if np.diagonal(rows).any() or not np.array_equal(rows[0], rows[:, 0]):
+        return False
+    return (
+        bool((rows >= 0).all())
+        and np.count_nonzero(rows) == rows.size - len(rows)
+        and bool((rows == rows.T).all())
+    )
 
 
 def _csr(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:

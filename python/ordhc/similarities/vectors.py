@@ -1,7 +1,6 @@
 """Dot products and distances of vectors."""
 
 import math
-import warnings
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc._signals import interrupts_later
-from ordhc.errors import InputError, MissingExtraError, OrdhcWarning
+from ordhc.errors import InputError, MissingExtraError, warn
 
 __all__ = [
     "NegativeShare",
@@ -220,13 +219,11 @@ class NegativeShare:
         if what is None or self.sum_negative <= 0.01 * self.sum:
             return
         share, size = self.n_negative / self.count, self.sum_negative / self.sum
-        warnings.warn(
+        warn(
             f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities, "
             f"{size:.1%} of the total size: {-self.sum_negative / self.n_negative:.4g} on average, "
             f"{self.least:.4g} at the least. Under a tree model there are none (Gray et al. 2024, E.4): "
-            "the tree may not fit. Vectors that have been centred are like that.",
-            OrdhcWarning,
-            stacklevel=2,
+            "the tree may not fit. Vectors that have been centred are like that."
         )
 
 

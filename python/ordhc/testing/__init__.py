@@ -28,3 +28,7 @@ __all__ = [
     "check_oracle",
     "check_similarity",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

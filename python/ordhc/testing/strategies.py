@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["dendrograms", "quadruplets", "similarities", "triplets"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def _strategies() -> Any:
     try:
         from hypothesis import strategies

@@ -102,16 +102,20 @@ class Beside:
             and all(same(getattr(self, name), getattr(other, name)) for name in arrays)
         )
 
+    def all_heights(self, tree: _ordhc.Dendrogram) -> Floats:
+        """Where leaves and merges stand, (2n - 1,): leaves at heights of their own, or else at the bottom."""
+        heights, own = tree.heights(), self.leaf_heights
+        if own is None:
+            own = np.full(tree.n_leaves, heights.max() if len(heights) and not tree.dissimilarity else 0.0)
+        return np.concatenate([own, heights])
+
     def lengths(self, tree: _ordhc.Dendrogram) -> Floats:
         """The branch lengths, (2n - 1,): those that are kept, or else differences of heights."""
         if self.branch_lengths is not None:
             return self.branch_lengths
         n, heights, merges = tree.n_leaves, tree.heights(), tree.merges()
-        own = self.leaf_heights
-        if own is None:
-            own = np.full(n, 0.0 if tree.dissimilarity else heights.max(initial=-np.inf))
         lengths = np.full(2 * n - 1, np.nan)
-        lengths[merges] = heights[:, None] - np.concatenate([own, heights])[merges]
+        lengths[merges] = heights[:, None] - self.all_heights(tree)[merges]
         if self.joined is not None:
             lengths[n:][self.joined] = np.nan
         return lengths if tree.dissimilarity else -lengths

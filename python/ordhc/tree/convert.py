@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
+from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
 from ordhc.tree.beside import shown
 from ordhc.tree.dendrogram import Dendrogram
@@ -15,12 +16,13 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["as_dendrogram"]
 
 
+@shows_progress("reading")
 def as_dendrogram(
     tree: Any,
     *,
     n_leaves: int | None = None,
     names: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """A dendrogram from any form of a tree.
 
@@ -37,7 +39,8 @@ def as_dendrogram(
     names
         The names of the leaves.
     progress
-        Called now and then with the share that is done, from 0 to 1; at least at the end.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
+        at least at the end.
 
     Returns
     -------
@@ -80,6 +83,8 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
         return tree if names is None else tree.with_names(names)
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
+    if isinstance(tree, Rows):
+        raise InputError(f"{type(tree).__name__} are no tree: ordhc.cluster makes one of them")
     if hasattr(tree, "children_"):
         return _of_children(
             _checks.array("children_", tree.children_), getattr(tree, "distances_", None), names
@@ -87,7 +92,7 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     table = _checks.array("the tree", tree, also="MmS")
     if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
         if table.shape[1] == 4:
-            return Dendrogram.from_scipy(table, names)
+            return Dendrogram.from_linkage_matrix(table, names)
         if table.shape[1] == 2:
             return _of_children(table, None, names)
     if table.ndim not in (1, 2) or not len(table) or n_leaves not in (None, len(table)):

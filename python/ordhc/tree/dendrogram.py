@@ -1,26 +1,27 @@
 """The dendrogram: what we believe the hierarchy to be."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
-from ordhc.tree import newick
+from ordhc.tree import newick, tables
 from ordhc.tree.beside import from_dict, same
-from ordhc.tree.merges import Merges, whole_labels
+from ordhc.tree.navigation import Navigation
 from ordhc.tree.settings import in_words
 
 if TYPE_CHECKING:
+    import networkx
     from matplotlib.axes import Axes
 
 __all__ = ["Dendrogram"]
 
 
-class Dendrogram(Merges):
+class Dendrogram(Navigation):
     """Merges of `n_leaves` leaves into one cluster, in order, with their heights.
 
     Clusters are labelled as SciPy labels them: leaves are 0..n-1, merge k makes cluster n + k.
@@ -66,7 +67,7 @@ class Dendrogram(Merges):
 
     __slots__ = ()
 
-    def to_scipy(self) -> NDArray[np.float64]:
+    def to_linkage_matrix(self) -> NDArray[np.float64]:
         """SciPy's linkage matrix Z, (n - 1, 4): the two clusters, the height, the size.
 
         SciPy wants non-negative, growing heights. Dissimilarities stay as they are; similarities h
@@ -74,7 +75,7 @@ class Dendrogram(Merges):
 
         Examples
         --------
-        >>> Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity").to_scipy()
+        >>> Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity").to_linkage_matrix()
         array([[0., 1., 0., 2.],
                [2., 3., 3., 3.]])
         """
@@ -84,12 +85,12 @@ class Dendrogram(Merges):
         return np.column_stack([self.merges.astype(np.float64), heights, self.sizes.astype(np.float64)])
 
     @classmethod
-    def from_scipy(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
+    def from_linkage_matrix(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
         """From SciPy's linkage matrix Z, (n - 1, 4); heights are dissimilarities.
 
         Examples
         --------
-        >>> Dendrogram.from_scipy([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
+        >>> Dendrogram.from_linkage_matrix([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
         <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
         """
         table = _checks.numbers_of("Z", Z)
@@ -104,8 +105,9 @@ class Dendrogram(Merges):
             raise InputError(f"Z[{at}, 3] is {table[at, 3]:g}, but merge {at} makes {tree.sizes[at]} leaves")
         return tree
 
+    @shows_progress("writing")
     def to_newick(
-        self, *, branch_lengths: bool = True, heights: bool = False, progress: Progress | None = None
+        self, *, branch_lengths: bool = True, heights: bool = False, progress: Progress | bool | None = None
     ) -> str:
         """The tree as Newick text.
 
@@ -124,7 +126,7 @@ class Dendrogram(Merges):
             Add the exact heights as comments, and the numbers of leaves and merges where the text does
             not tell them: `from_newick` restores the tree as it is.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Examples
         --------
@@ -139,13 +141,14 @@ class Dendrogram(Merges):
         return newick.write(self._tree, self._beside, lengths=lengths, heights=exact, progress=progress)
 
     @classmethod
+    @shows_progress("reading")
     def from_newick(
         cls,
         text: str,
         names: Sequence[str] | None = None,
         *,
         preserve_underscores: bool = False,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> "Dendrogram":
         """Read Newick text; `to_newick` writes the same tree again.
 
@@ -159,7 +162,7 @@ class Dendrogram(Merges):
         preserve_underscores
             Keep ``_`` in names that aren't quoted, where it means a blank.
         progress
-            Called now and then with the share that is done, from 0 to 1.
+            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
         Returns
         -------
@@ -225,58 +228,60 @@ class Dendrogram(Merges):
             shares=shares is not None and _checks.flag("support_as_shares", shares), standing=standing
         )
 
-    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> NDArray[np.int64]:
-        """Flat clusters: the label of each leaf, (n,), counted from 0 by first leaf.
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame with one row for each node, leaves first.
 
         Parameters
         ----------
-        n_clusters
-            Undo the last `n_clusters` - 1 merges, in merge order.
-        height
-            Keep the merges at least this close: dissimilarities up to it, similarities from it up.
-            Under an inversion a merge is kept only if all merges within it are.
+        backend
+            "pandas", "polars", "pyarrow", whichever is installed; or "dict", lists by column.
+
+        Returns
+        -------
+        data frame
+            Columns label, parent (none for the root), height, size, support, name, branch_length, is_leaf, as
+            `ordhc.Node` has them. Joined merges are one row.
+
+        Raises
+        ------
+        MissingExtraError
+            The package isn't installed.
 
         Examples
         --------
-        >>> d = Dendrogram([(0, 1), (2, 3)], [5.0, 2.0], kind="similarity")
-        >>> d.cut(n_clusters=2), d.cut(height=2.0)
-        (array([0, 0, 1]), array([0, 0, 0]))
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+        >>> table = d.to_frame("dict")
+        >>> table["label"], table["parent"], table["name"]
+        ([0, 1, 2, 3, 4], [3, 3, 4, 4, None], ['cat', 'dog', 'car', None, None])
         """
-        if (n_clusters is None) == (height is None):
-            raise InputError("give either n_clusters or height")
-        if n_clusters is not None:
-            return self._tree.cut_clusters(_checks.whole("n_clusters", n_clusters, at_least=1))
-        return self._tree.cut_height(float(_checks.numbers_of("height", height, ())))
+        return tables.as_frame(self, backend)
 
-    @overload
-    def lca_size(self, i: int, j: int) -> int: ...
-    @overload
-    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]": ...
-    def lca_size(self, i: ArrayLike, j: ArrayLike) -> "int | NDArray[np.int64]":
-        """How many leaves the smallest cluster with both leaves has; arrays are broadcast.
+    def to_networkx(self) -> "networkx.DiGraph[int]":
+        """The tree as a graph of NetworkX (the extra `trees`), with edges from parents to children.
+
+        Nodes are labels, with height, size, support, name and is_leaf as far as there are any; edges have
+        their length.
 
         Examples
         --------
-        >>> d = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
-        >>> d.lca_size(0, 1), d.lca_size([0, 0], [1, 2])
-        (2, array([2, 3]))
+        >>> graph = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"]).to_networkx()
+        >>> sorted(graph.edges(data="length")), graph.nodes[0]["name"]
+        ([(3, 0, 0.5), (3, 1, 0.5), (4, 2, 2.0), (4, 3, 1.5)], 'cat')
         """
-        first, second = whole_labels(i), whole_labels(j)
-        try:
-            a, b = np.broadcast_arrays(first, second)
-        except ValueError:
-            raise InputError(
-                f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
-            ) from None
-        sizes = self._tree.lca_sizes(
-            np.ascontiguousarray(a.ravel(), dtype=np.int64),
-            np.ascontiguousarray(b.ravel(), dtype=np.int64),
-        )
-        return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
+        return tables.as_graph(self)
 
-    def leaf_order(self) -> NDArray[np.int64]:
-        """The leaves from left to right, the cluster with the smaller label on the left."""
-        return self._tree.leaf_order()
+    def to_d3(self) -> str:
+        """The tree as nested JSON, as D3's ``hierarchy(JSON.parse(text))`` takes it.
+
+        Each node has height, size and label, name, support and branch_length as far as there are any, and but
+        for leaves children. Leaves without names are called by their numbers.
+
+        Examples
+        --------
+        >>> Dendrogram([(0, 1)], [0.5], names=["cat", "dog"]).to_d3()[:70]
+        '{"height": 0.5, "size": 2, "label": 2, "children": [{"name": "cat", "h'
+        """
+        return tables.as_nested_json(self)
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree with Matplotlib (the extra `plot`); see `ordhc.plotting.plot_dendrogram`.
@@ -287,9 +292,6 @@ class Dendrogram(Merges):
         from ordhc.plotting.drawing import current_axes, plot_dendrogram
 
         return plot_dendrogram(self, current_axes(self, **options) if ax is None else ax, **options)
-
-    def __len__(self) -> int:
-        return self.n_leaves
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):

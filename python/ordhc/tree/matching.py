@@ -1,6 +1,6 @@
 """A tree and what it is compared with: forms, and leaves by name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     and a "similarity" as an array that the crate reads.
     """
     kinds = tuple(kinds)
+    _refuse_others(reference, kinds, what)
     of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]
     if isinstance(reference, Triplets | Quadruplets) or len(of_comparisons) == len(kinds):
         found = as_dendrogram(tree)
@@ -44,6 +45,8 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
         shape = _shape(reference, what)
         pairs = (n * (n - 1) // 2,)
         if "similarity" in kinds and (shape in ((n, n), pairs) or kinds == ("similarity",)):
+            if _checks.array("the matrix", reference, also="MmS").dtype.kind in "OUT" and shape != (n, n):
+                raise InputError(f"{what} takes similarity, not text of shape {shape}: {_TAKERS['labels']}")
             values = matrix(reference)
             leaves = len(values) if values.ndim == 2 else leaves_of_condensed(len(values))
             if leaves != n:
@@ -52,8 +55,6 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
             return _by_name(found, names, "the matrix", tree), values
         if "labels" in kinds and (shape[:1] == (n,) or "tree" not in kinds):
             return _with_labels(found, reference, tree)
-    if "tree" not in kinds:
-        raise InputError(f"{what} takes {' or '.join(kinds)}, not {type(reference).__name__}")
     other = as_dendrogram(reference, n_leaves=n)
     if isinstance(reference, str) and other.names is not None and found.names is None:
         raise InputError(
@@ -61,6 +62,38 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
             "Dendrogram.from_newick(text, names=...), which gives names their numbers"
         )
     return _by_name(found, other.names, "the reference", tree), other
+
+
+#: What takes which references, for those who have another one.
+_TAKERS = {
+    "triplets": "comparisons are for triplet_revenue and satisfied",
+    "quadruplets": "comparisons of pairs are for quadruplet_revenue",
+    "tree": "another tree is for triplet_distance, robinson_foulds, kendall_tau_b and merge_distortion",
+    "labels": "labels are for ari, aari and dendrogram_purity",
+    "similarity": "similarities are for dasgupta_cost, dasgupta_revenue and cophenetic_correlation",
+}
+
+
+def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
+    """Raise if a reference is clearly of a kind that isn't taken, and say what takes it."""
+    if isinstance(reference, Triplets | Quadruplets):
+        own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
+        fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)
+    elif isinstance(reference, str) and not {"(", ";"} & set(reference):
+        raise InputError(
+            f"the reference of {what} is {_checks.quoted(reference, 40)}, no Newick text; files are read by "
+            "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
+        )
+    elif isinstance(reference, Dendrogram | str) or hasattr(reference, "children_"):
+        own, title, fine = "tree", what, "tree" in kinds
+    else:
+        shape = _shape(reference, what)
+        if {"triplets", "quadruplets"}.isdisjoint(kinds) or len(shape) == 2 or 0 in shape:
+            return
+        own, title, fine = "labels", what, not set(kinds) <= {"triplets", "quadruplets"}
+    if not fine:
+        given = type(reference).__name__
+        raise InputError(f"{title} takes {' or '.join(kinds)}, not {given}: {_TAKERS[own]}")
 
 
 def _shape(reference: Any, what: str) -> tuple[int, ...]:
@@ -81,6 +114,9 @@ def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: s
 def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram, NDArray[np.int64]]:
     columns = label_columns(labels)
     n = tree.n_leaves
+    table = _checks.array("labels", labels, also="MmS")
+    if n > 2 and table.shape == (n, n) and table.dtype.kind in "iuf" and np.array_equal(table, table.T):
+        raise InputError(f"a symmetric matrix, {table.shape}, holds no labels: {_TAKERS['similarity']}")
     if columns.shape[1] != n:
         raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
     lost = np.argwhere(columns < 0)
@@ -118,6 +154,45 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
         told = f": {shown(lost[0])} is only in the tree" if lost else ""
         raise InputError(f"the tree and {whose} have leaves of different names{told}")
     return tree.relabel([place[name] for name in tree.names])
+
+
+def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
+    """Trees over the same leaves, numbered as in the first one: by name, or by number where none has names.
+
+    Raises
+    ------
+    InputError
+        No trees; trees of different leaves, or of names and of numbers; similarities beside dissimilarities.
+    """
+    try:
+        given = list(trees)
+    except TypeError:
+        raise InputError(f"trees are a list of them, not {_checks.quoted(trees)}") from None
+    if not given:
+        raise InputError("there are no trees")
+    found = [as_dendrogram(tree) for tree in given]
+    first = found[0]
+    for at, tree in enumerate(found):
+        if tree.kind != first.kind:
+            raise InputError(f"tree 0 has {first.kind[:-1]}ies as heights, tree {at} {tree.kind[:-1]}ies")
+        if (tree.names is None) != (first.names is None):
+            named, bare = (0, at) if tree.names is None else (at, 0)
+            raise InputError(f"the leaves of tree {named} have names, those of tree {bare} have none")
+        if tree.n_leaves != first.n_leaves and tree.names is None:
+            raise InputError(f"tree 0 has {first.n_leaves} leaves, tree {at} has {tree.n_leaves}")
+    if first.names is None:
+        return found
+    place = {name: leaf for leaf, name in enumerate(first.names)}
+    for at, tree in enumerate(found):
+        names = tree.names or ()
+        lost = [name for name in names if name not in place]
+        missing = [] if lost else [name for name in first.names if name not in set(names)]
+        if lost or missing:
+            there, name = (at, lost[0]) if lost else (0, missing[0])
+            raise InputError(f"the leaf {shown(name)} is in tree {there}, but not in tree {at - there}")
+        if names != first.names:
+            found[at] = tree.relabel([place[name] for name in names])
+    return found
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
 from ordhc.tree.beside import Beside, parts_without_support
+from ordhc.tree.shape import Shape
 
 
 class Merges:
@@ -96,6 +97,21 @@ class Merges:
             found.flags.writeable = False
             self._cache[name] = found
         return found
+
+    @property
+    def _shape(self) -> Shape:
+        found: Shape | None = self._cache.get("shape")
+        if found is None:
+            found = self._cache["shape"] = Shape.of(self._tree, self._beside)
+        return found
+
+    @property
+    def _all_heights(self) -> NDArray[np.float64]:
+        return self._cached("all heights", lambda: self._beside.all_heights(self._tree))
+
+    @property
+    def _lengths(self) -> NDArray[np.float64]:
+        return self._cached("lengths", lambda: self._beside.lengths(self._tree))
 
     @property
     def n_leaves(self) -> int:
@@ -259,6 +275,9 @@ class Merges:
         """
         order = _checks.whole_numbers("leaves", leaves, (self.n_leaves,))
         return type(self)._made(self._tree.relabel(order), self._beside.relabelled(order))
+
+    def __len__(self) -> int:
+        return self.n_leaves
 
 
 def whole_labels(labels: Any) -> NDArray[np.int64]:

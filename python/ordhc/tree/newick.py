@@ -1,7 +1,5 @@
 """Dendrograms from Newick text and to it."""
 
-import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
-from ordhc.errors import InputError, OrdhcWarning
+from ordhc.errors import InputError, warn
 from ordhc.tree.beside import Beside, shown
 
 
@@ -19,7 +17,7 @@ def read(
     names: Sequence[str] | None,
     *,
     preserve_underscores: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> tuple[_ordhc.Dendrogram, Beside]:
     """A tree and what stands beside it; warns of what it can't show as it was written."""
     tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
@@ -30,7 +28,7 @@ def read(
         )
     )
     if note is not None:
-        warnings.warn(note, OrdhcWarning, stacklevel=_frames_of_ordhc())
+        warn(note)
     beside = Beside.of(
         tree,
         names=found,
@@ -62,14 +60,6 @@ def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
         lost = next(name for name in wanted if name not in there)
         raise InputError(f"the name {shown(lost)} is not in the tree")
     return np.array([place[name] for name in found], dtype=np.int64)
-
-
-def _frames_of_ordhc() -> int:
-    """At which level of the stack the caller of this package is."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def write(

@@ -52,7 +52,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::preference::{build, pairs_beaten, preference_linkage};
     #[pymodule_export]
-    use crate::refine::{canonical_order, refine_satisfied, refine_similarity};
+    use crate::refine::{canonical_order, optimal_leaf_order, refine_satisfied, refine_similarity};
     #[pymodule_export]
     use crate::similarity::{adds, mulk3, mulk4, square};
     #[pymodule_export]

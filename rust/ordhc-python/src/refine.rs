@@ -10,7 +10,7 @@ use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, widened};
 
 /// The most moves, restarts, the seed, labels of clusters to keep.
 type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
@@ -56,6 +56,27 @@ pub(crate) fn refine_similarity<'py>(
     callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
 
+/// The leaves in the order of which neighbours are closest, among those of the tree.
+#[pyfunction]
+pub(crate) fn optimal_leaf_order<'py>(
+    py: Python<'py>,
+    tree: &Bound<'py, Dendrogram>,
+    values: &Bound<'py, PyAny>,
+    dissimilarity: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let tree = tree.get().inner();
+    let array = values.extract::<AnyMatrix<'_>>()?;
+    let layout = array.layout()?;
+    let values = array.values()?;
+    let work = |monitor: &Monitor| {
+        let matrix = Matrix::new(values, layout, kind(dissimilarity))?;
+        ordhc::refine::optimal_leaf_order(tree, &matrix, Some(monitor))
+    };
+    let order = callbacks::run(py, tree.n_leaves() > LONG, progress.as_ref(), work)?;
+    Ok(widened(py, order))
+}
+
 #[pyfunction]
 pub(crate) fn refine_satisfied<'py>(
     py: Python<'py>,
@@ -85,5 +106,5 @@ pub(crate) fn canonical_order<'py>(
     let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
     let work = |_: &Monitor| Ok(with!(&answers, answers => ordhc::refine::canonical_order(answers)));
     let order = callbacks::run(py, false, None, work)?;
-    Ok(PyArray1::from_iter(py, order.into_iter().map(i64::from)))
+    Ok(widened(py, order))
 }

@@ -59,7 +59,7 @@ fn label(id: i64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
 
-fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32>) -> Bound<'py, PyArray1<i64>> {
+pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32>) -> Bound<'py, PyArray1<i64>> {
     PyArray1::from_iter(py, values.into_iter().map(i64::from))
 }
 

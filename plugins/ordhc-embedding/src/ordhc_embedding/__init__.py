@@ -16,6 +16,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
     """Register a similarity for each model, and completion."""

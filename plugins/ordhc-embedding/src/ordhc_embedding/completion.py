@@ -1,7 +1,5 @@
 """Completion: what all triplets would say, as a model that was fitted to some of them expects."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +8,11 @@ from numpy.typing import NDArray
 from ordhc import InputError, Triplets
 from ordhc._ordhc import expected_adds3
 from ordhc.evaluate.select import questions
+from ordhc.progress import Progress, part, shows_progress
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
 
 __all__ = ["choose_n_components", "expected_similarities"]
-
-Progress = Callable[[float], None]
 
 #: The dimensions that are tried.
 _DIMENSIONS = range(1, 7)
@@ -24,7 +21,10 @@ _FOLDS = 3
 _WORTH = 0.01
 
 
-def expected_similarities(embedding: Embedding, *, progress: Progress | None = None) -> NDArray[np.float64]:
+@shows_progress("similarities")
+def expected_similarities(
+    embedding: Embedding, *, progress: Progress | bool | None = None
+) -> NDArray[np.float64]:
     """The AddS3 similarities that all triplets would give, answered by an embedding's model.
 
     s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1), P_ijk being the probability that i is nearer j
@@ -35,7 +35,7 @@ def expected_similarities(embedding: Embedding, *, progress: Progress | None = N
     embedding
         Of "tste", "ste", "forte" or "ckl".
     progress
-        Called with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -57,12 +57,13 @@ def expected_similarities(embedding: Embedding, *, progress: Progress | None = N
     return expected_adds3(embedding.points, MODELS[embedding.model].loss, embedding.parameter, progress)
 
 
+@shows_progress("dimensions")
 def choose_n_components(
     triplets: Triplets,
     model: str = "tste",
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> int:
     """The dimension (1 to 6) that predicts held-out answers well, and no more dimensions than needed.
@@ -80,7 +81,7 @@ def choose_n_components(
     seed
         Of the folds and of the embeddings.
     progress
-        Called with the share that is done, from 0 to 1.
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **settings
         Of `embed`.
 
@@ -108,8 +109,8 @@ def choose_n_components(
     for step, d in enumerate(_DIMENSIONS):
         score = 0.0
         for fold in range(_FOLDS):
-            each = 1 / (len(_DIMENSIONS) * _FOLDS)
-            told = part(progress, (step * _FOLDS + fold) * each, each)
+            at, of = step * _FOLDS + fold, len(_DIMENSIONS) * _FOLDS
+            told = part(progress, at / of, (at + 1) / of)
             kept = embed(
                 triplets[fold_of != fold], model, n_components=d, seed=seed, progress=told, **settings
             )
@@ -133,16 +134,7 @@ def completed(
         d = choose_n_components(data, seed=seed, progress=part(progress, 0.0, start), **given)
     elif isinstance(d, str):
         raise InputError(f"n_components is {d!r}, not a whole number or 'auto'")
-    rest = 1 - start
-    told = part(progress, start, 0.8 * rest)
+    middle = start + 0.8 * (1 - start)
+    told = part(progress, start, middle)
     embedding = embed(data, "tste", n_components=d, seed=seed, progress=told, **settings)
-    return expected_similarities(embedding, progress=part(progress, start + 0.8 * rest, 0.2 * rest))
-
-
-def part(progress: Progress | None, start: float, share: float) -> Progress | None:
-    """What tells the progress of a part that begins at `start` and takes a `share` of the whole."""
-    return None if progress is None else partial(_shifted, progress, start, share)
-
-
-def _shifted(progress: Progress, start: float, share: float, done: float) -> None:
-    progress(start + share * done)
+    return expected_similarities(embedding, progress=part(progress, middle, 1.0))

@@ -1,7 +1,6 @@
 """Ordinal embeddings: points whose distances answer triplets as people did."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +9,11 @@ from threadpoolctl import threadpool_limits
 
 from ordhc import InputError, Triplets
 from ordhc._ordhc import EmbeddingLoss
+from ordhc.progress import Progress, shows_progress
 from ordhc_embedding.models import MODELS, Model
 from ordhc_embedding.solvers import SOLVERS, Solution
 
 __all__ = ["Embedding", "embed"]
-
-Progress = Callable[[float], None]
 
 #: About half of all iterations.
 _USUAL = 50
@@ -76,6 +74,7 @@ class Embedding:
         return f"<Embedding: {n} leaves in {d} dimensions by {self.model}, loss {self.loss:.4g}>"
 
 
+@shows_progress("embedding")
 def embed(
     triplets: Triplets | ArrayLike,
     model: str = "tste",
@@ -90,7 +89,7 @@ def embed(
     alpha: float | None = None,
     mu: float | None = None,
     margin: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Embedding:
     """Find points whose distances agree with triplets.
 
@@ -123,8 +122,8 @@ def embed(
     margin
         How much nearer "soe" wants the near one to be, by default 1.
     progress
-        Called after each iteration with the share that is done, from 0 to 1: a guess, as nobody knows how
-        many iterations there will be.
+        True for a bar; what can be called is, after each iteration, with the share that is done, from 0 to 1:
+        a guess, as nobody knows how many iterations there will be.
 
     Returns
     -------

@@ -1,6 +1,5 @@
 """Similarities of pairs from embeddings."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,14 +9,13 @@ from scipy.spatial.distance import squareform
 
 import ordhc
 from ordhc import InputError, Triplets
+from ordhc.progress import Progress, part
 from ordhc.specs import SimilaritySpec
-from ordhc_embedding.completion import completed, part
+from ordhc_embedding.completion import completed
 from ordhc_embedding.embedding import embed
 from ordhc_embedding.models import MODELS
 
 __all__ = ["MEASURES", "specs"]
-
-Progress = Callable[[float], None]
 
 #: What is made of the points.
 MEASURES = ("cosine", "dot", "sqeuclidean")
@@ -69,7 +67,7 @@ def embedded(
     _check(dtype, name)
     points = embed(data, name, progress=part(progress, 0.0, 0.9), **settings).points
     found: NDArray[Any] = ordhc.similarity(
-        points, measure, layout=layout, dtype=dtype, progress=part(progress, 0.9, 0.1)
+        points, measure, layout=layout, dtype=dtype, progress=part(progress, 0.9, 1.0)
     )
     return -found if measure == "sqeuclidean" else found
 

@@ -7,6 +7,10 @@ from ordhc_linkages.members import make_hausdorff, make_median_pairwise
 __all__ = ["ordhc_linkages"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 @hookimpl
 def ordhc_linkages() -> list[LinkageSpec]:
     """Register the linkages of this package."""

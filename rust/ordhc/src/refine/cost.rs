@@ -29,22 +29,7 @@ impl Cost {
         let cell = |i: usize, j: usize| number[i] as usize * n + number[j] as usize;
         let mut rows = Buffer::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
         let sign = if matrix.is_dissimilarity() { -1.0 } else { 1.0 };
-        for i in 0..n {
-            let [before, after] = matrix.row(i);
-            if matrix.is_symmetric() {
-                put(after, |at, value| {
-                    rows[cell(i, i + 1 + at)] = sign * value;
-                    rows[cell(i + 1 + at, i)] = sign * value;
-                });
-            } else {
-                let mut add_half = |j: usize, value: f64| {
-                    rows[cell(i, j)] += 0.5 * sign * value;
-                    rows[cell(j, i)] += 0.5 * sign * value;
-                };
-                put(before, &mut add_half);
-                put(after, |at, value| add_half(i + 1 + at, value));
-            }
-        }
+        symmetric(matrix, |i, j, share| rows[cell(i, j)] += sign * share);
         // The largest sum is of n^2 similarities, each times n.
         let facts = matrix.facts();
         let exact = facts.whole && matrix.is_symmetric() && facts.largest * (n as f64).powi(3) < (1u64 << 53) as f64;
@@ -88,6 +73,22 @@ pub(super) fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
         Values::F32(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, f64::from(value))),
         Values::I64(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, value as f64)),
         Values::I32(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, f64::from(value))),
+    }
+}
+
+/// Tells the value of every two leaves both ways round; of two values that differ by rounding, each half.
+pub(super) fn symmetric(matrix: &Matrix<'_>, mut tell: impl FnMut(usize, usize, f64)) {
+    let share = if matrix.is_symmetric() { 1.0 } else { 0.5 };
+    for i in 0..matrix.n_leaves() {
+        let [before, after] = matrix.row(i);
+        let mut both = |j: usize, value: f64| {
+            tell(i, j, share * value);
+            tell(j, i, share * value);
+        };
+        if !matrix.is_symmetric() {
+            put(before, &mut both);
+        }
+        put(after, |at, value| both(i + 1 + at, value));
     }
 }
 

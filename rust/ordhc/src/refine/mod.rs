@@ -11,11 +11,14 @@
 //! * [`refine`]: for a matrix of similarities, Dasgupta's cost; with AddS similarities that is the revenue
 //!   of comparisons.
 //! * [`refine_satisfied`]: the number of triplets that the tree agrees with.
+//!
+//! [`optimal_leaf_order`] leaves the tree as it is, and turns subtrees around so that neighbouring leaves are close.
 
 mod anneal;
 mod canonical;
 mod climb;
 mod cost;
+mod leaf_order;
 mod satisfied;
 mod shape;
 
@@ -29,6 +32,7 @@ pub use canonical::canonical_order;
 use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
 use cost::Cost;
+pub use leaf_order::optimal_leaf_order;
 use satisfied::SatisfiedTriplets;
 use shape::Shape;
 

@@ -1,0 +1,71 @@
+"""Small tables for notebooks, in the colours that the page has, light or dark."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["asked", "block", "picture", "table"]
+
+#: Thin lines in the colour of the text, which is whatever the theme says.
+_LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
+_PADDING = "padding:.25em .8em"
+_LONGEST = 60
+
+
+def block(title: str, *parts: str) -> str:
+    """A title and what stands below it, which is HTML already."""
+    head = f'<div style="{_PADDING};font-weight:600">{_text(title, 400)}</div>'
+    return f'<div class="ordhc" style="display:inline-block;max-width:100%">{head}{"".join(parts)}</div>'
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    left: int = 1,
+    strong: int | None = None,
+    notes: Iterable[str] = (),
+) -> str:
+    """A table, its first `left` columns set left and all others right, the row `strong` in bold."""
+
+    def cells(kind: str, row: Sequence[Any], weight: int) -> str:
+        return "".join(
+            f'<{kind} style="{_PADDING};border:none;background:none;font-weight:{weight};'
+            f'text-align:{"left" if at < left else "right"}">{_text(cell)}</{kind}>'
+            for at, cell in enumerate(row)
+        )
+
+    style = '<tr style="background:none">'
+    body = [f"{style}{cells('td', row, 600 if at == strong else 400)}</tr>" for at, row in enumerate(rows)]
+    for note in notes:
+        across = f'colspan="{len(columns)}" style="{_PADDING};border:none;background:none;text-align:left'
+        body.append(f'{style}<td {across};opacity:.75">{_text(note, 400)}</td></tr>')
+    head = f"{style}{cells('th', columns, 600)}</tr>"
+    return (
+        f'<table style="border-collapse:collapse;border:none;border-bottom:{_LINE};margin:0">'
+        f'<thead style="border-top:{_LINE};border-bottom:{_LINE}">{head}</thead>'
+        f"<tbody>{''.join(body)}</tbody></table>"
+    )
+
+
+def picture(svg: str) -> str:
+    """A drawing on white paper, which it was made for."""
+    return (
+        '<div style="background:#fff;border-radius:4px;margin:.5em 0;padding:.25em;display:inline-block">'
+        f"{svg}</div>"
+    )
+
+
+def asked(subject: Any) -> str:
+    """How far a learner or a session has come."""
+    share = subject.n_placed / max(subject.n_leaves, 1)
+    bar = f'<progress value="{share:.3f}" max="1" style="width:20em;max-width:60%"></progress>'
+    return block(
+        repr(subject)[1:-1], f'<div style="{_PADDING}">{bar} {share:.0%} of the leaves have their place</div>'
+    )
+
+
+def _text(value: Any, longest: int = _LONGEST) -> str:
+    from html import escape
+
+    text = str(value)
+    return escape(text if len(text) <= longest else text[:longest] + "…")

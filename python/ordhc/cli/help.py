@@ -1,0 +1,298 @@
+"""Help in sections, with the choices that there are; and what the shell may complete."""
+
+import inspect
+import json
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+__all__ = [
+    "Command",
+    "File",
+    "Group",
+    "Name",
+    "Registered",
+    "Settings",
+    "continued",
+    "paragraphs_of",
+    "section",
+    "sections_of",
+    "summary_of",
+]
+
+#: The section of options that no section was said for.
+OPTIONS = "Options"
+#: What an option takes that takes a file.
+_FILES = ("CSV", "FILE", "NEW", "PICTURE", "TREE")
+
+
+def section(title: str) -> Callable[[Any], Any]:
+    """Put the options that stand below, up to the next section, under a heading of the help."""
+
+    def decorate(command: Any) -> Any:
+        for parameter in getattr(command, "__click_params__", ()):
+            if not hasattr(parameter, "section"):
+                parameter.section = title
+        return command
+
+    return decorate
+
+
+class File(click.ParamType):  # type: ignore[type-arg]
+    """A file's name, or - for a stream; what it holds is seen when it is read."""
+
+    name = "file"
+
+    def shell_complete(
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The shell completes files itself."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+class Folder(File):
+    """A folder's name."""
+
+    name = "folder"
+
+    def shell_complete(
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The shell completes folders itself."""
+        return [CompletionItem(incomplete, type="dir")]
+
+
+class Name(click.ParamType):  # type: ignore[type-arg]
+    """One of some names, which are listed in the help; other names are the verb's to refuse."""
+
+    name = "name"
+
+    def __init__(self, choices: Iterable[str] = ()) -> None:
+        self._choices = tuple(choices)
+
+    def choices(self) -> dict[str, str]:
+        """The names, with a line about each or nothing."""
+        return dict.fromkeys(self._choices, "")
+
+    def text(self) -> str:
+        """The choices, for the help."""
+        found = self.choices()
+        return f"One of {', '.join(found)}." if found else ""
+
+    def shell_complete(
+        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin like this."""
+        return [
+            CompletionItem(name, help=about or None)
+            for name, about in self.choices().items()
+            if name.startswith(incomplete)
+        ]
+
+
+class Registered(Name):
+    """The name of a method, a metric or whatever else ordhc and its plugins register."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def choices(self) -> dict[str, str]:
+        """What is registered when it is asked for."""
+        return {name: spec.summary for name, spec in _specs(self.kind)}
+
+
+class Settings(click.ParamType):  # type: ignore[type-arg]
+    """KEY=VALUE, a setting of something that is registered."""
+
+    name = "key=value"
+
+    def __init__(self, kind: str, option: str) -> None:
+        self.kind = kind
+        self.option = option
+
+    def text(self) -> str:
+        """The settings that there are and their defaults, a line for those of the same owners."""
+        owners: dict[str, list[str]] = {}
+        for name, spec in _specs(self.kind):
+            for key, default in spec.parameters.items():
+                if key != "progress":
+                    shown = default if isinstance(default, str) else json.dumps(default)
+                    owners.setdefault(key if default is None else f"{key}={shown}", []).append(name)
+        lines: dict[str, list[str]] = {}
+        for setting, names in owners.items():
+            lines.setdefault(", ".join(names), []).append(setting)
+        return "\n".join(f"{names}: {', '.join(settings)}" for names, settings in lines.items())
+
+    def shell_complete(
+        self, ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The settings that begin like this, of what has been named, or of all."""
+        chosen = ctx.params.get(self.option) or ()
+        named = {chosen} if isinstance(chosen, str) else set(chosen)
+        found = {
+            key: None
+            for name, spec in _specs(self.kind)
+            if not named or name in named
+            for key in spec.parameters
+        }
+        return [
+            CompletionItem(f"{key}=") for key in found if key.startswith(incomplete) and key != "progress"
+        ]
+
+
+def _specs(kind: str) -> list[tuple[str, Any]]:
+    from ordhc.errors import PluginError
+    from ordhc.plugins import registry
+
+    try:
+        return [(name, registry.get(kind, name)) for name in registry.names(kind)]  # type: ignore[call-overload]
+    except PluginError:
+        # Where plugins must not fail, help still helps.
+        return []
+
+
+#: Terms and what there is to say about them, by headings.
+_Tables = dict[str, list[tuple[str, str]]]
+
+
+class _InSections:
+    """Help that is written in sections, for commands and groups."""
+
+    #: Sections of a group that stand at the end.
+    tables: _Tables
+    help: str | None
+    params: list[click.Parameter]
+
+    def __init__(self, *args: Any, tables: _Tables | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.tables = tables or {}
+        for parameter in self.params:
+            if isinstance(parameter.type, click.types.StringParamType):
+                if (
+                    isinstance(parameter, click.Argument)
+                    or (parameter.metavar or "").partition("[")[0] in _FILES
+                ):
+                    parameter.type = File()
+                elif parameter.metavar == "FOLDER":
+                    parameter.type = Folder()
+
+    def format_help_text(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The text, whose examples are broken where a shell would go on."""
+        for paragraph in paragraphs_of(self.help or ""):
+            formatter.write("\n")
+            for line in _lines(paragraph, formatter.width - 2):
+                formatter.write(f"  {line}\n")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options by sections; for a group the commands first."""
+        sections = dict(sections_of(self, ctx))
+        if not isinstance(self, click.Group):
+            _write(formatter, sections)
+            return
+        rows = [(name, summary_of(command)) for name, command in self.commands.items()]
+        for title, entries in {"Commands": rows, **sections, **self.tables}.items():
+            _write(formatter, {title: entries})
+
+
+class Command(_InSections, click.Command):
+    """A command."""
+
+
+class Group(_InSections, click.Group):
+    """A group of commands, in the order in which they were added."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return list(self.commands)
+
+
+def sections_of(command: Any, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The options of a command, as terms and texts, by headings; the last one is `OPTIONS`."""
+    found: _Tables = {}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+        if record is not None:
+            term, text = record
+            choices = parameter.type.text() if isinstance(parameter.type, Name | Settings) else ""
+            title = getattr(parameter, "section", OPTIONS)
+            found.setdefault(title, []).append((term, "\n".join(filter(None, (text, choices)))))
+    last = found.pop(OPTIONS, [])
+    yield from found.items()
+    if last:
+        yield OPTIONS, last
+
+
+def summary_of(command: click.Command) -> str:
+    """The first sentence of a command's help."""
+    first = next(iter(paragraphs_of(command.short_help or command.help or "")), [""])
+    return re.split(r"\.(?:\s|$)", first[0])[0] + "."
+
+
+def paragraphs_of(text: str) -> list[list[str]]:
+    """The paragraphs of a help text: one long line, or the lines of what is set as it is."""
+    found = []
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        lines = paragraph.split("\n")
+        found.append(lines[1:] if lines[0] == "\b" else [" ".join(lines)])
+    return found
+
+
+def _lines(paragraph: list[str], width: int) -> list[str]:
+    if len(paragraph) == 1:
+        return _wrapped(paragraph[0], width)
+    return [part for line in paragraph for part in continued(line, width)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [
+        part
+        for line in text.split("\n")
+        for part in textwrap.wrap(line, max(width, 20), break_long_words=False, break_on_hyphens=False)
+    ]
+
+
+def continued(line: str, width: int) -> list[str]:
+    """A command of an example, in several lines if one is too short; options stay with their values."""
+    if len(line) <= width:
+        return [line]
+    indent = len(line) - len(line.lstrip())
+    pieces = re.findall(r"--?[\w-]+(?: (?!-)\S+)?|> \S+|\S+", line)
+    found, now = [], " " * indent + pieces[0]
+    for piece in pieces[1:]:
+        if len(now) + 1 + len(piece) + 2 > width:
+            found.append(f"{now} \\")
+            now = " " * (indent + 4) + piece
+        else:
+            now += f" {piece}"
+    return [*found, now]
+
+
+def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
+    """Sections of terms and texts, in the same columns; long terms have a line of their own."""
+    widest = min(26, formatter.width // 3)
+    column = max(len(term) for rows in sections.values() for term, _ in rows if len(term) <= widest)
+    for title, rows in sections.items():
+        formatter.write(f"\n{_styled(f'{title}:', bold=True)}\n")
+        for term, text in rows:
+            lines = _wrapped(text, formatter.width - column - 4)
+            if len(term) + 2 > formatter.width:
+                # Choices have a line of their own.
+                before, bracket, choices = term.partition(" [")
+                formatter.write(f"  {_styled(before, fg='cyan')}\n")
+                term = f"  {bracket.strip()}{choices}"
+            formatter.write(f"  {_styled(term, fg='cyan')}")
+            if lines and len(term) <= column:
+                formatter.write(f"{'':{column - len(term) + 2}}{lines.pop(0)}")
+            formatter.write("\n")
+            for line in lines:
+                formatter.write(f"{'':{column + 4}}{line}\n")
+
+
+def _styled(text: str, **style: Any) -> str:
+    return text if os.environ.get("NO_COLOR") else click.style(text, **style)

@@ -1,0 +1,209 @@
+"""Cells of answers in the order of their roles, and as leaves."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc._checks import quoted, unknown_name
+from ordhc.comparison.asked import Asked
+from ordhc.comparison.chosen import Options, chosen_places, not_an_option
+from ordhc.comparison.suspects import of_outside
+from ordhc.comparison.tables import Table, missing_words, text_of
+from ordhc.errors import InputError
+
+__all__ = ["arranged", "checked_ranked", "is_literal", "leaves_of", "ranked_triplets"]
+
+
+def is_literal(items: Sequence[Any]) -> bool:
+    """Whether columns say that their cells are names, whatever they look like."""
+    return all(str(name).lower().endswith("_name") for name in items)
+
+
+def arranged(
+    table: Table,
+    items: list[Any],
+    chosen: list[Any],
+    asked: Asked,
+    rows: NDArray[np.intp],
+    bad: dict[int, str],
+) -> tuple[NDArray[np.object_], NDArray[np.int64] | None]:
+    """Cells in the order of their roles, and the levels of a ranking."""
+    cells = np.empty((len(rows), len(items)), dtype=object)
+    for at, name in enumerate(items):
+        column = table.cells(name)
+        cells[:, at] = [column[row] for row in rows.tolist()]
+    if asked.kind == "ranking":
+        return cells, _levels(table, items, chosen, asked, rows, bad)
+    if not chosen:
+        return cells, None
+    if asked.kind in ("odd-one-out", "most-central") and len(items) == 2:
+        column = table.cells(chosen[0])
+        third = np.empty((len(rows), 1), dtype=object)
+        third[:, 0] = [column[row] for row in rows.tolist()]
+        return np.hstack([third, cells]), None
+    # For each option: which columns of the row come first, and which follow.
+    orders = {
+        "odd-one-out": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
+        "most-central": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
+        "triplet": [[0, 1, 2], [0, 2, 1]],
+        "pairs": [[0, 1, 2, 3], [2, 3, 0, 1]],
+    }[asked.kind]
+    if asked.kind == "pairs":
+        options = Options([items[:2], items[2:]])
+    else:
+        options = Options([[name] for name in (items[1:] if asked.kind == "triplet" else items)])
+    places, reading = chosen_places(table, chosen[0], options, rows, asked.chosen_as)
+    for at in np.flatnonzero(places < 0).tolist():
+        row = int(rows[at])
+        bad[row] = not_an_option(table, chosen[0], options, row, reading)
+    return np.take_along_axis(cells, np.array(orders)[places], axis=1), None
+
+
+def _levels(
+    table: Table,
+    items: list[Any],
+    chosen: list[Any],
+    asked: Asked,
+    rows: NDArray[np.intp],
+    bad: dict[int, str],
+) -> NDArray[np.int64]:
+    """How near each of the others is to the reference: by ranks, by choices, or by the order of columns."""
+    others = len(items) - 1
+    if asked.ranks is not None:
+        columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
+        if chosen or len(columns) != others:
+            raise InputError(f"{len(columns)} columns of ranks for {others} items besides the reference")
+        levels = np.full((len(rows), others), np.iinfo(np.int64).max)
+        for at, name in enumerate(columns):
+            cells = table.cells(name)
+            for place, row in enumerate(rows.tolist()):
+                rank = text_of(cells[row])
+                if rank.removesuffix(".0").isdigit() and len(rank) < 12:
+                    levels[place, at] = int(rank.removesuffix(".0"))
+                elif rank and rank not in missing_words("na", asked.na):
+                    bad.setdefault(
+                        row, f"the rank {quoted(rank)} in column {quoted(name)} is no whole number"
+                    )
+        for place in np.flatnonzero((levels == levels[:, :1]).all(axis=1)).tolist():
+            bad.setdefault(int(rows[place]), "all items have the same rank")
+        return levels
+    if chosen:
+        levels = np.full((len(rows), others), len(chosen))
+        options = Options([[name] for name in items[1:]])
+        for at, name in enumerate(chosen):
+            places, reading = chosen_places(table, name, options, rows, asked.chosen_as)
+            for place in np.flatnonzero(places < 0).tolist():
+                row = int(rows[place])
+                bad.setdefault(row, not_an_option(table, name, options, row, reading))
+            fine = np.flatnonzero(places >= 0)
+            for place in fine[levels[fine, places[fine]] < len(chosen)].tolist():
+                bad.setdefault(int(rows[place]), f"column {quoted(name)} says an item that was chosen before")
+            levels[fine, places[fine]] = at
+        return levels
+    ranked = checked_ranked(asked.n_ranked, others)
+    return np.tile(np.minimum(np.arange(others), ranked), (len(rows), 1))
+
+
+def checked_ranked(given: int | None, others: int) -> int:
+    """How many of the others are ranked, by default two."""
+    if given is None:
+        return min(2, others)
+    ranked = _checks.whole("n_ranked", given, at_least=1)
+    if ranked > others:
+        raise InputError(f"n_ranked = {ranked} is above the {others} others of a row")
+    return ranked
+
+
+def leaves_of(
+    table: Table,
+    items: list[Any],
+    cells: NDArray[np.object_],
+    asked: Asked,
+    rows: NDArray[np.intp],
+    bad: dict[int, str],
+) -> NDArray[Any]:
+    """Cells as ids, or as names."""
+    flat = cells.ravel().tolist()
+    numeric = not is_literal(items) and all(_id_of(cell, table.text) is not None for cell in cells[0])
+    width = cells.shape[1]
+    if numeric and asked.by_name:
+        reason = "has ids, but the tree's leaves have names; give --names FILE to say which is which"
+        raise table.error(reason)
+    known = None if asked.names is None else set(asked.names)
+    limit = len(asked.names) if asked.names is not None else asked.n_leaves
+    ids = np.zeros(len(flat), dtype=np.int64)
+    told_near = False
+    for at, cell in enumerate(flat):
+        row = int(rows[at // width])
+        if row in bad:
+            continue
+        if numeric:
+            leaf = _id_of(cell, table.text)
+            if leaf is None:
+                bad[row] = f"{quoted(cell)} is no id; the first row has ids, give ids or names, not both"
+            elif leaf < 0 or (limit is not None and leaf >= limit):
+                told = "" if limit is None else f"..={limit - 1} (n_leaves = {limit})"
+                least = of_outside(np.array([leaf]), limit) if leaf < 0 else ""
+                bad[row] = f"leaf {leaf} is outside 0{told}{least}"
+            else:
+                ids[at] = leaf
+        elif not isinstance(cell, str):
+            bad[row] = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
+        elif known is not None and cell not in known:
+            # The nearest names are looked up for the first row only.
+            bad[row] = (
+                f"the name {quoted(cell)} is unknown" if told_near else unknown_name(cell, asked.names or ())
+            )
+            told_near = True
+    found: NDArray[Any] = ids.reshape(cells.shape) if numeric else cells
+    for place, row in enumerate(rows.tolist()):
+        twice = None if row in bad else _twice(asked.kind, found[place].tolist())
+        if twice is not None:
+            bad[row] = twice
+    return found
+
+
+def _twice(kind: str, leaves: list[Any]) -> str | None:
+    """What is wrong with the leaves of an answer that are not different."""
+    if kind == "pairs":
+        first, second = frozenset(leaves[:2]), frozenset(leaves[2:])
+        if len(first) == 1 or len(second) == 1:
+            twice = quoted(leaves[0] if len(first) == 1 else leaves[2])
+            return f"leaf {twice} occurs twice in a pair of {leaves}"
+        return f"the pairs are the same in {leaves}" if first == second else None
+    if len(set(leaves)) == len(leaves):
+        return None
+    shown = next(quoted(leaf) for leaf in leaves if leaves.count(leaf) > 1)
+    return f"leaf {shown} occurs twice in {quoted(leaves)}"
+
+
+def _id_of(cell: Any, text: bool) -> int | None:
+    """A cell as an id; text is one in files of text only."""
+    if isinstance(cell, int):
+        return cell if abs(cell) < 2**62 else None
+    if not text or not isinstance(cell, str):
+        return None
+    plain = cell.removesuffix(".0")
+    digits = plain.removeprefix("-").removeprefix("+")
+    return int(plain) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+
+
+def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """The row that each triplet of rankings comes from, and the triplets, in the order of rows.
+
+    A nearer one of two others beats the farther one; of two at the same level neither does.
+    """
+    others = levels.shape[1]
+    pairs = [(one, other) for one in range(others) for other in range(others) if one != other]
+    near, far = (np.array(part, dtype=np.intp) for part in zip(*pairs, strict=True))
+    beats = levels[:, near] < levels[:, far]
+    which = np.argwhere(beats)
+    # The nearest first, and of these the others in order.
+    order = np.lexsort(
+        (levels[which[:, 0], far[which[:, 1]]], levels[which[:, 0], near[which[:, 1]]], which[:, 0])
+    )
+    at, pair = which[order].T
+    return at, np.stack([rows[at, 0], rows[at, near[pair] + 1], rows[at, far[pair] + 1]], axis=1)

@@ -1,0 +1,172 @@
+"""Which of the items of a question was chosen: by its name, its column's name or its place."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._checks import choice, quoted
+from ordhc.comparison.tables import Table, coded, text_of
+from ordhc.errors import InputError
+
+__all__ = ["READINGS", "Options", "chosen_places", "not_an_option"]
+
+#: How the cell of a chosen item can be read.
+READINGS = {
+    "name": "the item itself",
+    "column": "the name of the item's column",
+    "place": "the item's place, from 1",
+    "place0": "the item's place, from 0",
+    "sign": "1 for the first of two, -1 for the second",
+}
+
+_Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be chosen in each row: an item, or one of two pairs.
+
+    Attributes
+    ----------
+    columns
+        For each option the columns of its items.
+    """
+
+    columns: Sequence[Sequence[Any]]
+
+    @property
+    def shown(self) -> str:
+        """The columns as messages name them."""
+        return ", ".join(" and ".join(str(name) for name in names) for names in self.columns)
+
+
+def chosen_places(
+    table: Table,
+    column: Any,
+    options: Options,
+    rows: NDArray[np.intp],
+    chosen_as: str | Mapping[Any, Any] | None,
+) -> tuple[_Places, str]:
+    """The option that was chosen in each of some rows, -1 where the cell says none; and how cells were read.
+
+    Raises
+    ------
+    InputError
+        Cells that can be read in two ways, or in none.
+    """
+    all_cells = table.cells(column)
+    cells = [text_of(all_cells[row]) for row in rows.tolist()]
+    codes, texts = coded(cells)
+    if isinstance(chosen_as, Mapping):
+        meaning = {text_of(cell): _option(table, options, name) for cell, name in chosen_as.items()}
+        return _looked_up(codes, [meaning.get(text, -1) for text in texts]), "given"
+    if chosen_as is not None:
+        choice("chosen_as", chosen_as, READINGS)
+        found = _read(chosen_as, table, options, rows, codes, texts, said=True)
+        if found is None:
+            raise InputError(f"chosen_as is {chosen_as!r}, which needs two items to choose from")
+        return found, chosen_as
+    readings = {
+        name: found
+        for name in READINGS
+        if (found := _read(name, table, options, rows, codes, texts, said=False)) is not None
+    }
+    whole = [name for name, found in readings.items() if (found >= 0).all()]
+    for other in whole[1:]:
+        different = np.flatnonzero(readings[whole[0]] != readings[other])
+        if len(different):
+            row = int(rows[different[0]])
+            raise table.error(
+                f"{quoted(cells[different[0]])} in column {quoted(column)} can be read as "
+                f"{READINGS[whole[0]]} and as {READINGS[other]}: say chosen_as={whole[0]!r} or "
+                f"chosen_as={other!r} (--chosen-as)",
+                row,
+            )
+    best = max(readings, key=lambda name: int((readings[name] >= 0).sum()))
+    return readings[best], best
+
+
+def not_an_option(table: Table, column: Any, options: Options, row: int, reading: str) -> str:
+    """Say that a cell names nothing that could be chosen."""
+    told = f"column {quoted(column)} says {quoted(table.cells(column)[row])}"
+    if reading == "given":
+        return f"{told}, which chosen_as doesn't tell"
+    items = [text_of(table.cells(name)[row]) for names in options.columns for name in names]
+    return (
+        f"{told}, which is none of the items {quoted(items)}, no column ({options.shown}) and no place; "
+        "chosen_as (--chosen-as) says how it is meant"
+    )
+
+
+def _option(table: Table, options: Options, name: Any) -> int:
+    """The option that a column of items belongs to."""
+    for at, names in enumerate(options.columns):
+        if any(str(there).strip().casefold() == str(name).strip().casefold() for there in names):
+            return at
+    raise table.error(f"chosen_as gives {quoted(name)}, which is none of the columns {options.shown}")
+
+
+def _looked_up(codes: _Places, meaning: list[int]) -> _Places:
+    return np.array([*meaning, -1], dtype=np.int64)[codes]
+
+
+def _read(
+    reading: str,
+    table: Table,
+    options: Options,
+    rows: NDArray[np.intp],
+    codes: _Places,
+    texts: list[str],
+    *,
+    said: bool,
+) -> _Places | None:
+    """Places by one reading, or None if it makes no sense here."""
+    count = len(options.columns)
+    if reading == "name":
+        return _by_name(table, options, rows, codes, texts)
+    if reading == "column":
+        names: dict[str, int] = {}
+        for at, columns in enumerate(options.columns):
+            names |= {str(name).strip().casefold(): at for name in columns}
+        return _looked_up(codes, [names.get(text.casefold(), -1) for text in texts])
+    if reading == "sign":
+        if count != 2:
+            return None
+        signs = {"1": 0, "-1": 1} | ({"True": 0, "False": 1, "true": 0, "false": 1} if said else {})
+        return _looked_up(codes, [signs.get(_plain(text), -1) for text in texts])
+    first = 0 if reading == "place0" else 1
+    meaning = []
+    for text in texts:
+        plain = _plain(text)
+        number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else -1
+        meaning.append(number - first if first <= number < first + count else -1)
+    return _looked_up(codes, meaning)
+
+
+def _plain(text: str) -> str:
+    """A whole number that is written as a float, as a whole number."""
+    return text[:-2] if text.endswith(".0") else text
+
+
+def _by_name(
+    table: Table, options: Options, rows: NDArray[np.intp], codes: _Places, texts: list[str]
+) -> _Places:
+    number = {text: at for at, text in enumerate(texts)}
+    places = np.full(len(rows), -1, dtype=np.int64)
+    times = np.zeros(len(rows), dtype=np.int64)
+    for at, columns in enumerate(options.columns):
+        here = np.zeros(len(rows), dtype=bool)
+        for name in columns:
+            cells = table.cells(name)
+            items = np.fromiter(
+                (number.get(text_of(cells[row]), -1) for row in rows.tolist()),
+                dtype=np.int64,
+                count=len(rows),
+            )
+            here |= items == codes
+        places[here] = at
+        times += here
+    return np.where(times == 1, places, -1)

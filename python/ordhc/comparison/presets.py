@@ -1,0 +1,255 @@
+"""What tools call the columns of their answers: Salmon, jsPsych, cblearn, Prolific."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc._checks import quoted
+from ordhc.comparison.asked import FORMATS, AnswerOptions, Asked
+from ordhc.comparison.frames import PERSONS, RESPONSES, ROLES
+from ordhc.comparison.replies import Replies, list_of, person_of, replies_of
+from ordhc.comparison.tables import Table, table_of, text_of
+from ordhc.errors import InputError
+
+__all__ = ["asked_of_frame", "replies_with_format"]
+
+#: Submissions to Prolific that a researcher doesn't use.
+_UNUSED = ("REJECTED", "RETURNED", "TIMED OUT", "SCREENED OUT", "CONSENT REVOKED")
+_UNKNOWN = "not among the participants"
+
+
+def asked_of_frame(data: Any, kind: str, options: AnswerOptions) -> tuple[Replies, Asked]:
+    """Answers from a frame and its options."""
+    given: dict[str, Any] = dict(options)
+    participants = given.pop("participants", None)
+    given["names"] = _checks.names(given.get("names"))
+    known = None if participants is None else table_of(participants)
+    return replies_with_format(table_of(data), given.pop("format", None), known, Asked(kind, **given))
+
+
+def replies_with_format(
+    table: Table, format: str | None, participants: Table | None, asked: Asked
+) -> tuple[Replies, Asked]:
+    """Answers of a table, its columns found by what a tool calls them."""
+    if format is not None:
+        _checks.choice("format", format, FORMATS)
+    _checks.flag("skip_bad", asked.skip_bad)
+    if asked.n_leaves is not None:
+        _checks.whole("n_leaves", asked.n_leaves, at_least=1)
+    if format == "salmon":
+        table, asked = _salmon(table, asked)
+    elif format == "jspsych":
+        table, asked = _jspsych(table, asked)
+    elif format == "cblearn":
+        table, asked = _cblearn(table, asked)
+    elif format == "prolific":
+        asked = _prolific(table, participants, asked)
+    if participants is not None:
+        table, asked = _joined(table, participants, asked, format == "prolific")
+    return replies_of(table, asked), asked
+
+
+def _only(asked: Asked, format: str, *kinds: str) -> None:
+    if asked.kind not in kinds:
+        raise InputError(f"format {format!r} holds answers of kind {' or '.join(kinds)}, not {asked.kind!r}")
+
+
+def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    """Salmon's responses: head, winner and loser by number, and what was shown as HTML."""
+    _only(asked, "salmon", "triplet")
+    if asked.items is not None or asked.chosen is not None:
+        return table, asked
+    person = asked.person or table.first_of(("puid", "participant.id", "participant uid"))
+    old = ("center", "left", "right", "answer")
+    if table.find("winner") is None and all(table.find(name) is not None for name in old):
+        # What Salmon's predecessor NEXT writes.
+        return table, replace(asked, items=list(old[:3]), chosen=old[3], person=person)
+    items = [table.column(name, "format 'salmon'") for name in ("head", "winner", "loser")]
+    names = asked.names
+    skipped = [table.cells(name) for name in items]
+    if any(cell in (-1, "-1") for cells in skipped for cell in cells):
+        # A question that was skipped has no winner.
+        table = table.with_columns(
+            {name: [None if cell in (-1, "-1") else cell for cell in table.cells(name)] for name in items}
+        )
+    if names is None:
+        names = _shown_by_salmon(table)
+    return table, replace(asked, items=items, person=person, names=names)
+
+
+def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
+    """The names of the targets by their numbers, if all that were shown have different ones."""
+    shown: dict[int, str] = {}
+    for role in ("head", "winner", "loser", "left", "right"):
+        html = table.first_of((f"{role}_object", f"{role}_html"))
+        if html is None or table.find(role) is None:
+            continue
+        for target, cell in zip(table.cells(role), table.cells(html), strict=True):
+            number = text_of(target)
+            if number.isdigit() and len(number) < 7 and cell is not None:
+                shown.setdefault(int(number), _without_tags(str(cell)))
+    if not shown or max(shown) > 10 * len(shown) + 1000:
+        return None
+    names = tuple(shown.get(target) or str(target) for target in range(max(shown) + 1))
+    return names if len(set(names)) == len(names) else None
+
+
+def _without_tags(html: str) -> str:
+    """What HTML shows: its text, or the name of its picture."""
+    text = " ".join(re.sub(r"<[^<>]*>", " ", html).split())
+    if text:
+        return text
+    source = re.search(r"""\b(?:alt|src)\s*=\s*["']?([^"'\s>]+)""", html)
+    return source.group(1).rsplit("/", 1)[-1] if source else html.strip()
+
+
+def _jspsych(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    """Trials of jsPsych: lists in cells, buttons by number from 0, and trials of all other kinds."""
+    if asked.items is None and asked.ranks is None:
+        lists = [
+            name
+            for base in ("choices", "items", "stimuli", "stimulus", "images")
+            if (name := table.find(base)) is not None
+            and any(list_of(cell) is not None for cell in table.raw(name))
+        ]
+        if lists:
+            asked = replace(asked, items=lists[:1])
+    if asked.chosen is None and asked.kind != "ranking":
+        asked = replace(asked, chosen=table.first_of(("response", "button_pressed")))
+    if asked.person is None and person_of(table, None, []) is None:
+        asked = replace(asked, person=table.first_of(("run_id", "jspsych_id", "session_id")))
+    asked = replace(asked, other_trials=True)
+    if asked.chosen_as is None and isinstance(asked.chosen, str) and asked.items is not None:
+        chosen = table.column(asked.chosen, "chosen")
+        kinds = table.find("trial_type")
+        if kinds is not None and str(chosen).lower() in ("response", "button_pressed"):
+            buttons = [str(cell).endswith("button-response") for cell in table.cells(kinds)]
+            pressed = [text_of(cell) for cell, one in zip(table.cells(chosen), buttons, strict=True) if one]
+            answered = [text.removesuffix(".0") for text in pressed if text]
+            if answered and all(text.isdigit() for text in answered):
+                asked = replace(asked, chosen_as="place0")
+    return table, asked
+
+
+def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    """Questions (anchor, a, b) with responses: 1 or True for a, -1 or False for b, or counts."""
+    _only(asked, "cblearn", "triplet", "pairs")
+    width = 3 if asked.kind == "triplet" else 4
+    items = asked.items
+    if items is None:
+        known = [*ROLES["responses"], *ROLES["triplets"]] if width == 3 else ROLES["quadruplets"]
+        sets = [names for names in known if all(table.find(name) is not None for name in names)]
+        items = list(sets[0]) if sets else table.names[:width]
+    items = [table.column(name, "items") for name in items]
+    if len(items) != width:
+        raise InputError(f"items are {quoted(items)}; {width} columns are needed")
+    chosen = asked.chosen
+    if chosen is None:
+        chosen = table.first_of((*RESPONSES, "responses"))
+        rest = [name for name in table.names if name not in items]
+        if chosen is None and len(rest) == 1 and not isinstance(rest[0], str):
+            chosen = rest[0]
+    if chosen is None:
+        return table, replace(asked, items=items)
+    chosen = table.column(chosen, "chosen")
+    counts: list[float | None] = []
+    for row, cell in enumerate(table.cells(chosen)):
+        word = {"true": "1", "false": "-1"}.get(text_of(cell).lower(), text_of(cell))
+        try:
+            count = float(word) if word else 0.0
+        except ValueError:
+            raise table.error(
+                f"the response is {quoted(cell)}; 1, -1, counts or bools are needed", row
+            ) from None
+        counts.append(count if np.isfinite(count) and count else None)
+    there = {abs(count) for count in counts if count is not None}
+    if None in counts and not any(count is not None and count < 0 for count in counts) and there <= {1.0}:
+        raise table.error("the responses are only 0 and 1; cblearn's are 1 and -1, or True and False")
+    columns: dict[Any, Any] = {chosen: [None if count is None else int(np.sign(count)) for count in counts]}
+    weights = asked.weights
+    if there - {1.0}:
+        weights = "ordhc:count"
+        columns[weights] = [0.0 if count is None else abs(count) for count in counts]
+    table = table.with_columns(columns)
+    return table, replace(asked, items=items, chosen=chosen, chosen_as="sign", weights=weights)
+
+
+def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
+    """Answers of people from Prolific, whose submissions may have been returned or rejected."""
+    if (
+        participants is None
+        and table.find("submission id") is not None
+        and table.find("participant id") is not None
+    ):
+        raise table.error(
+            "this is Prolific's export of participants, not their answers: give it as participants "
+            "(--participants), beside the file of answers"
+        )
+    if asked.person is None:
+        person = table.first_of(
+            ("prolific_pid", "prolific id", "prolific_id", "participant id", "participant_id")
+        )
+        if person is None and (person := person_of(table, None, [])) is None:
+            raise table.error("no column holds Prolific's ids (PROLIFIC_PID): say person=... (--person)")
+        asked = replace(asked, person=person)
+    return asked
+
+
+def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[Table, Asked]:
+    """The table with what is known of each person in further columns."""
+    person = person_of(table, asked.person, [])
+    if person is None:
+        raise table.error("no column says whose answers these are, to join participants by: say person=...")
+    by = people.first_of(("participant id", "prolific_pid", person, *PERSONS))
+    if by is None:
+        raise people.error(
+            f"no column names the participants; {quoted(person)} is such a column of the answers"
+        )
+    status = people.find("status") if prolific else None
+    where: dict[str, int] = {}
+    for row, cell in enumerate(people.cells(by)):
+        who = text_of(cell)
+        if who in where:
+            if status is None:
+                raise people.error(
+                    f"participant {quoted(who)} occurs twice, first in {people.place(where[who])}", row
+                )
+            if _unused(people.cells(status)[row]):
+                continue
+        where[who] = row
+    rows = [where.get(text_of(cell)) for cell in table.cells(person)]
+    if rows and not any(row is not None for row in rows):
+        raise people.error(
+            f"none of the persons in column {quoted(person)} of the answers is in column {quoted(by)} here"
+        )
+    columns = {}
+    renamed = {}
+    for name in people.names:
+        if name == by:
+            continue
+        renamed[name] = name if table.find(name) is None else f"participants:{name}"
+        cells = people.cells(name)
+        columns[renamed[name]] = [None if row is None else cells[row] for row in rows]
+    asked = replace(asked, person=person)
+    if status is not None:
+        exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
+        if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
+            exclude = {person: asked.exclude}
+        if not any(str(name).strip().lower() == "status" for name in exclude):
+            column = renamed[status]
+            columns[column] = [
+                _UNKNOWN if row is None else cell for row, cell in zip(rows, columns[column], strict=True)
+            ]
+            unused = sorted({str(cell) for cell in columns[column] if cell == _UNKNOWN or _unused(cell)})
+            if unused:
+                exclude[column] = unused
+            asked = replace(asked, exclude=exclude or None)
+    return table.with_columns(columns), asked
+
+
+def _unused(status: Any) -> bool:
+    return re.sub(r"[-_ ]+", " ", text_of(status)).upper() in _UNUSED

@@ -1,0 +1,335 @@
+"""Answers as people's tables hold them, made into rows of leaves: columns by name, each row an answer."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc._checks import quoted
+from ordhc.comparison.asked import KINDS, Asked
+from ordhc.comparison.cells import arranged, is_literal, leaves_of
+from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, RESPONSES, ROLES, WEIGHTS
+from ordhc.comparison.tables import LeftOut, Table, missing_words, text_of
+from ordhc.errors import InputError, SkippedRowsWarning, warn
+
+__all__ = ["Replies", "list_of", "person_of", "replies_of"]
+
+#: Columns of three items of which one is chosen.
+_THREES = (
+    ("a", "b", "c"),
+    ("left", "middle", "right"),
+    ("left", "center", "right"),
+    ("first", "second", "third"),
+)
+_ANCHORS = ("anchor", "head", "reference", "probe", "standard")
+
+
+@dataclass
+class Replies:
+    """Rows of leaves, made of answers.
+
+    Attributes
+    ----------
+    kind
+        What was asked.
+    rows
+        (m, w) ids, or names: the chosen item and the others, a reference and the others, four leaves.
+    levels
+        (m, w - 1) for rankings: how near each of the others is to the reference, from 0.
+    weights, groups, answers
+        What else is known of each row.
+    numbers
+        The row of the table that each is.
+    left_out
+        What to warn of.
+    """
+
+    kind: str
+    rows: NDArray[Any]
+    numbers: NDArray[np.intp]
+    levels: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
+    groups: Any = None
+    answers: Any = None
+    left_out: SkippedRowsWarning | None = None
+    used: list[Any] = field(default_factory=list)
+
+
+def replies_of(table: Table, asked: Asked) -> Replies:
+    """Rows of leaves from a table, as it was asked for.
+
+    Raises
+    ------
+    InputError
+        Columns that aren't there or can't be told, cells that say nothing or two things, no rows.
+    """
+    _checks.choice("kind", asked.kind, KINDS)
+    table, items, chosen = _columns(table, asked)
+    person = person_of(table, asked.person, [*items, *chosen])
+    out = LeftOut(table)
+    if asked.other_trials:
+        parts = [table.cells(name) for name in items]
+        blank = [row for row in out.rows.tolist() if all(cells[row] is None for cells in parts)]
+        out.add(blank, "of other trials")
+    _exclude(table, asked.exclude, person, out)
+    _leave_missing(table, items, chosen, asked, out)
+    out.check_some()
+    bad: dict[int, str] = {}
+    cells, levels = arranged(table, items, chosen, asked, out.rows, bad)
+    kept = out.rows
+    rows = leaves_of(table, items, cells, asked, kept, bad)
+    if bad:
+        first = min(bad)
+        if not asked.skip_bad:
+            raise table.error(bad[first] + _such(table, bad, len(kept)), first)
+        out.add_bad(bad)
+        out.check_some()
+        fine = out.kept[kept]
+        kept, rows = kept[fine], rows[fine]
+        levels = None if levels is None else levels[fine]
+    answer = None
+    if asked.kind in ("triplet", "pairs") and not chosen:
+        answer = table.first_of(name for name in ANSWERS if table.find(name) not in items)
+    return Replies(
+        kind=asked.kind,
+        rows=rows,
+        numbers=kept,
+        levels=levels,
+        weights=_weights(table, asked.weights, kept, [*items, *chosen]),
+        groups=None if person is None else _labels(table, person, kept),
+        answers=None if answer is None else _labels(table, answer, kept),
+        left_out=out.warning(),
+        used=[*items, *chosen],
+    )
+
+
+def _such(table: Table, bad: dict[int, str], total: int) -> str:
+    if len(bad) == 1:
+        return ""
+    shown = ", ".join(str(table.number(row)) for row in sorted(bad)[:10])
+    more = f" and {len(bad) - 10:,} more" if len(bad) > 10 else ""
+    unit = "lines" if table.lines is not None else "rows"
+    told = f"; {len(bad):,} of {total:,} rows are such: {unit} {shown}{more}"
+    return f"{told}; skip_bad (--skip-bad) passes them over and lists all"
+
+
+def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
+    """The columns of items and of what was chosen; columns of lists become one for each item."""
+    chosen = asked.chosen
+    if chosen is None:
+        columns = []
+    elif isinstance(chosen, str | int):
+        columns = [chosen]
+    else:
+        columns = _checks.listed("chosen", chosen)
+    if len(columns) > 1 and asked.kind != "ranking":
+        raise InputError(f"chosen is {quoted(chosen)}; {asked.kind} has one column of what was chosen")
+    columns = [table.column(name, "chosen") for name in columns]
+    if asked.items is None:
+        items, columns = _known(table, asked, columns)
+    else:
+        items = [asked.items] if isinstance(asked.items, str | int) else _checks.listed("items", asked.items)
+    items = [table.column(name, "items") for name in items]
+    columns = [table.column(name, "chosen") for name in columns]
+    if asked.kind in ("odd-one-out", "most-central"):
+        # Columns may be given by their roles: odd, a, b.
+        items = [name for name in items if name not in columns]
+    for at, name in enumerate([*items, *columns]):
+        if name in [*items, *columns][:at]:
+            raise InputError(f"column {quoted(name)} is taken twice")
+    table, items = _spread(table, items, KINDS[asked.kind])
+    _check_count(asked, items, columns)
+    return table, items, columns
+
+
+def _check_count(asked: Asked, items: list[Any], chosen: list[Any]) -> None:
+    kind, count = asked.kind, len(items)
+    shown = ", ".join(map(str, items))
+    if kind in ("odd-one-out", "most-central"):
+        if not chosen:
+            raise InputError(
+                f"items are {quoted(shown)}; say which column holds what was chosen: chosen=... (--chosen)"
+            )
+        if count not in (2, 3):
+            raise InputError(f"items are {quoted(shown)}; {kind} is about three items")
+    elif kind == "ranking":
+        if count < 3:
+            raise InputError(f"items are {quoted(shown)}; a ranking has a reference and at least two others")
+    elif count != KINDS[kind]:
+        told = "anchor and two others" if kind == "triplet" else "the four items of two pairs"
+        raise InputError(f"items are {quoted(shown)}; {kind} takes {told}")
+
+
+def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Items, and what was chosen, by the names that columns usually have."""
+
+    def there(names: Iterable[Any]) -> bool:
+        return all(table.find(name) is not None for name in names)
+
+    kind = asked.kind
+    candidates: list[tuple[list[Any], list[Any]]] = []
+    if kind in ("odd-one-out", "most-central"):
+        if chosen:
+            candidates = [(list(names), chosen) for names in _THREES]
+        else:
+            roles = ODD if kind == "odd-one-out" else CENTRAL
+            candidates = [(list(pair), [role]) for role in roles for pair in PAIRS]
+    elif kind == "triplet" and chosen:
+        candidates = [([anchor, *pair], chosen) for anchor in _ANCHORS for pair in PAIRS]
+    elif kind == "triplet":
+        candidates = [(list(names), []) for names in ROLES["triplets"]]
+        candidates += [(["anchor", "a", "b"], [name]) for name in RESPONSES]
+    elif kind == "pairs":
+        candidates = [(list(names), chosen) for names in ROLES["quadruplets"]]
+    else:
+        taken = {table.find(name) for name in [*WEIGHTS, *ANSWERS, *GROUPS, *chosen, *(asked.ranks or [])]}
+        taken |= {asked.person, asked.weights, *(asked.exclude if isinstance(asked.exclude, Mapping) else ())}
+        reference = table.find("reference")
+        if reference is not None:
+            others = [name for name in table.names if name not in taken and name != reference]
+            return [reference, *others], chosen
+    for items, column in candidates:
+        if there([*items, *column]):
+            return items, column
+    names = ", ".join(str(name) for name in table.names[:10])
+    needed = "items=[...] (--items)" + ("" if chosen or kind == "ranking" else " and chosen=... (--chosen)")
+    raise table.error(f"the columns are {quoted(names, 160)}; say which hold the answers of {kind}: {needed}")
+
+
+def _spread(table: Table, items: list[Any], count: int | None) -> tuple[Table, list[Any]]:
+    """Columns of lists as a column for each place in them, where there are fewer columns than items."""
+    if len(items) >= (count or 3):
+        return table, items
+    found: list[Any] = []
+    for name in items:
+        lists = [list_of(cell) for cell in table.raw(name)]
+        widths = sorted({len(each) for each in lists if each is not None})
+        if not widths:
+            found.append(name)
+            continue
+        width = widths[-1] if count is None else count - len(items) + 1
+        columns: dict[Any, list[Any]] = {}
+        for at in range(width):
+            columns[f"{name}[{at}]"] = [None if c is None or len(c) != width else c[at] for c in lists]
+        table = table.with_columns(columns)
+        found += columns
+    return table, found
+
+
+def list_of(cell: Any) -> list[Any] | None:
+    """A list, or the list that text writes as JSON."""
+    if isinstance(cell, str) and cell.strip()[:1] == "[":
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            return None
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    return list(cell) if isinstance(cell, list | tuple) else None
+
+
+def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
+    """The column that says whose answer a row is."""
+    if given is not None:
+        return table.column(given, "person")
+    found: list[Any] = []
+    for base in GROUPS:
+        for name in (base, f"{base}_name", base.replace("_", ".")):
+            there = table.find(name)
+            if there is not None and there not in found and there not in taken:
+                found.append(there)
+    for other in found[1:]:
+        same = len(set(zip(table.cells(found[0]), table.cells(other), strict=True)))
+        if not len(set(table.cells(found[0]))) == len(set(table.cells(other))) == same:
+            raise table.error(
+                f"columns {quoted(found[0])} and {quoted(other)} may both say whose answers these are: "
+                "say person=... (--person)"
+            )
+    return found[0] if found else None
+
+
+def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
+    """Leave out rows by what stands in a column, or those of some persons."""
+    if exclude is None:
+        return
+    if not isinstance(exclude, Mapping):
+        if person is None:
+            raise InputError("exclude is a list of persons, but no column says whose answers these are")
+        exclude = {person: exclude}
+    for name, given in exclude.items():
+        column = table.column(name, "exclude")
+        alone = given is None or isinstance(given, str | bool | int | float)
+        some = [given] if alone else _checks.listed("exclude", given)
+        words = {text_of(value) for value in some}
+        found = [text_of(cell) for cell in table.cells(column)]
+        for word in sorted(words):
+            out.add(
+                [row for row, cell in enumerate(found) if cell == word], f"with {name} = {word or 'blank'}"
+            )
+        if not words & set(found):
+            there = sorted(set(found))
+            shown = ", ".join(map(quoted, there[:8])) + (", ..." if len(there) > 8 else "")
+            said = quoted(", ".join(sorted(words)))
+            text = f"exclude: no row has {said} in column {quoted(name)}, only {shown}"
+            warn(str(table.error(text)))
+
+
+def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Asked, out: LeftOut) -> None:
+    """Leave out rows without all items or without an answer."""
+    words = set(missing_words("na", asked.na, asked.names))
+    literal = is_literal(items)
+    before = int(out.kept.sum())
+    gone = 0
+    for name in items:
+        cells = table.cells(name)
+        some = out.rows.tolist()
+        gone += out.add([row for row in some if cells[row] is None], "without an item")
+        for word in [] if literal else sorted(words):
+            gone += out.add([row for row in some if cells[row] == word], f"with `{word}` for an item")
+    if before and 2 * gone > before:
+        raise table.error(
+            f"{gone:,} of {before:,} rows lack an item: {out.told()}; are these the right columns?"
+        )
+    for name in chosen[:1]:
+        cells = table.cells(name)
+        out.add([row for row in out.rows.tolist() if cells[row] is None], "without an answer")
+        for word in sorted(words):
+            out.add([row for row in out.rows.tolist() if cells[row] == word], f"with `{word}` for an answer")
+
+
+def _weights(
+    table: Table, given: Any, rows: NDArray[np.intp], taken: list[Any]
+) -> NDArray[np.float64] | None:
+    if given is not None:
+        column = table.column(given, "weights")
+    else:
+        found = [there for name in WEIGHTS if (there := table.find(name)) is not None and there not in taken]
+        if len(found) > 1:
+            raise table.error(f"both {quoted(found[0])} and {quoted(found[1])} may be the weights; say which")
+        if not found:
+            return None
+        column = found[0]
+    cells = table.cells(column)
+    weights = np.empty(len(rows))
+    for at, row in enumerate(rows.tolist()):
+        try:
+            weights[at] = float(cells[row])
+        except (TypeError, ValueError):
+            told = "no weight" if cells[row] is None else f"{quoted(cells[row])}, no weight,"
+            raise table.error(f"there is {told} in column {quoted(column)}", row) from None
+        if not (np.isfinite(weights[at]) and weights[at] >= 0):
+            raise table.error(f"weight is {weights[at]}; weights must be finite and not negative", row)
+    return weights
+
+
+def _labels(table: Table, column: Any, rows: NDArray[np.intp]) -> Any:
+    """Whose a row is, or of which answer: whole numbers from 0 where all are, else text."""
+    all_cells = table.cells(column)
+    texts = [text_of(all_cells[row]) for row in rows.tolist()]
+    if all(text.isascii() and text.isdigit() and str(int(text[:12])) == text for text in texts):
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    return np.array(texts, dtype=object)

@@ -1,0 +1,130 @@
+"""Leaves that look like slips: ids from 1, codes for missing answers, names that one takes for each other."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.errors import warn
+
+__all__ = ["TIMELY", "of_outside", "suspect_ids", "suspect_names", "warn_of_suspects"]
+
+#: Ids that stand for no answer in many a table.
+CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
+#: Of ids 1..n so many may be missing where 0 is: else 0 is missing by chance.
+CHANCE = 0.05
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+TIMELY = re.compile(
+    rf"\d{{4}}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{{4}}|\d\d?-(?:{MONTHS})|(?:{MONTHS})-\d\d?", re.I
+)
+_SUBTRACT = "subtract 1, so that they are 0..{}"
+_ERRORS = ("#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!")
+
+
+def warn_of_suspects(
+    rows: NDArray[Any], n_leaves: int, found: Sequence[str] | None, *, said: bool, named: bool
+) -> None:
+    """Warn of odd ids, unless the number of leaves was said, and of odd names, unless these were given."""
+    if found is None:
+        told = None if said else suspect_ids(rows, n_leaves)
+    else:
+        odd = None if named else suspect_names(found)
+        told = None if odd is None else odd[0]
+    if told is not None:
+        warn(told)
+
+
+def suspect_ids(rows: NDArray[Any], n_leaves: int) -> str | None:
+    """What is odd about ids up to n_leaves - 1, where nobody said how many leaves there are."""
+    if n_leaves < 3:
+        return None
+    seen = np.zeros(n_leaves, dtype=bool)
+    seen[rows.ravel()] = True
+    there = np.flatnonzero(seen)
+    last = n_leaves - 1
+    if not seen[0] and int((~seen[1:]).sum()) <= CHANCE * last:
+        return (
+            f"the ids are {there[0]}..{last} and 0 never occurs: they look as if counted from 1, and leaf 0 "
+            f"is one without answers; {_SUBTRACT.format(last - 1)}, or say n_leaves={n_leaves} if that is so"
+        )
+    below = int(there[-2])
+    if last in CODES and last > 2 * below:
+        return (
+            f"leaf {last} is far above all others, which end at {below}: if it means no answer, leave such "
+            f"rows out (of files by missing=['{last}'], --missing {last}); if not, say n_leaves={n_leaves}"
+        )
+    return None
+
+
+def of_outside(rows: NDArray[Any], n_leaves: int | None) -> str:
+    """What to do about ids that are below 0 or beyond the last leaf; empty if that isn't known."""
+    least, last = int(rows.min()), int(rows.max())
+    if least < 0:
+        return (
+            f"; if {least} means no answer, leave such rows out "
+            f"(of files by missing=['{least}'], --missing={least})"
+        )
+    if least == 1 and last == n_leaves:
+        return f"; ids 1..{last} look as if counted from 1: {_SUBTRACT.format(last - 1)}"
+    return ""
+
+
+def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
+    """What is odd about names that were found in answers, and the place of the name in question."""
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        other = first.setdefault(plain, at) if (plain := _plain(name)) else at
+        if other != at and (told := _difference(names[other], name)):
+            one, two = _shown(names[other], name)
+            return f"the leaves {one} and {two} differ only in {told}: are they one? they count as two", at
+        if name.upper() in _ERRORS:
+            return f"the leaf {_checks.quoted(name)} is an error of a spreadsheet: mend its formula", at
+    dated = [at for at, name in enumerate(names) if TIMELY.fullmatch(name.strip())]
+    if dated and (len(dated) == len(names) or not names[dated[0]].strip()[:4].isdigit()):
+        all_of = "the leaves are dates" if len(dated) == len(names) else "a leaf is a date"
+        return (
+            f"{all_of}, as {_checks.quoted(names[dated[0]])}: are these the right columns? "
+            "Spreadsheets make dates of names such as 1-2 and MARCH1, unless cells are formatted as text",
+            dated[0],
+        )
+    return None
+
+
+def _plain(name: str) -> str:
+    """A name without what is easily overlooked: case, blanks, invisible characters, forms of Unicode."""
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name)
+        name = "".join(char for char in name if unicodedata.category(char) not in ("Cf", "Cc", "Mn"))
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def _difference(one: str, other: str) -> str | None:
+    """What two names of the same plain form differ in."""
+    forms = [unicodedata.normalize("NFC", name) for name in (one, other)]
+    if forms[0] == forms[1]:
+        return "how Unicode writes them (normalise to NFC)"
+    if forms[0].casefold() == forms[1].casefold():
+        # Single letters may well be two: a and A.
+        return "case" if len(one) > 2 else None
+    visible = ["".join(char for char in form if unicodedata.category(char) != "Cf") for form in forms]
+    if visible[0].casefold() == visible[1].casefold():
+        return "invisible characters"
+    without = ["".join(form.replace("_", " ").split()).casefold() for form in visible]
+    if without[0] == without[1]:
+        return "blanks" if "_" not in one + other else "blanks and underscores"
+    folded = [unicodedata.normalize("NFKC", form).casefold() for form in forms]
+    return "how wide characters are (normalise to NFKC)" if folded[0] == folded[1] else None
+
+
+def _shown(one: str, other: str) -> tuple[str, str]:
+    """Two names as messages show them, in ASCII where they would look the same."""
+    shown = _checks.quoted(one, 40), _checks.quoted(other, 40)
+    looks = [" ".join(unicodedata.normalize("NFKC", text).split()) for text in shown]
+    if looks[0] != looks[1]:
+        return shown
+    told = [re.sub("  +", lambda run: "\\x20" * len(run[0]), ascii(name)[:80]) for name in (one, other)]
+    return told[0], told[1]

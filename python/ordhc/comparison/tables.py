@@ -1,0 +1,275 @@
+"""Tables of answers: columns of cells by name, wherever they come from, and the rows that are left out."""
+
+import json
+import math
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc._checks import nearest, quoted
+from ordhc.comparison.frames import column_names, column_of, eager
+from ordhc.errors import InputError, SkippedRowsWarning
+
+__all__ = ["MISSING", "LeftOut", "Table", "coded", "missing_words", "table_of", "text_of", "tidy"]
+
+#: What stands for a missing leaf besides blanks.
+MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
+#: How many places or columns a message lists.
+SHOWN = 10
+
+
+def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] | None = None) -> list[str]:
+    """The words for missing leaves: those given besides the usual ones, or none; never a leaf's name."""
+    if given is None:
+        words: list[Any] = list(MISSING)
+    else:
+        words = _checks.listed(what, given)
+        if not all(isinstance(word, str) for word in words):
+            raise InputError(f"{what} is {quoted(words)}; give a list of words")
+        words = [word.strip() for word in words if word.strip()]
+        words += [word for word in MISSING if words and word not in words]
+    known = set(names or ())
+    return [word for word in words if word not in known]
+
+
+def tidy(cell: Any) -> Any:
+    """A cell as None, a whole number, a float or text without outer blanks."""
+    if isinstance(cell, str):
+        return cell.strip() or None
+    if cell is None or cell is np.ma.masked or type(cell).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell))
+    if isinstance(cell, numbers.Real):
+        whole = _checks.as_int(cell)
+        if whole is not None:
+            return whole
+        return None if math.isnan(float(cell)) else float(cell)
+    if isinstance(cell, list | tuple | dict | np.ndarray):
+        plain = cell.tolist() if isinstance(cell, np.ndarray) else cell
+        return json.dumps(plain, ensure_ascii=False, default=str)
+    return str(cell).strip() or None
+
+
+def text_of(cell: Any) -> str:
+    """A cell as text; blanks are empty."""
+    found = tidy(cell)
+    return "" if found is None else str(found)
+
+
+def coded(cells: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Cells numbered from 0 in order of first appearance, and what the numbers mean."""
+    number: dict[Any, int] = {}
+    codes = np.fromiter((number.setdefault(cell, len(number)) for cell in cells), dtype=np.int64)
+    return codes, list(number)
+
+
+@dataclass
+class Table:
+    """Columns by name.
+
+    Attributes
+    ----------
+    names
+        The names of the columns: text, or numbers where they have none.
+    read
+        Gives the cells of a column by its name.
+    length
+        The number of rows.
+    source
+        What to call the file in messages, None for a frame.
+    lines
+        The line of each row in the file, if it has lines.
+    text
+        Whether cells are text of a file, in which ids are digits.
+    bad
+        Rows that cannot be read, by number, and why.
+    """
+
+    names: list[Any]
+    read: Callable[[Any], Sequence[Any]]
+    length: int
+    source: str | None = None
+    lines: Sequence[int] | None = None
+    text: bool = False
+    bad: dict[int, str] = field(default_factory=dict)
+    _cells: dict[Any, list[Any]] = field(default_factory=dict)
+
+    def cells(self, name: Any) -> list[Any]:
+        """The cells of a column, tidied."""
+        if name not in self._cells:
+            found = [tidy(cell) for cell in self.read(name)]
+            if len(found) != self.length:
+                raise self.error(f"column {quoted(name)} has {len(found)} rows, the first one {self.length}")
+            self._cells[name] = found
+        return self._cells[name]
+
+    def raw(self, name: Any) -> Sequence[Any]:
+        """The cells of a column as they are."""
+        return self.read(name)
+
+    def place(self, row: int) -> dict[str, Any]:
+        """Where a row stands, as errors take it."""
+        return {"line": self.lines[row]} if self.lines is not None else {"row": row}
+
+    def error(self, reason: str, row: int | None = None) -> InputError:
+        """An error with the file and the place of a row."""
+        return InputError(reason, path=self.source, **({} if row is None else self.place(row)))
+
+    def number(self, row: int) -> int:
+        """The line of a row, or its number."""
+        return row if self.lines is None else int(self.lines[row])
+
+    def find(self, name: Any) -> Any:
+        """A column's name as it stands there, whatever its case; None if there is none.
+
+        Raises
+        ------
+        InputError
+            Two columns of the name.
+        """
+        exact = [
+            there for there in self.names if there == name and isinstance(there, str) == isinstance(name, str)
+        ]
+        if not exact and isinstance(name, str):
+            plain = name.strip().casefold()
+            exact = [there for there in self.names if str(there).strip().casefold() == plain]
+        if len(exact) > 1:
+            raise self.error(f"there are {len(exact)} columns {quoted(name)}; only one can be meant")
+        return exact[0] if exact else None
+
+    def column(self, name: Any, what: str) -> Any:
+        """A column that must be there."""
+        if not isinstance(name, str):
+            number = _checks.as_int(name)
+            if number is None:
+                raise InputError(f"{what}: {quoted(name)} is no name of a column")
+            name = number
+        found = self.find(name)
+        if found is None:
+            there = [str(each) for each in self.names]
+            shown = ", ".join(quoted(each, 40)[1:-1] for each in there[:SHOWN])
+            more = f", ... ({len(there)} in all)" if len(there) > SHOWN else ""
+            raise self.error(
+                f"there is no column {quoted(name)} ({what}); there are {shown}{more}"
+                f"{nearest(str(name), there)}"
+            )
+        return found
+
+    def first_of(self, names: Iterable[str]) -> Any:
+        """The first column of some names that is there, or None."""
+        for name in names:
+            if (found := self.find(name)) is not None:
+                return found
+        return None
+
+    def with_columns(self, columns: Mapping[Any, Sequence[Any]]) -> "Table":
+        """The table with some columns more, or in the place of those of their names."""
+        names = [*self.names, *(name for name in columns if name not in self.names)]
+
+        def read(name: Any) -> Sequence[Any]:
+            return columns[name] if name in columns else self.read(name)
+
+        return Table(names, read, self.length, self.source, self.lines, self.text, self.bad)
+
+
+def table_of(data: Any) -> Table:
+    """The columns of anything that has some: frames, dicts, records, lists of dicts.
+
+    Raises
+    ------
+    InputError
+        What has no named columns.
+    """
+    if isinstance(data, Table):
+        return data
+    data = eager(data)
+    names = column_names(data)
+    if names is None:
+        raise InputError(
+            f"from_frame takes what has columns by name (a data frame, a dict of columns, a list of dicts), "
+            f"not {quoted(data)}"
+        )
+    if not names:
+        raise InputError("the frame has no columns")
+    length = len(column_of(data, names[0]))
+
+    def read(name: Any) -> Sequence[Any]:
+        column = column_of(data, name)
+        if column.ndim != 1:
+            raise InputError(f"column {quoted(name)} has shape {column.shape}; one cell a row is needed")
+        found: Sequence[Any] = column.tolist()
+        return found
+
+    return Table(list(names), read, length)
+
+
+@dataclass
+class LeftOut:
+    """Rows that are left out, by reason, in the order in which reasons are looked at."""
+
+    table: Table
+    reasons: dict[str, list[int]] = field(default_factory=dict)
+    details: dict[int, str] = field(default_factory=dict)
+    kept: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kept = np.ones(self.table.length, dtype=bool)
+        for row, reason in self.table.bad.items():
+            self.add([row], reason)
+
+    def add_bad(self, bad: Mapping[int, str]) -> None:
+        """Leave out rows that cannot be used, each with what is wrong with it."""
+        self.details.update(bad)
+        self.add(sorted(bad), "that cannot be used")
+
+    def add(self, rows: Iterable[int], reason: str) -> int:
+        """Leave out those of some rows that are still there; how many these are."""
+        new = [int(row) for row in rows if self.kept[row]]
+        if new:
+            self.kept[new] = False
+            self.reasons.setdefault(reason, []).extend(new)
+        return len(new)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows that are kept."""
+        return np.flatnonzero(self.kept)
+
+    def told(self) -> str:
+        """How many rows were left out by which reason, with the first of each."""
+        unit = "row" if self.table.lines is None else "line"
+        parts = []
+        for reason, rows in list(self.reasons.items())[:SHOWN]:
+            first = min(rows)
+            detail = f": {self.details[first]}" if first in self.details else ""
+            parts.append(f"{len(rows):,} {reason} ({unit} {self.table.number(first)}{detail})")
+        more = len(self.reasons) - SHOWN
+        return ", ".join(parts) + (f", and {more} more reasons" if more > 0 else "")
+
+    def check_some(self) -> None:
+        """Raise if nothing is left."""
+        if not self.kept.any():
+            if not self.table.length:
+                raise self.table.error("there are no rows")
+            raise self.table.error(f"none of {self.table.length:,} rows is left: {self.told()}")
+
+    def warning(self) -> SkippedRowsWarning | None:
+        """What to warn of, if anything was left out."""
+        if not self.reasons:
+            return None
+        rows = [
+            (self.table.number(row), self.details.get(row, reason))
+            for reason, some in self.reasons.items()
+            for row in some
+        ]
+        count = len(rows)
+        where = "" if self.table.source is None else f"{self.table.source}: "
+        text = f"{where}{count:,} of {self.table.length:,} rows are left out: {self.told()}"
+        counts = {reason: len(some) for reason, some in self.reasons.items()}
+        return SkippedRowsWarning(text, sorted(rows), counts)

@@ -1,0 +1,221 @@
+"""Data sets: answers of people that come with ordhc, and planted models.
+
+Each is a `Dataset`, which is a dict whose items are attributes as well, in the manner of scikit-learn's.
+
+>>> from ordhc import datasets
+>>> car = datasets.load_car()
+>>> car
+<Dataset car: 14,194 triplets of 60 leaves>
+>>> car.licence
+'MIT'
+"""
+
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc.asking.planted import simulate_planted
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.io.answers import read_answers
+from ordhc.io.columns import read_column
+from ordhc.io.comparisons import read_triplets
+from ordhc.io.names import read_names
+
+__all__ = ["Dataset", "load_car", "load_food", "planted"]
+
+
+class Dataset(dict[str, Any]):
+    """A data set: a dict whose items are attributes as well.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    triplets
+        The comparisons; `quadruplets` of planted models that compare pairs.
+    names
+        The names of the leaves, or None.
+    description, DESCR
+        What was asked, of whom, and where it comes from.
+    citation
+        What to cite who uses it.
+    licence, license
+        Under which licence the data are.
+    url
+        Where they come from.
+
+    Notes
+    -----
+    What else a data set has is described where it is loaded; `dir()` and `keys()` list it.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        aliases = {"DESCR": "description", "license": "licence"}
+        try:
+            return self[aliases.get(name, name)]
+        except KeyError:
+            raise AttributeError(f"the data set has no {name!r}; it has {', '.join(self)}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self, "DESCR", "license"})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset, (dict(self),)
+
+    def __repr__(self) -> str:
+        kind = "triplets" if "triplets" in self else "quadruplets"
+        data = self[kind]
+        return f"<Dataset {self['name']}: {len(data):,} {kind} of {data.n_leaves:,} leaves>"
+
+
+def load_food(*, repeats: bool = False) -> Dataset:
+    """Which of 100 dishes are similar: 190,376 triplets (Wilber, Kwak & Belongie 2014).
+
+    Parameters
+    ----------
+    repeats
+        Count each triplet as often as it was said, 250,320 times in all, as its weight.
+
+    Returns
+    -------
+    Dataset
+        Its `triplets` are distinct, and each row is an answer.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> food = ordhc.datasets.load_food()
+    >>> food
+    <Dataset food: 190,376 triplets of 100 leaves>
+    >>> food.names[2]
+    'Chocolate Hazelnut Biscotti'
+    """
+    repeats = _checks.flag("repeats", repeats)
+    folder = files("ordhc") / "data"
+    with as_file(folder / "food_names.csv") as path:
+        names = read_names(path)
+    with as_file(folder / "food_triplets.csv.gz") as path:
+        triplets = read_triplets(path, names=names)
+    if repeats:
+        with as_file(folder / "food_counts.csv.gz") as path:
+            triplets = Triplets(triplets, weights=read_column(path, "count").astype(np.float64))
+    return Dataset(
+        name="food",
+        triplets=triplets,
+        names=names,
+        description=(folder / "food.md").read_text(encoding="utf-8"),
+        citation="Michael J. Wilber, Iljung S. Kwak and Serge J. Belongie. Cost-effective HITs for relative "
+        "similarity comparisons. HCOMP 2014.",
+        licence="MIT",
+        url="https://github.com/mperrot/AddS-Clustering",
+    )
+
+
+def load_car() -> Dataset:
+    """Which of three cars is the most central: 7,097 answers about 60 (Kleindessner & von Luxburg 2017).
+
+    Returns
+    -------
+    Dataset
+        Its `triplets` carry the number of the answer and the round of the survey that each is from, which is
+        one person's (`groups`). `labels` has what kind of car each is, (60,); `kind` is what was asked, as
+        `ordhc.read_answers` calls it. Of the answers, (7097,), `answers` has columns: the `round`, the
+        `central` car, those on the `left`, in the `middle` and on the `right`, and the `seconds` it took.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> car = ordhc.datasets.load_car()
+    >>> car.triplets
+    <Triplets: 14,194 of 60 leaves, 7097 answers, 146 groups>
+    >>> car.labels[1], car.answers["seconds"].shape
+    ('ORDINARY CARS', (7097,))
+    """
+    folder = files("ordhc") / "data"
+    with as_file(folder / "car_names.csv") as path:
+        names = read_names(path)
+        labels = read_column(path, "class")
+    columns = {
+        "round": np.int64,
+        "central": np.int64,
+        "left": np.int64,
+        "middle": np.int64,
+        "right": np.int64,
+    }
+    with as_file(folder / "car_answers.csv.gz") as path:
+        triplets = read_answers(
+            path,
+            "most-central",
+            ["left", "middle", "right"],
+            "central",
+            chosen_as="name",
+            person="round",
+            names=names,
+        )
+        answers = {
+            name: read_column(path, name).astype(kind)
+            for name, kind in {**columns, "seconds": np.float64}.items()
+        }
+    return Dataset(
+        name="car",
+        triplets=triplets,
+        names=names,
+        labels=labels.astype(object),
+        kind="most-central",
+        answers=answers,
+        description=(folder / "car.md").read_text(encoding="utf-8"),
+        citation="Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
+        "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine Learning Research "
+        "18(58), 2017.",
+        licence="MIT",
+        url="https://github.com/mperrot/ComparisonHC",
+    )
+
+
+def planted(n_comparisons: int | None = None, **settings: Any) -> Dataset:
+    """Comparisons from the planted hierarchical model, with the hierarchy that is to be found.
+
+    Parameters
+    ----------
+    n_comparisons, **settings
+        As in `ordhc.simulate_planted`: levels, leaves_per_cluster, mu, delta, sigma, flip, quadruplets,
+        permute, seed, progress.
+
+    Returns
+    -------
+    Dataset
+        With `triplets` (or `quadruplets`) and `labels`, (n, levels): each leaf's cluster at levels 1, 2, ...
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> data = ordhc.datasets.planted(500, levels=2, leaves_per_cluster=5, seed=1)
+    >>> data, data.labels.shape
+    (<Dataset planted: 500 triplets of 20 leaves>, (20, 2))
+    """
+    comparisons, labels = simulate_planted(n_comparisons, **settings)
+    kind = "quadruplets" if isinstance(comparisons, Quadruplets) else "triplets"
+    return Dataset(
+        {
+            "name": "planted",
+            kind: comparisons,
+            "names": None,
+            "labels": labels,
+            "description": "Comparisons of similarities that are drawn from the planted hierarchical model: "
+            "a complete binary tree over clusters of equal size; the nearer two clusters, the larger is the "
+            "mean similarity of their leaves.",
+            "citation": "Debarghya Ghoshdastidar, Michaël Perrot and Ulrike von Luxburg. Foundations of "
+            "comparison-based hierarchical clustering. NeurIPS 2019.",
+            "licence": "made by ordhc, free to use",
+            "url": "https://arxiv.org/abs/1811.00928",
+        }
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

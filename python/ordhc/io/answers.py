@@ -1,0 +1,353 @@
+"""Answers from people's files: columns by name, a row an answer."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ordhc import _checks
+from ordhc._checks import quoted
+from ordhc._progress import Progress, shows_progress
+from ordhc.comparison.asked import FORMATS, KINDS, Asked
+from ordhc.comparison.comparisons import Quadruplets, Triplets, comparisons_of_replies
+from ordhc.comparison.presets import replies_with_format
+from ordhc.comparison.tables import Table, table_of
+from ordhc.errors import InputError
+from ordhc.io.arrays import Table as Parquet
+from ordhc.io.arrays import load_array, load_arrays, texts_of
+from ordhc.io.comparisons import SUFFIXES, read_in_order
+from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.guard import reading
+from ordhc.io.names import as_names
+from ordhc.io.sheet import Sheet, read_sheet
+
+__all__ = ["read_answers", "read_table"]
+
+
+def read_answers(
+    file: Source,
+    kind: str | None = None,
+    items: Sequence[str] | Sequence[int] | str | None = None,
+    chosen: str | int | Sequence[str] | None = None,
+    *,
+    chosen_as: str | Mapping[Any, Any] | None = None,
+    ranks: Sequence[str] | None = None,
+    n_ranked: int | None = None,
+    person: str | None = None,
+    weights: str | None = None,
+    exclude: Mapping[str, Any] | Sequence[str] | None = None,
+    na: Iterable[str] | None = None,
+    format: str | None = None,
+    participants: Any = None,
+    names: Sequence[str] | Source | None = None,
+    n_leaves: int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    skip_bad: bool = False,
+    progress: Progress | bool | None = None,
+) -> Triplets | Quadruplets:
+    """Read a file of answers, one a row: csv, tsv, text with blanks, Parquet, npz, npy, JSON.
+
+    Parameters
+    ----------
+    file
+        The file (text also as .gz), "-" for standard input, or an open stream. Columns that aren't named here
+        are passed over, but for those that are known by name (weights, persons).
+    kind
+        What was asked: "odd-one-out" or "most-central" of three; "triplet", which of two is more like an
+        anchor; "pairs", which of two pairs is more alike (these make `Quadruplets`); "ranking", some by how
+        near they are to a reference. By default "triplet".
+    items
+        The columns of the items, by name or position, in any order for three of which one is chosen; else the
+        anchor and the two others, the four of two pairs, or the reference and the others, the nearest first
+        unless `chosen` or `ranks` tell the order. A column of lists (JSON) stands for a column for each place
+        in them. By default those with usual names: `odd,a,b`, `central,left,right`, `anchor,near,far`, ...
+    chosen
+        The column of what was chosen: an item's name, the name of its column, or its place. With two columns
+        of items, the third item. Without it, triplets are anchor, near, far and pairs are in order. Of a
+        ranking the columns of the first choice, the second, ...
+    chosen_as
+        How `chosen` is read: "name", "column", "place" (from 1), "place0" (from 0), "sign" (1 or -1 of two),
+        or what each cell means, as ``{"f": "left", "j": "right"}``. By default that is found out from all
+        rows together; what can be read in two ways is an error.
+    ranks
+        Of a ranking the columns of ranks, one for each item but the reference: 1 is nearest, equal ranks say
+        nothing about each other, blanks come last.
+    n_ranked
+        Of a ranking without these, how many of the others are ranked, by default two.
+    person
+        The column that says whose answer a row is; by default `person`, `participant`, `subject`, `worker`
+        and the like, if there is one.
+    weights
+        The column of weights; by default `weight`, `count` and the like.
+    exclude
+        Rows to leave out, by column and value or values, as ``{"attention_check": "failed"}``; or persons.
+    na
+        Words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty list
+        all of these are items, as they are if they are among `names`.
+    format
+        "salmon", "jspsych", "cblearn" or "prolific": columns are called as these tools call them.
+    participants
+        A file or frame with a row for each person, whose columns `exclude` can name; with "prolific" its
+        export: rejected, returned and timed-out submissions, and persons who aren't in it, are left out.
+    names, n_leaves, delimiter, header, comment, progress
+        As in `read_triplets`.
+    skip_bad
+        Leave out rows that cannot be used (an item twice, a chosen one that isn't there) as well.
+
+    Returns
+    -------
+    Triplets or Quadruplets
+        All rows of an answer with its number, and with the person where persons are known.
+
+    Warns
+    -----
+    SkippedRowsWarning
+        How many rows were left out by which reason, and where the first of each stands.
+
+    Raises
+    ------
+    InputError
+        What cannot be read, or in two ways, with file, line and value.
+
+    Examples
+    --------
+    >>> import io, ordhc
+    >>> text = "subject,left,middle,right,key,rt\\nann,cat,car,dog,2,812\\nbob,bus,cow,car,2,640\\n"
+    >>> t = ordhc.read_answers(
+    ...     io.StringIO(text),
+    ...     "odd-one-out",
+    ...     items=["left", "middle", "right"],
+    ...     chosen="key",
+    ...     chosen_as="place",
+    ... )
+    >>> [tuple(t.names[leaf] for leaf in row) for row in t[:2]]
+    [('cat', 'dog', 'car'), ('dog', 'cat', 'car')]
+    >>> t.answers.tolist(), t.group_names
+    ([0, 0, 1, 1], ('ann', 'bob'))
+    """
+    return answers_of_file(
+        file, kind, items, chosen, chosen_as=chosen_as, ranks=ranks, n_ranked=n_ranked, person=person,
+        weights=weights, exclude=exclude, na=na, format=format, participants=participants, names=names,
+        n_leaves=n_leaves, delimiter=delimiter, header=header, comment=comment, skip_bad=skip_bad,
+        progress=progress,
+    )  # fmt: skip
+
+
+@shows_progress("reading")
+def answers_of_file(
+    file: Source,
+    kind: str | None,
+    items: Any,
+    chosen: Any,
+    *,
+    format: str | None,
+    participants: Any,
+    names: Sequence[str] | Source | None,
+    delimiter: str | None,
+    header: bool | None,
+    comment: str | None,
+    progress: Any = None,
+    answer: str | None = None,
+    **asked: Any,
+) -> Triplets | Quadruplets:
+    """Read answers as `read_answers` does; with `by_name` ids are refused."""
+    kind = _checks.choice("kind", "triplet" if kind is None else kind, KINDS)
+    if format is not None:
+        _checks.choice("format", format, FORMATS)
+    asked["names"] = as_names(names)
+    text: dict[str, Any] = {"delimiter": delimiter, "header": header, "comment": comment}
+    known = ("chosen_as", "ranks", "exclude")
+    plain = all(asked.get(name) is None for name in known) and format is None and participants is None
+    columns = _in_order(kind, items, chosen)
+    if plain and columns is not _NOT_IN_ORDER and not suffix_of(file, _JSON):
+        asked = {name: value for name, value in asked.items() if name not in known}
+        group, missing = asked.pop("person"), asked.pop("na")
+        return read_in_order(
+            file,
+            kind,
+            columns,
+            group=group,
+            missing=missing,
+            answer=answer,
+            progress=progress,
+            **asked,
+            **text,
+        )
+    if answer is not None:
+        raise InputError("each row is an answer here: leave out answer (--answer)")
+    data = read_bytes(file)
+    with reading(name_of(file), "answers", data):
+        table, own = read_table(
+            file, data, **text, skip_bad=asked["skip_bad"], positions=_positions(items, chosen)
+        )
+        if asked["names"] is None:
+            asked["names"] = own
+        people = None if participants is None else _participants(participants)
+        items, chosen = (_by_names(table, given) for given in (items, chosen))
+        found = replies_with_format(table, format, people, Asked(kind, items, chosen, **asked))
+        made = comparisons_of_replies(*found)
+    if progress is not None:
+        progress(1.0)
+    return made
+
+
+_JSON = (".json", ".jsonl")
+_NOT_IN_ORDER = object()
+
+
+def _in_order(kind: str, items: Any, chosen: Any) -> Any:
+    """The columns in the order of their roles, if the arguments give them so."""
+    listed = items is None or (not isinstance(items, str) and len(_checks.listed("items", items)) > 1)
+    if not listed:
+        return _NOT_IN_ORDER
+    if kind in ("odd-one-out", "most-central"):
+        if items is None and chosen is None:
+            return None
+        if items is not None and chosen is not None and isinstance(chosen, str | int):
+            others = [name for name in _checks.listed("items", items) if name != chosen]
+            return [chosen, *others] if len(others) == 2 else _NOT_IN_ORDER
+        return _NOT_IN_ORDER
+    return items if chosen is None else _NOT_IN_ORDER
+
+
+def _positions(items: Any, chosen: Any) -> list[int]:
+    """The columns that are given by their positions."""
+    given = [
+        each for some in (items, chosen) for each in (some if isinstance(some, list | tuple) else [some])
+    ]
+    return [at for each in given if not isinstance(each, str) and (at := _checks.as_int(each)) is not None]
+
+
+def _by_names(table: Table, given: Any) -> Any:
+    """Columns that are given by their positions by the names that they have."""
+    if isinstance(given, list | tuple):
+        return [_by_names(table, each) for each in given]
+    at = None if isinstance(given, str) else _checks.as_int(given)
+    return given if at is None or at in table.names else table.names[at]
+
+
+def _participants(given: Any) -> Table:
+    """A table of participants, from a file or a frame."""
+    if isinstance(given, Table):
+        return given
+    if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):
+        data = read_bytes(given)
+        with reading(name_of(given), "participants", data):
+            return read_table(given, data)[0]
+    return table_of(given)
+
+
+def read_table(
+    file: Source,
+    data: bytes,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    skip_bad: bool = False,
+    positions: Sequence[int] = (),
+) -> tuple[Table, tuple[str, ...] | None]:
+    """Any file as columns by name, and the names of leaves that it holds."""
+    source = name_of(file)
+    if not data.strip():
+        raise InputError("the file is empty", path=source)
+    suffix = suffix_of(file, (*SUFFIXES, *_JSON))
+    if suffix == ".parquet":
+        parquet = Parquet(data, source)
+        return Table(parquet.there, parquet.cells, parquet.n_rows, source), None
+    if suffix in (".npz", ".npy"):
+        return _of_arrays(data, source, suffix)
+    if suffix in _JSON or data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
+        return _of_json(data, source), None
+    if suffix == ".tsv" and delimiter is None:
+        delimiter = "\t"
+    sheet = read_sheet(data, source, "answers", delimiter, comment)
+    return _of_sheet(sheet, header, skip_bad, positions), None
+
+
+def _of_sheet(sheet: Sheet, header: bool | None, skip_bad: bool, positions: Sequence[int]) -> Table:
+    """Columns of delimited text."""
+    width = len(sheet.rows[0])
+    for at in positions:
+        if not 0 <= at < width:
+            reason = f"there is no column {at}; the row has {width}, counted from 0"
+            raise InputError(reason, path=sheet.source, line=sheet.lines[0])
+    has_header = header
+    if has_header is None:
+        first = [sheet.rows[0][at].strip() for at in positions]
+        has_header = not positions or not all(cell.lstrip("+-").isdigit() for cell in first)
+    if not has_header:
+        names: list[Any] = list(range(width))
+    else:
+        names = sheet.header
+        for at, name in enumerate(names):
+            # Columns without a name can't be asked for.
+            names[at] = name or f"(column {at + 1})"
+    start = 1 if has_header else 0
+    bad: dict[int, str] = {}
+    rows = sheet.rows[start:]
+    lines = sheet.lines[start:]
+    for row, cells in enumerate(rows):
+        if has_header and cells == sheet.rows[0]:
+            bad[row] = "that repeat the header"
+        elif len(cells) != width:
+            if not skip_bad:
+                sheet.check_width(row + start)
+            bad[row] = f"of another number of columns than {width}"
+    if not rows:
+        raise InputError("there is a header but no rows", path=sheet.source, line=sheet.lines[0])
+
+    def read(name: Any) -> list[Any]:
+        at = names.index(name)
+        return [row[at] if at < len(row) else None for row in rows]
+
+    return Table(names, read, len(rows), sheet.source, lines, text=True, bad=bad)
+
+
+def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str, ...] | None]:
+    """Columns of npz and npy: of a matrix by their positions, arrays of as many cells by their names."""
+    arrays = {"arr_0": load_array(data, source)} if suffix == ".npy" else load_arrays(data, source)
+    own = texts_of(arrays, "names", source) if suffix == ".npz" else None
+    columns: dict[Any, Any] = {}
+    for array in arrays.values():
+        if array.ndim == 2:
+            columns |= {at: array[:, at] for at in range(array.shape[1])}
+            length = len(array)
+            break
+    else:
+        lengths = [len(array) for array in arrays.values() if array.ndim == 1]
+        length = max(lengths, key=lengths.count, default=0)
+    columns |= {name: array for name, array in arrays.items() if array.ndim == 1 and len(array) == length}
+    if not columns:
+        raise InputError(f"there are no columns among the arrays {quoted(list(arrays))}", path=source)
+    return Table(list(columns), lambda name: columns[name].tolist(), length, source), own
+
+
+def _of_json(data: bytes, source: str) -> Table:
+    """Trials as JSON: a list of objects, lists of such lists, or one of these a line."""
+    text = text_of(data, source)
+    try:
+        found = [json.loads(text)]
+    except ValueError as error:
+        try:
+            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            raise InputError(f"is no JSON: {error}", path=source) from None
+    trials: list[dict[str, Any]] = []
+    while found:
+        part = found.pop(0)
+        if isinstance(part, list):
+            found = [*part, *found]
+        elif isinstance(part, dict):
+            inner = part.get("trials", part.get("data"))
+            if isinstance(inner, list):
+                found = [*inner, *found]
+            else:
+                trials.append(part)
+        else:
+            raise InputError(f"holds {quoted(part)} where trials (objects) are needed", path=source)
+    if not trials:
+        raise InputError("there are no trials", path=source)
+    names = list(dict.fromkeys(name for trial in trials for name in trial))
+    return Table(names, lambda name: [trial.get(name) for trial in trials], len(trials), source)

@@ -1,0 +1,125 @@
+"""A node of a dendrogram, to walk from."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.tree.merges import Merges
+
+__all__ = ["Node"]
+
+
+class Node:
+    """A node of a tree: `Dendrogram.root`, `Dendrogram.node` and `Dendrogram.nodes` give them.
+
+    A node is only its tree and its label, and made anew wherever it is asked for: compare by ``==``. Joined
+    merges are one node, of more than two children, labelled as the last of them.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> root = ordhc.Dendrogram.from_newick("((cat:1,dog:1)pets:2,car:3);").root
+    >>> root.children
+    (<Node 3 'pets': 2 leaves, height 1>, <Node 2 'car': a leaf>)
+    >>> pets = root.children[0]
+    >>> pets.leaf_names, pets.height, pets.branch_length, pets.parent == root
+    (('cat', 'dog'), 1.0, 2.0, True)
+    """
+
+    __slots__ = ("_label", "_tree")
+
+    def __init__(self, tree: Merges, label: int) -> None:
+        self._tree = tree
+        self._label = label
+
+    @property
+    def tree(self) -> Merges:
+        """The dendrogram."""
+        return self._tree
+
+    @property
+    def label(self) -> int:
+        """The number of the cluster: of a leaf 0 to n - 1, of merge k n + k."""
+        return self._label
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it is one."""
+        return self._label < self._tree.n_leaves
+
+    @property
+    def children(self) -> "tuple[Node, ...]":
+        """The nodes directly below, in the order in which `Dendrogram.to_newick` writes them."""
+        tree = self._tree
+        return tuple([Node(tree, child) for child in tree._shape.children_of(self._label)])
+
+    @property
+    def parent(self) -> "Node | None":
+        """The node directly above; None for the root."""
+        above = self._tree._shape.parents[self._label]
+        return None if above < 0 else Node(self._tree, above)
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        """The leaves below, (size,), read-only; of a leaf itself."""
+        return self._tree._shape.leaves_of(self._label)
+
+    @property
+    def leaf_names(self) -> tuple[str, ...]:
+        """The names of the leaves below; their numbers where they have none."""
+        labels = self._tree.labels
+        return tuple([labels[leaf] for leaf in self.leaves.tolist()])
+
+    @property
+    def size(self) -> int:
+        """The number of leaves below; 1 for a leaf."""
+        return self._tree._shape.sizes[self._label]
+
+    @property
+    def height(self) -> float:
+        """The height of the merge.
+
+        Leaves stand at `Dendrogram.leaf_heights`, else at 0 with dissimilarities, at the closest merge with
+        similarities.
+        """
+        return float(self._tree._all_heights[self._label])
+
+    @property
+    def branch_length(self) -> float | None:
+        """The length of the branch above, read or the difference of heights; None if there is none."""
+        return _known(float(self._tree._lengths[self._label]))
+
+    @property
+    def support(self) -> float | None:
+        """How sure it is, from 0 to 1, or None where that isn't known; leaves have none."""
+        values = self._tree.support
+        return (
+            None if values is None or self.is_leaf else _known(float(values[self._label - len(self._tree)]))
+        )
+
+    @property
+    def name(self) -> str | None:
+        """The name of the leaf, or of the node; None if it has none."""
+        names, at = self._tree.names, self._label
+        if not self.is_leaf:
+            at -= len(self._tree)
+            return None if self._tree.node_names is None else self._tree.node_names[at]
+        return None if names is None else names[at]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Node):
+            return NotImplemented
+        return self._tree is other._tree and self._label == other._label
+
+    def __hash__(self) -> int:
+        return hash((id(self._tree), self._label))
+
+    def __repr__(self) -> str:
+        name = "" if self.name is None else f" {self.name!r}"
+        what = "a leaf" if self.is_leaf else f"{self.size:,} leaves, height {self.height:.6g}"
+        return f"<Node {self._label}{name}: {what}>"
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,313 @@
+//! Optimal leaf ordering: subtrees are turned around so that neighbouring leaves are close.
+
+use std::ops::Range;
+
+use super::cost::symmetric;
+use crate::agglomerate::Matrix;
+use crate::error::Result;
+use crate::memory::{Buffer, room};
+use crate::metric::same_leaves;
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::Dendrogram;
+
+/// The order of leaves, among those in which the tree can be drawn without crossings, of which neighbours are
+/// closest in sum.
+///
+/// Bar-Joseph, Gifford & Jaakkola, "Fast optimal leaf ordering for hierarchical clustering" (2001), in which the
+/// best orders of a cluster between two given ends are products of matrices with minimum for sum and sum for
+/// product: for a balanced tree they take O(n^3) such steps, for a caterpillar O(n^2); memory for two
+/// matrices. Of orders that are equally good one is taken; the cluster that stands first among the last two keeps its
+/// side.
+///
+/// # Errors
+/// A matrix of another number of leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+///
+/// ```
+/// use ordhc::agglomerate::{Layout, Matrix, Values};
+/// use ordhc::refine::optimal_leaf_order;
+/// use ordhc::{Dendrogram, Kind};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
+/// // 0 is near 3.
+/// let far = Matrix::new(Values::I32(&[1, 5, 2, 5, 5, 1]), Layout::Condensed, Kind::Dissimilarity)?;
+/// assert_eq!(optimal_leaf_order(&tree, &far, None)?, [1, 0, 3, 2]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn optimal_leaf_order(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Vec<u32>> {
+    watched!(monitor);
+    same_leaves(["the tree has", "the matrix has"], [tree.n_leaves(), matrix.n_leaves()])?;
+    let leaves = tree.leaf_order();
+    if leaves.len() < 3 {
+        return Ok(leaves);
+    }
+    let spans = Spans::of(tree, &leaves);
+    let far = farness(matrix, &spans.place)?;
+    let work: u64 = spans.halves.iter().map(|halves| spans.steps(halves)).sum();
+    monitor.start(work);
+    let mut best = Buffer::zeros("the best orders", leaves.len() * leaves.len())?;
+    for halves in &spans.halves {
+        spans.join(halves, &far, &mut best, monitor)?;
+    }
+    Ok(spans.trace(&far, &best).into_iter().map(|place| leaves[place]).collect())
+}
+
+/// By places: how far leaves are from each other, larger being farther.
+fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
+    let n = place.len();
+    let mut far = Buffer::zeros("the matrix in the order of leaves", n * n)?;
+    let sign = if matrix.is_dissimilarity() { 1.0 } else { -1.0 };
+    symmetric(matrix, |i, j, share| far[place[i] as usize * n + place[j] as usize] += sign * share);
+    Ok(far)
+}
+
+/// A cluster is a range of places; its two parts are the ranges before and after the middle.
+#[derive(Debug, Clone, Copy)]
+struct Halves {
+    start: usize,
+    middle: usize,
+    end: usize,
+    /// The merges that the two parts are; leaves are none.
+    parts: [Option<usize>; 2],
+}
+
+/// Where clusters lie in an order of the leaves.
+struct Spans {
+    n: usize,
+    place: Vec<u32>,
+    halves: Vec<Halves>,
+}
+
+/// Some rows and columns of a matrix.
+#[derive(Clone)]
+struct Block<'a> {
+    values: &'a [f64],
+    /// How many columns the whole matrix has.
+    stride: usize,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl<'a> Block<'a> {
+    fn row(&self, row: usize) -> &'a [f64] {
+        &self.values[(self.rows.start + row) * self.stride..][self.columns.clone()]
+    }
+}
+
+impl Spans {
+    fn of(tree: &Dendrogram, leaves: &[u32]) -> Self {
+        let n = leaves.len();
+        let place = Dendrogram::places(leaves);
+        let mut halves: Vec<Halves> = Vec::with_capacity(n - 1);
+        let span = |halves: &[Halves], cluster: u32| match (cluster as usize).checked_sub(n) {
+            None => (place[cluster as usize] as usize..place[cluster as usize] as usize + 1, None),
+            Some(merge) => (halves[merge].start..halves[merge].end, Some(merge)),
+        };
+        for &[a, b] in tree.merges() {
+            let [(first, a), (second, b)] = [span(&halves, a), span(&halves, b)];
+            halves.push(Halves { start: first.start, middle: first.end, end: second.end, parts: [a, b] });
+        }
+        Self { n, place, halves }
+    }
+
+    /// Ends of a part on one side, and with each the ends that there can be on the other side.
+    fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
+        let Some(merge) = part else { return vec![[span.clone(), span]] };
+        let Halves { start, middle, end, .. } = self.halves[merge];
+        vec![[start..middle, middle..end], [middle..end, start..middle]]
+    }
+
+    fn steps(&self, halves: &Halves) -> u64 {
+        let &Halves { start, middle, end, parts } = halves;
+        let (left, right) = ((middle - start) as u64, (end - middle) as u64);
+        let pairs = |part, span: Range<usize>| -> u64 {
+            self.ends(part, span).iter().map(|[one, other]| (one.len() * other.len()) as u64).sum()
+        };
+        pairs(parts[0], start..middle) * right + pairs(parts[1], middle..end) * left
+    }
+
+    /// For any first leaf in one part of a cluster and any last one in the other: the least sum over neighbours.
+    fn join(&self, halves: &Halves, far: &[f64], best: &mut [f64], monitor: &Monitor) -> Result<()> {
+        let n = self.n;
+        let &Halves { start, middle, end, parts } = halves;
+        let (left, right) = (start..middle, middle..end);
+        // With the neighbour of the last leaf of the first part for the last leaf.
+        let mut through = room("the best orders", left.len() * right.len())?;
+        for [one, other] in self.ends(parts[0], left.clone()) {
+            let within = Block { values: best, stride: n, rows: one, columns: other.clone() };
+            let across = Block { values: far, stride: n, rows: other, columns: right.clone() };
+            through.append(&mut least_sums(&within, &across, monitor)?);
+        }
+        for [one, other] in self.ends(parts[1], right.clone()) {
+            let columns = other.start - middle..other.end - middle;
+            let across = Block { values: &through, stride: right.len(), rows: 0..left.len(), columns };
+            let within = Block { values: best, stride: n, rows: other, columns: one.clone() };
+            let sums = least_sums(&across, &within, monitor)?;
+            for (i, sums) in left.clone().zip(sums.chunks_exact(one.len())) {
+                best[i * n..][one.clone()].copy_from_slice(sums);
+            }
+        }
+        for i in left {
+            for j in right.clone() {
+                best[j * n + i] = best[i * n + j];
+            }
+        }
+        Ok(())
+    }
+
+    /// The places in the best order.
+    fn trace(&self, far: &[f64], best: &[f64]) -> Vec<usize> {
+        let n = self.n;
+        let root = self.n - 2;
+        let Halves { middle, .. } = self.halves[root];
+        let ends = least(0..middle, middle..n, |i, j| best[i * n + j]);
+        let mut order = Vec::with_capacity(n);
+        let mut open = vec![(Some(root), ends)];
+        while let Some((part, [first, last])) = open.pop() {
+            let Some(merge) = part else {
+                order.push(first);
+                continue;
+            };
+            let Halves { start, middle, end, mut parts } = self.halves[merge];
+            let mut spans = [start..middle, middle..end];
+            if first >= middle {
+                spans.reverse();
+                parts.reverse();
+            }
+            let others = |part, span: &Range<usize>, leaf| {
+                let ends = self.ends(part, span.clone());
+                ends.into_iter().find(|[one, _]| one.contains(&leaf)).map_or(0..0, |[_, other]| other)
+            };
+            let [left, right] = [others(parts[0], &spans[0], first), others(parts[1], &spans[1], last)];
+            let [k, m] = least(left, right, |k, m| (best[first * n + k] + far[k * n + m]) + best[m * n + last]);
+            open.push((parts[1], [m, last]));
+            open.push((parts[0], [first, k]));
+        }
+        order
+    }
+}
+
+/// The first pair with the least value.
+fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
+    let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
+    for i in one {
+        for j in other.clone() {
+            let value = value(i, j);
+            if value < least {
+                (pair, least) = ([i, j], value);
+            }
+        }
+    }
+    pair
+}
+
+/// So many columns of so many rows are summed up at a time.
+const COLUMNS: usize = 8;
+const ROWS: usize = 2;
+
+/// Rows are shared among threads if there are more sums than this.
+const MANY: usize = 1 << 18;
+
+/// The product of two blocks, with the least for the sum and the sum for the product; row by row.
+fn least_sums(a: &Block<'_>, b: &Block<'_>, monitor: &Monitor) -> Result<Vec<f64>> {
+    let (inner, width) = (a.columns.len(), b.columns.len());
+    let bands = parallel::ranges(a.rows.len(), MANY / (inner * width) + 1);
+    let work = |band: Range<usize>| {
+        let mut sums = room("the best orders", band.len() * width)?;
+        sums.resize(band.len() * width, f64::INFINITY);
+        let mut panel = vec![[f64::INFINITY; COLUMNS]; inner];
+        for first in (0..width).step_by(COLUMNS) {
+            let columns = first..(first + COLUMNS).min(width);
+            for (k, panel) in panel.iter_mut().enumerate() {
+                panel[..columns.len()].copy_from_slice(&b.row(k)[columns.clone()]);
+            }
+            for (at, sums) in band.clone().step_by(ROWS).zip(sums.chunks_mut(ROWS * width)) {
+                // The last row may stand for two.
+                let second = (at + 1).min(band.end - 1);
+                let least = least_of_two([a.row(at), a.row(second)], &panel);
+                for (sums, least) in sums.chunks_mut(width).zip(least) {
+                    sums[columns.clone()].copy_from_slice(&least[..columns.len()]);
+                }
+            }
+            monitor.advance((band.len() * columns.len() * inner) as u64)?;
+        }
+        Ok(sums)
+    };
+    let parts = parallel::map(bands, work).into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(parts.concat())
+}
+
+#[inline]
+fn least_of_two(rows: [&[f64]; ROWS], panel: &[[f64; COLUMNS]]) -> [[f64; COLUMNS]; ROWS] {
+    let mut least = [[f64::INFINITY; COLUMNS]; ROWS];
+    for ((&x, &y), panel) in rows[0].iter().zip(rows[1]).zip(panel) {
+        for column in 0..COLUMNS {
+            let (sum, other) = (x + panel[column], y + panel[column]);
+            least[0][column] = if sum < least[0][column] { sum } else { least[0][column] };
+            least[1][column] = if other < least[1][column] { other } else { least[1][column] };
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agglomerate::{Layout, Values};
+    use crate::kind::Kind;
+    use crate::testkit::{all_trees, below};
+
+    /// Every order in which a tree can be drawn.
+    fn orders(tree: &Dendrogram) -> Vec<Vec<u32>> {
+        let mut found: Vec<Vec<Vec<u32>>> = (0..tree.n_leaves() as u32).map(|leaf| vec![vec![leaf]]).collect();
+        for &[a, b] in tree.merges() {
+            let mut all = Vec::new();
+            for one in &found[a as usize] {
+                for other in &found[b as usize] {
+                    all.extend([[&one[..], other].concat(), [&other[..], one].concat()]);
+                }
+            }
+            found.push(all);
+        }
+        found.pop().unwrap_or_default()
+    }
+
+    fn length(order: &[u32], far: &[i32], n: usize) -> i32 {
+        order.windows(2).map(|pair| far[pair[0] as usize * n + pair[1] as usize]).sum()
+    }
+
+    #[test]
+    fn no_order_of_the_same_tree_is_better() {
+        for n in 1..=6 {
+            for (seed, tree) in all_trees(n).iter().enumerate() {
+                let mut random = below(seed as u64);
+                let mut far = vec![0; n * n];
+                for i in 0..n {
+                    for j in 0..i {
+                        let value = random(7) as i32 - 3;
+                        (far[i * n + j], far[j * n + i]) = (value, value);
+                    }
+                }
+                let matrix = |kind| Matrix::new(Values::I32(&far), Layout::Square, kind).unwrap();
+                let lengths: Vec<i32> = orders(tree).iter().map(|order| length(order, &far, n)).collect();
+                let nearest = optimal_leaf_order(tree, &matrix(Kind::Dissimilarity), None).unwrap();
+                let most_alike = optimal_leaf_order(tree, &matrix(Kind::Similarity), None).unwrap();
+                assert!(orders(tree).contains(&nearest) && orders(tree).contains(&most_alike));
+                assert_eq!(Some(&length(&nearest, &far, n)), lengths.iter().min());
+                assert_eq!(Some(&length(&most_alike, &far, n)), lengths.iter().max());
+            }
+        }
+    }
+
+    #[test]
+    fn other_leaves_are_refused_and_work_can_be_stopped() {
+        let tree = &all_trees(4)[0];
+        let matrix = Matrix::new(Values::I32(&[1, 2, 3]), Layout::Condensed, Kind::Similarity).unwrap();
+        let error = optimal_leaf_order(tree, &matrix, None).unwrap_err();
+        assert_eq!(error.to_string(), "the tree has 4 leaves, the matrix has 3");
+        let monitor = Monitor::new();
+        monitor.cancel();
+        let matrix = Matrix::new(Values::I32(&[1, 2, 3, 4, 5, 6]), Layout::Condensed, Kind::Similarity).unwrap();
+        assert!(matches!(optimal_leaf_order(tree, &matrix, Some(&monitor)), Err(crate::Error::Interrupted)));
+    }
+}

@@ -1,0 +1,14 @@
+"""The modules that are documented as public."""
+
+PUBLIC = (
+    "ordhc",
+    "ordhc.datasets",
+    "ordhc.errors",
+    "ordhc.hooks",
+    "ordhc.io",
+    "ordhc.metrics",
+    "ordhc.oracles",
+    "ordhc.progress",
+    "ordhc.specs",
+    "ordhc.testing",
+)

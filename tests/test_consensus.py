@@ -1,0 +1,210 @@
+"""Consensus trees and distances of many trees beside plain sets and other packages."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import Dendrogram, InputError
+from support.newick import read_newick
+
+QUICK = settings(deadline=None, max_examples=120)
+
+
+@st.composite
+def newick_trees(draw, n):
+    """Newick text over a, b, ... with nodes of any degrees."""
+    there = draw(st.permutations("abcdefgh"[:n]))
+    while len(there) > 1:
+        k = min(len(there), draw(st.sampled_from([2, 2, 2, 3, 4])))
+        start = draw(st.integers(0, len(there) - k))
+        there[start : start + k] = [f"({','.join(there[start : start + k])})"]
+    return there[0] + ";"
+
+
+@st.composite
+def forests(draw):
+    """A few trees of the same leaves, some of them alike."""
+    n = draw(st.integers(1, 8))
+    kinds = draw(st.lists(newick_trees(n), min_size=1, max_size=4))
+    texts = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=7))
+    return [read_newick(text) for text in texts]
+
+
+def sets(tree):
+    return {frozenset(node.leaf_names): node for node in tree.nodes() if not node.is_leaf}
+
+
+def twin(trees, weights, threshold, extended):
+    """The clusters of the consensus with their shares, by plain sets."""
+    times, first = {}, {}
+    for at, (tree, weight) in enumerate(zip(trees, weights, strict=True)):
+        for cluster, node in sets(tree).items():
+            times[cluster] = times.get(cluster, 0) + weight
+            first.setdefault(cluster, (at, node.label))
+    shares = {cluster: count / sum(weights) for cluster, count in times.items()}
+    taken = {cluster for cluster, share in shares.items() if share > 0.5 and share >= threshold}
+    if extended:
+        for cluster in sorted(set(shares) - taken, key=lambda c: (-shares[c], len(c), first[c])):
+            if all(not cluster & other or cluster <= other or other <= cluster for other in taken):
+                taken.add(cluster)
+    return {cluster: shares[cluster] for cluster in taken}
+
+
+@QUICK
+@given(forests(), st.sampled_from([0.5, 0.6, 0.75, 1.0]), st.booleans(), st.data())
+def test_clusters_are_those_of_plain_sets(trees, threshold, extended, data):
+    # Powers of two, so that shares are exact.
+    size = len(trees)
+    weights = data.draw(st.none() | st.lists(st.sampled_from([0.5, 1, 2]), min_size=size, max_size=size))
+    found = ordhc.consensus(trees, threshold=threshold, extended=extended, weights=weights)
+    wanted = twin(trees, weights or [1] * len(trees), threshold, extended)
+    mine = {cluster: node.support for cluster, node in sets(found).items()}
+    assert mine.keys() == wanted.keys()
+    for cluster, share in wanted.items():
+        assert math.isclose(mine[cluster], share)
+    assert found.names == trees[0].names
+    assert found.is_monotone
+    if len(set(map(Dendrogram.to_newick, trees))) == 1:
+        assert sets(found).keys() == sets(trees[0]).keys()
+    mixed = [tree.relabel(np.roll(np.arange(len(tree)), at)) for at, tree in enumerate(trees)]
+    assert (
+        sets(ordhc.consensus(mixed, threshold=threshold, weights=weights)).keys()
+        == twin(trees, weights or [1] * len(trees), threshold, False).keys()
+    )
+
+
+@QUICK
+@given(forests(), st.booleans(), st.booleans(), st.randoms())
+def test_heights_and_lengths_are_means(trees, similar, with_lengths, random):
+    def measured(tree):
+        heights = tree.heights * random.choice([0.1, 1, 1 / 3])
+        if similar:
+            heights = 10 - heights
+        kind = "similarity" if similar else "dissimilarity"
+        lengths = [random.random() for _ in range(2 * len(tree) - 1)] if with_lengths else None
+        return Dendrogram(
+            tree.merges, heights, kind=kind, names=tree.names, joined=tree.joined, branch_lengths=lengths
+        )
+
+    trees = [measured(tree) for tree in trees]
+    found = ordhc.consensus(trees)
+    if len(found) == 1:
+        return
+    assert found.kind == ("dissimilarity" if with_lengths else trees[0].kind)
+    for cluster, node in sets(found).items():
+        others = [there[cluster] for there in map(sets, trees) if cluster in there]
+        below = [child.height for child in node.children if not child.is_leaf]
+        if with_lengths:
+            assert node.height == 1 + max([0, *below])
+            for each in [(node, others)] if node.parent else []:
+                lengths = [other.branch_length for other in each[1] if other.branch_length is not None]
+                assert math.isclose(each[0].branch_length, np.mean(lengths))
+        else:
+            mean = np.mean([other.height for other in others])
+            limit = max if not similar else min
+            assert math.isclose(node.height, limit([mean, *below]))
+    if with_lengths:
+        for name in found.names:
+            lengths = [tree.node(name).branch_length for tree in trees]
+            assert math.isclose(found.node(name).branch_length, np.mean(lengths))
+
+
+@QUICK
+@given(forests(), st.integers(1, 3))
+def test_trees_that_agree_are_their_consensus(trees, times):
+    tree = trees[0].with_branch_lengths(None)
+    found = ordhc.consensus([tree] * times)
+    assert sets(found).keys() == sets(tree).keys()
+    for cluster, node in sets(found).items():
+        assert node.height == sets(tree)[cluster].height
+        assert node.support == 1
+
+
+@QUICK
+@given(forests())
+def test_dendropy_has_the_same_majority(trees):
+    dendropy = pytest.importorskip("dendropy")
+    text = "\n".join(tree.to_newick(branch_lengths=False) for tree in trees)
+    if len(trees[0]) < 3:
+        return
+    theirs = dendropy.TreeList.get(data=text, schema="newick", rooting="force-rooted")
+    theirs = theirs.consensus(min_freq=0.5 + 1e-6)
+    clusters = {frozenset(leaf.taxon.label for leaf in node.leaf_iter()) for node in theirs.internal_nodes()}
+    assert {cluster for cluster in sets(ordhc.consensus(trees)) if len(cluster) > 1} == clusters
+
+
+def test_strict_consensus_of_biopython():
+    consensus = pytest.importorskip("Bio.Phylo.Consensus")
+    from Bio import Phylo
+
+    texts = ["(((a,b),c),(d,e));", "(((a,b),d),(c,e));", "((a,b),c,(d,e));", "((((a,b),c),d),e);"]
+    theirs = consensus.strict_consensus([Phylo.read(io.StringIO(text), "newick") for text in texts])
+    clusters = {frozenset(leaf.name for leaf in node.get_terminals()) for node in theirs.get_nonterminals()}
+    assert (
+        set(sets(ordhc.consensus(texts, threshold=1.0))) == clusters == {frozenset("ab"), frozenset("abcde")}
+    )
+    theirs = consensus.majority_consensus([Phylo.read(io.StringIO(text), "newick") for text in texts], 0.5)
+    clusters = {frozenset(leaf.name for leaf in node.get_terminals()) for node in theirs.get_nonterminals()}
+    assert set(sets(ordhc.consensus(texts))) <= clusters
+
+
+def test_thresholds_weights_and_places():
+    trees = ["((a,b),c);"] * 7 + ["((a,c),b);"] * 3
+    for threshold, share in [(0.5, 0.7), (0.7, 0.7), (0.71, None), (1, None)]:
+        found = ordhc.consensus(trees, threshold=threshold)
+        pair = sets(found).get(frozenset("ab"))
+        assert (None if pair is None else pair.support) == share
+        assert found.joined is None if share else found.joined.any()
+    weights = [0.1] * 7 + [0.1] * 3
+    assert sets(ordhc.consensus(trees, threshold=0.7, weights=weights)).keys() >= {frozenset("ab")}
+    assert frozenset("ab") not in sets(ordhc.consensus(trees, weights=[1] * 7 + [7 / 3] * 3))
+    assert frozenset("ac") in sets(ordhc.consensus(trees, threshold=1, weights=[0] * 7 + [2] * 3))
+    assert ordhc.consensus(iter(trees)).n_leaves == 3
+    assert ordhc.consensus([Dendrogram([], [])]) == Dendrogram([], [])
+    bare = [Dendrogram([(0, 1), (2, 3)], [1, 2]), Dendrogram([(1, 2), (0, 3)], [1, 4])]
+    found = ordhc.consensus(bare)
+    assert found.names is None
+    assert found.heights.tolist() == [3, 3]
+    assert found.joined.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("trees", "options", "message"),
+    [
+        ([], {}, "no trees"),
+        ("((a,b),c);", {}, "not one str; ordhc.read_trees"),
+        (Dendrogram([(0, 1)], [1]), {}, "not one Dendrogram"),
+        (3, {}, "trees are a list of them, not 3"),
+        (["((a,b),c);", "((a,b),d);"], {}, "the leaf 'd' is in tree 1, but not in tree 0"),
+        (["((a,b),c);", "(a,b);"], {}, "the leaf 'c' is in tree 0, but not in tree 1"),
+        (["((0,1),2);", "(0,1);"], {}, "tree 0 has 3 leaves, tree 1 has 2"),
+        (["(0,1);", "(a,b);"], {}, "the leaves of tree 1 have names, those of tree 0 have none"),
+        (
+            [Dendrogram([(0, 1)], [1]), Dendrogram([(0, 1)], [1], kind="similarity")],
+            {},
+            "tree 1 similarities",
+        ),
+        (["(a,b);"], {"threshold": 0.4}, "threshold.*0.5"),
+        (["(a,b);"], {"threshold": 70}, "threshold"),
+        (["(a,b);"], {"weights": [1, 2]}, r"weights has shape \(2,\)"),
+        (["(a,b);"], {"weights": [0]}, "all weights are 0"),
+        (["(a,b);"], {"weights": [-1]}, r"weights\[0\] is -1"),
+        (["(a,b);"], {"weights": [math.nan]}, r"weights\[0\] is nan"),
+    ],
+)
+def test_what_has_no_consensus(trees, options, message):
+    with pytest.raises(InputError, match=message):
+        ordhc.consensus(trees, **options)
+
+
+def test_large_caterpillars():
+    n = 5_000
+    merges = np.column_stack([np.r_[0, n + np.arange(n - 2)], np.arange(1, n)])
+    trees = [Dendrogram(merges, np.arange(n - 1.0) + at) for at in range(3)]
+    found = ordhc.consensus(trees, extended=True)
+    assert found.with_support(None) == trees[1]

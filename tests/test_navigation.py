@@ -1,0 +1,302 @@
+"""Nodes, parts and cuts of dendrograms beside plain dicts."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import Dendrogram, InputError
+from support.newick import clades, dendrograms, read_newick
+from support.trees import members
+
+QUICK = settings(deadline=None, max_examples=120)
+READ = ["((a:1,b:1)x:1,c:2);", "(d:3,(c:1,a:2)70:1,b:4)root;", "(e,(d,(c,(b,a)99)98)97);", "(b,a,d,c);", "a;"]
+
+
+def any_tree():
+    return dendrograms() | st.sampled_from(READ).map(read_newick)
+
+
+def plain(tree):
+    """Every node as a dict, by its label."""
+    n, below = tree.n_leaves, members(tree)
+    joined = [False] * (n - 1) if tree.joined is None else tree.joined.tolist()
+
+    def parts(label):
+        if label >= n and joined[label - n]:
+            return [part for each in tree.merges[label - n].tolist() for part in parts(each)]
+        return [label]
+
+    nodes = {leaf: {"children": []} for leaf in range(n)}
+    for at, pair in enumerate(tree.merges.tolist()):
+        if not joined[at]:
+            nodes[n + at] = {"children": [part for each in pair for part in parts(each)]}
+    for label, node in nodes.items():
+        node["leaves"] = set(below[label])
+        for child in node["children"]:
+            nodes[child]["parent"] = label
+    return nodes
+
+
+def leaves_as_written(tree):
+    bare = tree.with_names(None).with_node_names(None).with_support(None)
+    return [int(leaf) for leaf in re.findall(r"\d+", bare.to_newick(branch_lengths=False))]
+
+
+@QUICK
+@given(any_tree())
+def test_nodes_are_those_of_a_plain_walk(tree):
+    n, twin = tree.n_leaves, plain(tree)
+    seen = list(tree.nodes())
+    assert sorted(node.label for node in seen) == sorted(twin)
+    assert {node.label for node in tree.nodes("postorder")} == set(twin)
+    found = clades(tree)
+    for node in seen:
+        other = twin[node.label]
+        assert {child.label for child in node.children} == set(other["children"])
+        assert len(node.children) == len(other["children"]) != 1
+        assert set(node.leaves.tolist()) == other["leaves"]
+        assert node.size == len(other["leaves"])
+        assert node.is_leaf == (node.label < n) == (not node.children)
+        assert node.parent == (tree.node(other["parent"]) if "parent" in other else None)
+        assert node.leaf_names == tuple(tree.labels[leaf] for leaf in node.leaves)
+        name, support, length = found[frozenset(node.leaf_names)]
+        if not node.is_leaf:
+            assert node.name == name
+            assert node.height == tree.heights[node.label - n]
+        elif tree.names is not None:
+            assert node.name == tree.names[node.label]
+        assert f"{math.nan if node.support is None else node.support}" == support
+        if node.branch_length is not None:
+            assert f"{node.branch_length + 0.0}" == length
+
+
+@QUICK
+@given(any_tree())
+def test_orders(tree):
+    order = leaves_as_written(tree)
+    assert tree.leaf_order().tolist() == tree.root.leaves.tolist() == order
+    before = [node.label for node in tree.nodes()]
+    after = [node.label for node in tree.nodes("postorder")]
+    assert [label for label in before if label < tree.n_leaves] == order
+    assert [label for label in after if label < tree.n_leaves] == order
+    for node in tree.nodes():
+        for child in node.children:
+            assert before.index(node.label) < before.index(child.label)
+            assert after.index(node.label) > after.index(child.label)
+        together = [leaf for child in node.children for leaf in child.leaves.tolist()] or [node.label]
+        assert together == node.leaves.tolist()
+
+
+@QUICK
+@given(any_tree(), st.randoms())
+def test_subtrees_keep_all(tree, random):
+    node = random.choice(list(tree.nodes()))
+    part = tree.subtree(node)
+    leaves = sorted(node.leaves.tolist())
+    assert part.n_leaves == node.size
+    assert part.names == (None if tree.names is None else tuple(tree.names[leaf] for leaf in leaves))
+    there = {frozenset(leaves[leaf] for leaf in other.leaves): other for other in part.nodes()}
+    for other in tree.nodes():
+        if not set(other.leaves) <= set(leaves):
+            continue
+        twin = there.pop(frozenset(other.leaves.tolist()))
+        if not other.is_leaf or tree.names is not None:
+            assert (twin.name, twin.support, twin.height) == (other.name, other.support, other.height)
+        if other.label != node.label:
+            assert twin.branch_length == other.branch_length
+        else:
+            assert twin.branch_length is None
+        assert [leaves[leaf] for leaf in twin.leaves] == other.leaves.tolist()
+    assert not there
+    if node == tree.root and (tree.branch_lengths is None or math.isnan(tree.branch_lengths[-1])):
+        assert part == tree
+
+
+@QUICK
+@given(any_tree(), st.data())
+def test_the_top_of_a_tree_is_its_cut(tree, data):
+    if data.draw(st.booleans()):
+        options = {"n_clusters": data.draw(st.integers(1, tree.n_leaves))}
+    else:
+        options = {"height": data.draw(st.sampled_from([*tree.heights.tolist(), 0.5]))}
+    labels = tree.cut(**options)
+    top = tree.collapse(**options)
+    assert top.n_leaves == labels.max() + 1
+    assert len(set(top.names)) == top.n_leaves
+    whole = {frozenset(cluster) for cluster in members(tree)}
+    for cluster in members(top):
+        assert frozenset(np.flatnonzero(np.isin(labels, list(cluster))).tolist()) in whole
+    mine = {frozenset(np.unique(labels[node.leaves]).tolist()): node for node in tree.nodes()}
+    for node in top.nodes():
+        if not node.is_leaf:
+            other = mine[frozenset(node.leaves.tolist())]
+            assert (node.height, node.support, node.name) == (other.height, other.support, other.name)
+    if top.n_leaves == tree.n_leaves:
+        assert top.with_names(None) == tree.with_names(None) or tree.branch_lengths is not None
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_small_trees(n):
+    tree = Dendrogram(
+        [(0, 1), (2, 3)][: n - 1], [1.0, 2.0][: n - 1], kind="similarity" if n == 1 else "dissimilarity"
+    )
+    assert [node.size for node in tree.nodes("postorder")] == [[1], [1, 1, 2], [1, 1, 1, 2, 3]][n - 1]
+    assert tree.root.parent is None
+    assert tree.root.branch_length is None
+    assert tree.subtree(tree.root) == tree
+    assert tree.collapse(1).n_leaves == 1
+    assert tree.collapse(n).with_names(None) == tree
+    assert json.loads(tree.to_d3())["size"] == n
+    assert tree.to_networkx().number_of_nodes() == 2 * n - 1
+    assert len(tree.to_frame()) == 2 * n - 1
+
+
+def test_names_of_collapsed_clusters():
+    top = read_newick("(((a:1,b:1)x:1,c:2):1,((d:1,e:1):1,f:2)y:1);").collapse(4)
+    assert top.names == ("x", "c", "d +1", "f")
+    assert top.to_newick() == "((x:1,c:2):1,('d +1':1,f:2)y:1);"
+    twice = read_newick("(((a:1,b:1):1,c:2)y:1,((d:1,e:1):1,f:2)y:1);")
+    assert twice.collapse(2).names == ("y (8)", "y (9)")
+    assert read_newick("((a:1,b:1):1,('a +1':1,d:1)y:1);").collapse(3).names == ("a +1 (4)", "a +1", "d")
+    with pytest.raises(InputError, match="n_clusters = 9"):
+        top.collapse(9)
+    with pytest.raises(InputError, match="either n_clusters or height"):
+        top.collapse()
+
+
+def test_nodes_by_name():
+    tree = Dendrogram.from_newick("((cat:1,dog:1)pets:1,(cow:1,pig:1)pets:1);")
+    assert tree.node("cat").label == tree.node(0).label == 0
+    with pytest.raises(InputError, match="2 nodes have the name 'pets': give a label, of 4, 5"):
+        tree.node("pets")
+    with pytest.raises(InputError, match="'cta' is unknown.*cat"):
+        tree.node("cta")
+    with pytest.raises(InputError, match="there is no node 7; labels are 0 to 6"):
+        tree.node(7)
+    with pytest.raises(InputError, match="below 0"):
+        tree.node(-1)
+    with pytest.raises(InputError, match="no node has a name"):
+        Dendrogram([(0, 1)], [1.0]).node("0")
+    with pytest.raises(InputError, match="4 is a merge that is joined with others to node 6"):
+        read_newick("(a,b,c,d);").node(4)
+    with pytest.raises(InputError, match="of another tree"):
+        tree.subtree(tree.subtree("cat").root)
+    with pytest.raises(InputError, match="preorder"):
+        tree.nodes("sideways")
+    assert tree.node("cat") != tree.subtree("cat").node("cat")
+    assert {tree.node("cat"): 1}[tree.node(0)] == 1
+
+
+def test_cuts_of_many_levels():
+    tree = read_newick("(((a:1,b:1):1,(c:1,d:1):1):1,((e:2,f:2):.5,g:2.5):.5);")
+    labels = tree.cut([1, 2, 4, 7])
+    for column, k in zip(labels.T, [1, 2, 4, 7], strict=True):
+        assert column.tolist() == tree.cut(k).tolist()
+    assert ordhc.as_dendrogram(labels).n_leaves == 7
+    assert tree.cut(height=[2.0, 0.5]).T.tolist() == [[0, 0, 0, 0, 1, 1, 2], list(range(7))]
+    assert tree.cut(4).tolist() == [0, 0, 0, 0, 1, 2, 3]
+    assert tree.cut(4, min_size=2).tolist() == [0, 0, 0, 0, -1, -1, -1]
+    assert tree.cut(height=2.0, min_size=3).tolist() == [0, 0, 0, 0, -1, -1, -1]
+    assert tree.cut(height=[2.0], min_size=8).tolist() == [[-1]] * 7
+    assert tree.cut([]).shape == (7, 0)
+    assert tree.cut(np.array([2, 3])).shape == (7, 2)
+    for wrong in ([0, 2], [2.5], [8], [[1, 2]], ["2"], [True]):
+        with pytest.raises(InputError):
+            tree.cut(wrong)
+    with pytest.raises(InputError, match="min_size"):
+        tree.cut(2, min_size=0)
+
+
+@QUICK
+@given(any_tree(), st.integers(1, 4))
+def test_small_clusters_are_noise(tree, least):
+    for k in range(1, tree.n_leaves + 1):
+        labels, found = tree.cut(k), tree.cut(k, min_size=least)
+        sizes = np.bincount(labels)
+        assert ((found == -1) == (sizes[labels] < least)).all()
+        kept = found[found >= 0]
+        firsts = [int(label) for label in dict.fromkeys(kept.tolist())]
+        assert firsts == list(range(len(firsts)))
+        for label in firsts:
+            assert len(set(labels[found == label].tolist())) == 1
+
+
+@QUICK
+@given(any_tree())
+def test_tables_graphs_and_json_tell_the_same(tree):
+    nodes = {node.label: node for node in tree.nodes()}
+    table = tree.to_frame("dict")
+    assert sorted(table["label"]) == table["label"] == sorted(nodes)
+    frames = [tree.to_frame().to_dict("list"), tree.to_frame("polars").to_dict(as_series=False)]
+    frames.append(tree.to_frame("pyarrow").to_pydict())
+    import pandas
+
+    for frame in frames:
+        assert {
+            name: [None if cell is None or cell is pandas.NA or cell != cell else cell for cell in cells]
+            for name, cells in frame.items()
+        } == table
+    graph, nested = tree.to_networkx(), {}
+    waiting = [(json.loads(tree.to_d3()), None)]
+    while waiting:
+        data, parent = waiting.pop()
+        nested[data["label"]] = (data, parent)
+        waiting += [(child, data["label"]) for child in data.get("children", [])]
+    assert graph.number_of_nodes() == len(nodes) == len(nested)
+    for at, label in enumerate(table["label"]):
+        node = nodes[label]
+        row = {name: cells[at] for name, cells in table.items()}
+        above = None if node.parent is None else node.parent.label
+        facts = {"height": node.height, "size": node.size, "support": node.support, "name": node.name}
+        assert row == {
+            "label": label,
+            "parent": above,
+            **facts,
+            "branch_length": node.branch_length,
+            "is_leaf": node.is_leaf,
+        }
+        there = {key: value for key, value in facts.items() if value is not None}
+        assert dict(graph.nodes[label]) == {**there, "is_leaf": node.is_leaf}
+        assert list(graph.predecessors(label)) == ([] if above is None else [above])
+        data, parent = nested[label]
+        assert parent == above
+        assert data.get("name") == (tree.labels[label] if node.is_leaf else node.name)
+        assert [data.get(key) for key in ("height", "size", "support")] == list(facts.values())[:3]
+        assert data.get("branch_length") == node.branch_length
+        assert [child["label"] for child in data.get("children", [])] == [kid.label for kid in node.children]
+
+
+def test_missing_packages_are_named(monkeypatch):
+    import sys
+
+    tree = read_newick("(a,b);")
+    for package in ("pandas", "polars", "pyarrow"):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(ordhc.MissingExtraError, match=f"pip install {package}"):
+            tree.to_frame(package)
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ordhc.MissingExtraError, match=r"ordhc\[trees\]"):
+        tree.to_networkx()
+    with pytest.raises(InputError, match="backend"):
+        tree.to_frame("excel")
+
+
+def test_caterpillars_need_no_recursion():
+    n = 20_000
+    merges = np.column_stack([np.r_[0, n + np.arange(n - 2)], np.arange(1, n)])
+    tree = Dendrogram(merges, np.arange(n - 1.0))
+    assert sum(node.size for node in tree.nodes()) == n + n * (n + 1) // 2 - 1
+    assert tree.to_d3().count("children") == n - 1
+    deep = tree.subtree(tree.node(n + 10_000))
+    assert deep.n_leaves == 10_002
+    assert tree.collapse(10_000).n_leaves == 10_000
+    assert len(tree.to_frame("dict")["label"]) == 2 * n - 1
+    assert tree.heights is tree.heights
+    assert tree.labels is tree.labels
+    assert tree.merges is tree.merges

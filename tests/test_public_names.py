@@ -1,0 +1,45 @@
+"""What people see of modules: `dir()`, tab completion and `help()` show public names only."""
+
+import pydoc
+from importlib import import_module
+
+import pytest
+
+import ordhc
+from support.modules import PUBLIC
+from support.processes import printed
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_dir_shows_public_names_only(name):
+    module = import_module(name)
+    listed = dir(module)
+    assert set(module.__all__) <= set(listed)
+    assert not [entry for entry in listed if entry.startswith("_") and entry not in module.__all__]
+    assert not {"np", "Any", "annotations", "TYPE_CHECKING", "os", "sys", "dataclass"} & set(listed)
+    for entry in listed:
+        # Nothing is listed that isn't there, and of modules only our own.
+        thing = getattr(module, entry)
+        assert not hasattr(thing, "__path__") or thing.__name__.startswith("ordhc")
+    own = {entry for entry in listed if entry not in module.__all__}
+    assert own <= (
+        {"OrdinalClustering", *(m.partition(".")[2] for m in PUBLIC)} if name == "ordhc" else set()
+    )
+
+
+def test_public_modules_need_no_import():
+    code = "import ordhc; print(ordhc.specs.LinkageSpec.__name__, ordhc.testing.check_linkage.__name__)"
+    assert printed(code) == "LinkageSpec check_linkage\n"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_help_says_what_there_is(name):
+    text = pydoc.plain(pydoc.render_doc(import_module(name)))
+    assert f"NAME\n    {name} - " in text
+    for entry in import_module(name).__all__:
+        assert entry.strip("_") in text.lower() or entry in text
+
+
+def test_an_attribute_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'ordhc' has no attribute 'clustr'"):
+        ordhc.clustr  # noqa: B018
