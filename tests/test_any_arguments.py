@@ -138,6 +138,7 @@ CALLS = {
     "linkage": (ordhc.linkage, {"S": S}),
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),
+    "posterior": (ordhc.posterior, {"data": T, "sweeps": 2}),
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
     "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
@@ -279,6 +280,7 @@ OTHERS = {
     "MissingExtraError",
     "OrdhcWarning",
     "PluginError",
+    "Posterior",
 }
 OTHERS |= {
     "Questions",

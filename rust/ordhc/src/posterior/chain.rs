@@ -12,7 +12,9 @@ use crate::memory;
 use crate::monitor::Monitor;
 
 /// How often each height is changed in a sweep.
-const HEIGHT_STEPS: usize = 3;
+const HEIGHT_STEPS: usize = 5;
+/// How often the noise and the scale of heights are.
+const NOISE_STEPS: usize = 3;
 
 /// A tree, how far apart its nodes are on average, and the noise, with what is needed to change them by steps that
 /// leave the posterior as it is.
@@ -90,8 +92,12 @@ impl<'a> Chain<'a> {
         self.tree.put_root_at_zero();
         self.change_mean_increment();
         self.log_likelihood = self.bouts.log_likelihood(&self.tree, &self.link, 1.0);
-        self.change_scale();
-        self.change_noise();
+        for _ in 0..NOISE_STEPS {
+            self.change_noise_and_scale(0.3, 0.0);
+            self.change_noise_and_scale(0.0, 0.1);
+            // Answers at random and heights close to each other explain much the same.
+            self.change_noise_and_scale(0.2, 0.3);
+        }
         Ok(())
     }
 
@@ -104,8 +110,11 @@ impl<'a> Chain<'a> {
         self.weigh_places(top);
         let drawn = self.random.place(&mut self.weights);
         let node = self.order[drawn / 2];
-        let place =
-            if drawn % 2 == 0 { Place::Under(node) } else { Place::Beside(node, self.scores.heights[node as usize]) };
+        let place = if drawn.is_multiple_of(2) {
+            Place::Under(node)
+        } else {
+            Place::Beside(node, self.scores.heights[node as usize])
+        };
         self.tree.put(top, place);
     }
 
@@ -189,34 +198,29 @@ impl<'a> Chain<'a> {
         self.mean_increment = (prior::SCALE + sum) / self.random.gamma(prior::SHAPE + count as f64);
     }
 
-    /// All heights and their mean increment by the same factor, a Metropolis step.
-    fn change_scale(&mut self) {
-        let log_factor = 0.1 * self.random.normal();
-        let factor = log_factor.exp();
-        let new = self.bouts.log_likelihood(&self.tree, &self.link, factor);
-        let prior = prior::log_mean_increment(factor * self.mean_increment)
-            - prior::log_mean_increment(self.mean_increment)
-            + log_factor;
-        if self.random.exponential() > self.log_likelihood - new - prior {
-            self.tree.scale_heights(factor);
-            self.mean_increment *= factor;
-            self.log_likelihood = new;
-        }
-    }
-
-    /// A Metropolis step for the noise.
-    fn change_noise(&mut self) {
-        let old = self.link.noise();
-        let log_factor = 0.3 * self.random.normal();
-        let noise = old * log_factor.exp();
+    /// The noise by one factor, all heights and their mean increment by another, a Metropolis step; the factors'
+    /// logarithms are normal, of these deviations, and one the multiple of the other.
+    fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
+        let step = self.random.normal();
+        let (log_noise, log_scale) = (of_noise * step, of_scale * step);
+        let (old, mean) = (self.link.noise(), self.mean_increment);
+        let (noise, scale) = (old * log_noise.exp(), log_scale.exp());
         if noise >= MOST_NOISE {
             return;
         }
-        let link = Link::new(noise);
-        let new = self.bouts.log_likelihood(&self.tree, &link, 1.0);
-        let prior = prior::log_noise(noise) - prior::log_noise(old) + log_factor;
+        let other = (of_noise > 0.0).then(|| Link::new(noise));
+        let new = self.bouts.log_likelihood(&self.tree, other.as_ref().unwrap_or(&self.link), scale);
+        // Increments have the same density in units of their mean.
+        let prior = prior::log_noise(noise) - prior::log_noise(old) + prior::log_mean_increment(scale * mean)
+            - prior::log_mean_increment(mean)
+            + log_noise
+            + log_scale;
         if self.random.exponential() > self.log_likelihood - new - prior {
-            self.link = link;
+            self.tree.scale_heights(scale);
+            self.mean_increment *= scale;
+            if let Some(other) = other {
+                self.link = other;
+            }
             self.log_likelihood = new;
         }
     }

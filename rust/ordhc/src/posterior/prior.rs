@@ -48,9 +48,9 @@ pub(super) fn log_mean_increment(mean: f64) -> f64 {
     -(SHAPE + 1.0) * mean.ln() - SCALE / mean
 }
 
-/// The logarithm of the density of the noise, Beta(1, 20) up to [`MOST_NOISE`], without a constant.
+/// The logarithm of the density of the noise, Beta(1, 10) up to [`MOST_NOISE`], without a constant.
 pub(super) fn log_noise(noise: f64) -> f64 {
-    19.0 * (1.0 - noise).ln()
+    9.0 * (1.0 - noise).ln()
 }
 
 /// Answers by chance alone would be half.
