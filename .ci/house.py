@@ -70,7 +70,7 @@ def circles(known: dict[str, Path]) -> list[str]:
             if target in known and target not in (module, "ordhc"):
                 edges[module].add(target)
     # For types only, and the one way up: a tree draws itself.
-    edges["ordhc.tree.dendrogram"].discard("ordhc.plotting.drawing")
+    edges["ordhc.tree.dendrogram"] -= {"ordhc.plotting.drawing", "ordhc.plotting.pages"}
     edges["ordhc.comparison.units"].discard("ordhc.comparison.rows")
     wrong, done = [], set()
 

@@ -67,7 +67,7 @@ def recorded():
     rows = ordhc.read_triplets(folder / "things_test10_triplets.csv.gz").rows
     yield "THINGS", ordhc.Triplets(rows, 1854, answers=np.arange(len(rows)) // 2)
     for name, skip in (("zoo100", 2), ("glass", 1)):
-        vectors, _ = _numbers(folder / f"{name}.csv", skip)
+        vectors = _numbers(folder / f"{name}.csv", skip)
         n = len(vectors)
         near = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
         rng = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def _numbers(path, drop):
     lines = [line.split(",") for line in path.read_text().splitlines()]
     kept = [at for at in range(len(lines[0]) - drop) if lines[1][at].replace(".", "", 1).isdigit()]
     values = np.array([[float(line[at]) for at in kept] for line in lines[1:]])
-    return (values - values.min(0)) / np.maximum(np.ptp(values, axis=0), 1e-12), kept
+    return (values - values.min(0)) / np.maximum(np.ptp(values, axis=0), 1e-12)
 
 
 def bench_held_out(seeds):

@@ -58,3 +58,13 @@ def install(tmp_path, monkeypatch):
         if module.startswith("fake_"):
             del sys.modules[module]
     registry.reset()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Tests that need a browser say loudly that they have not run."""
+    from support.browsers import HOW
+
+    missed = [report for report in terminalreporter.stats.get("skipped", []) if HOW in str(report.longrepr)]
+    if missed:
+        terminalreporter.section("THE PAGE WAS NOT TESTED", red=True)
+        terminalreporter.write_line(f"{len(missed)} tests did not run: {HOW}", red=True)

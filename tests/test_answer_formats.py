@@ -44,6 +44,9 @@ def test_jspsych():
     trials = json.loads((FILES / "jspsych.json").read_text())
     framed, _ = counting(Triplets.from_frame, trials, kind="odd-one-out", format="jspsych")
     assert framed == same
+    # Three choices are no anchor and two others, unless that is said.
+    with pytest.raises(InputError, match="jsPsych doesn't say what was asked"):
+        read_answers(FILES / "jspsych.csv", format="jspsych")
 
 
 def test_cblearn(tmp_path):
@@ -121,6 +124,8 @@ def test_commands_take_the_same_options(tmp_path, capsys, monkeypatch):
     assert run(capsys, "cluster", "t.csv", "-o", "t.nwk", "-q")[0] == 0
     code, out, _ = run(capsys, "score", "t.nwk", "study.csv", *asked, "--metric", "satisfied", "--json")
     assert (json.loads(out)["chance"], json.loads(out)["left_out"]) == (pytest.approx(1 / 3), gone)
+    code, out, err = run(capsys, "score", "t.nwk", "study.csv", *asked, "--metric", "satisfied")
+    assert (out.splitlines()[0][:9], "of satisfied: chance 0.3333" in err) == ("satisfied", True)
     assert run(capsys, "convert", str(FILES / "salmon.csv"), "s.npz", "--format", "salmon")[0] == 0
     assert len(ordhc.read_triplets("s.npz")) == 3
     keys = ["--kind", "triplet", "--items", "ref,l,r", "--chosen", "key", "--chosen-as", "f=l,j=r"]

@@ -18,24 +18,9 @@ from ordhc import InputError, Learner, MissingExtraError, PluginError, Quadruple
 
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
-from support.odd_things import ASK, NEWICK, ORACLE, TREE, Q, S, T, X, anything
+from support.odd_things import AMOUNTS, ASK, NEWICK, ORACLE, TREE, Q, S, T, X, anything
 
 numbers_of_files = itertools.count()
-
-
-#: Arguments that say how much there is to do: what is large and allowed takes its time.
-AMOUNTS = {
-    "n_leaves",
-    "n_resamples",
-    "restarts",
-    "n_comparisons",
-    "levels",
-    "leaves_per_cluster",
-    "k",
-    "folds",
-    "m",
-}
-AMOUNTS |= {"repeat", "n_references", "n_landmarks", "n_clusters", "max_components", "names"}
 
 
 def _learner(**options):
@@ -128,10 +113,12 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
+_PLAIN = "answers ask close comparisons people refresh table tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
     "cluster": (ordhc.cluster, {"data": T}),
+    "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
@@ -142,6 +129,7 @@ CALLS = {
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
     "read_tree": (ordhc.read_tree, {"path": "tree.nwk"}),
+    "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
@@ -150,6 +138,7 @@ CALLS = {
     "simulate_planted": (ordhc.simulate_planted, {"n_comparisons": 3, "levels": 1, "leaves_per_cluster": 2}),
     "write_comparisons": (ordhc.write_comparisons, {"data": T, "path": "written.csv"}),
     "write_tree": (ordhc.write_tree, {"tree": TREE, "path": "written.nwk"}),
+    "write_trees": (ordhc.write_trees, {"trees": [TREE], "path": "written.nwk"}),
     "Triplets": (Triplets, ROWS),
     "Triplets.deduplicate": (T.deduplicate, {}),
     "Triplets.from_frame": (Triplets.from_frame, ANSWERS),
@@ -171,14 +160,22 @@ CALLS = {
     "Quadruplets.split": (Q.split, {}),
     "Quadruplets.to_quadruplets": (Q.to_quadruplets, {}),
     "Dendrogram": (ordhc.Dendrogram, {"merges": [(0, 1), (2, 3)], "heights": [1.0, 2.0]}),
+    "Dendrogram.collapse": (TREE.collapse, {"n_clusters": 2}),
     "Dendrogram.cut": (TREE.cut, {}),
     "Dendrogram.from_dict": (ordhc.Dendrogram.from_dict, {"data": TREE.to_dict()}),
     "Dendrogram.from_newick": (ordhc.Dendrogram.from_newick, {"text": NEWICK}),
     "Dendrogram.from_linkage_matrix": (ordhc.Dendrogram.from_linkage_matrix, {"Z": TREE.to_linkage_matrix()}),
     "Dendrogram.lca_size": (TREE.lca_size, {"i": 0, "j": 1}),
     "Dendrogram.leaf_order": (TREE.leaf_order, {}),
+    "Dendrogram.node": (TREE.node, {"which": 0}),
+    "Dendrogram.nodes": (lambda order="preorder": list(TREE.nodes(order)), {}),
+    "Dendrogram.subtree": (TREE.subtree, {"node": 4}),
+    "Dendrogram.to_d3": (TREE.to_d3, {}),
+    "Dendrogram.to_frame": (TREE.to_frame, {}),
+    "Dendrogram.to_networkx": (TREE.to_networkx, {}),
     "Dendrogram.relabel": (TREE.relabel, {"leaves": [1, 0, 2, 3]}),
     "Dendrogram.to_dict": (TREE.to_dict, {}),
+    "Dendrogram.to_html": (TREE.to_html, {"n_clusters": 2, "support_threshold": 0.5, "texts": {"0": "a"}}),
     "Dendrogram.to_newick": (TREE.to_newick, {}),
     "Dendrogram.to_linkage_matrix": (TREE.to_linkage_matrix, {}),
     "Dendrogram.with_branch_lengths": (TREE.with_branch_lengths, {"branch_lengths": None}),
@@ -199,15 +196,11 @@ CALLS = {
     "Learner.tree": (_of_learner("tree"), {}),
     "Session": (_opened, {"path": "new.ordhc", "n_leaves": 4}),
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
-    "Session.answers": (_in_session("answers"), {}),
-    "Session.ask": (_in_session("ask"), {}),
-    "Session.close": (_in_session("close"), {}),
-    "Session.comparisons": (_in_session("comparisons"), {}),
-    "Session.refresh": (_in_session("refresh"), {}),
+    "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
+    **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
-    "Session.tree": (_in_session("tree"), {}),
-    "Session.undo": (_in_session("undo"), {}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
     "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
     "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
@@ -223,6 +216,7 @@ CALLS = {
     "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
     "metrics.satisfied": (metrics.satisfied, {"tree": TREE, "comparisons": T}),
+    "metrics.tree_distances": (metrics.tree_distances, {"trees": [TREE, TREE]}),
     "metrics.triplet_distance": (metrics.triplet_distance, PAIR),
     "metrics.triplet_revenue": (metrics.triplet_revenue, {"tree": TREE, "triplets": T}),
     "oracles.counting": (
@@ -272,26 +266,10 @@ def _recorded(oracle, rows, n_leaves=None, names=None):
 ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
-OTHERS = {
-    "Bootstrap",
-    "Candidate",
-    "InputError",
-    "InternalError",
-    "MissingExtraError",
-    "OrdhcWarning",
-    "PluginError",
-    "Posterior",
-}
-OTHERS |= {
-    "Questions",
-    "Selection",
-    "metrics",
-    "oracles",
-    "metrics.KendallTau",
-    "metrics.Satisfied",
-    "Dendrogram.plot",
-}
-OTHERS |= {"__version__"}
+OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
+OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Selection"}
+OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
+OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
 
 
 def _public():
@@ -398,3 +376,24 @@ def test_anything_is_taken_or_explained(name):
         _check(call, right, odd)
 
     run()
+
+
+#: Whole numbers that Python refuses to print.
+LONG = 10**5000
+IN_FRAMES = {
+    "columns": ({LONG: [1], "b": [2], "c": [3]}, {}),
+    "cells": ({"anchor": [LONG], "near": [2], "far": [3]}, {}),
+    "items": ({**ANSWERS["data"]}, {"items": [LONG, "b", "c"]}),
+    "chosen": ({**ANSWERS["data"]}, {"chosen": LONG}),
+    "answers": ({**ANSWERS["data"], "odd": [LONG, "y"]}, {}),
+    "exclude": ({**ANSWERS["data"]}, {"exclude": {"who": LONG}}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:exclude")
+@pytest.mark.parametrize("where", IN_FRAMES)
+def test_numbers_too_long_to_print_are_explained(where):
+    data, odd = IN_FRAMES[where]
+    given = {} if where in {"columns", "cells"} else {**ANSWERS, **odd}
+    with pytest.raises(InputError, match="a number of 5001 digits"):
+        Triplets.from_frame(**{**given, "data": data})

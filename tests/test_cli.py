@@ -20,6 +20,7 @@ COMMANDS = [
     "score",
     "learn",
     "session",
+    "consensus",
     "convert",
     "simulate",
     "plugins",

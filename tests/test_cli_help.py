@@ -119,6 +119,15 @@ def test_broken_plugins_break_no_help(capsys, monkeypatch):
     assert Settings("linkage", "linkage").text() == ""
 
 
+def test_settings_of_any_type_are_shown(monkeypatch):
+    odd = ordhc.specs.LinkageSpec(
+        name="odd", summary="odd", native="single", parameters={"f": len, "t": (1, 2), "s": "x", "n": None}
+    )
+    monkeypatch.setattr(registry, "names", lambda _: ["odd"])
+    monkeypatch.setattr(registry, "get", lambda *_: odd)
+    assert Settings("linkage", "linkage").text() == 'odd: f="<built-in function len>", t=[1, 2], s=x, n'
+
+
 def test_what_takes_a_file_is_completed_as_one():
     for path, command in ALL.items():
         for parameter in command.params:

@@ -116,6 +116,7 @@ def test_bad_input_is_explained(make, part):
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(3, 9), st.data())
+@pytest.mark.filterwarnings("ignore:.*as if counted from 1:ordhc.OrdhcWarning")
 def test_answers_of_other_kinds_become_triplets(seed, m, width, data):
     rng = np.random.default_rng(seed)
     rows = [rng.choice(12, width, replace=False).tolist() for _ in range(m)]
@@ -123,10 +124,10 @@ def test_answers_of_other_kinds_become_triplets(seed, m, width, data):
     expected = [
         (row[0], row[r], row[o]) for row in rows for r in range(1, n_ranked + 1) for o in range(r + 1, width)
     ]
-    assert list(Triplets.from_ranking(rows, n_ranked)) == expected
+    assert list(Triplets.from_ranking(rows, n_ranked, n_leaves=12)) == expected
     threes = [row[:3] for row in rows]
     odd = [pair for o, a, b in threes for pair in ((a, b, o), (b, a, o))]
-    assert list(Triplets.from_odd_one_out(threes)) == odd
+    assert list(Triplets.from_odd_one_out(threes, n_leaves=12)) == odd
     central = [pair for c, a, b in threes for pair in ((a, c, b), (b, c, a))]
     weights = rng.random(m)
     made = Triplets.from_most_central(threes, n_leaves=12, weights=weights)
@@ -134,9 +135,9 @@ def test_answers_of_other_kinds_become_triplets(seed, m, width, data):
     assert made.weights.tolist() == np.repeat(weights, 2).tolist()
     y = rng.choice([-1, 1], m)
     answered = [(a, b, c) if up == 1 else (a, c, b) for (a, b, c), up in zip(threes, y, strict=True)]
-    assert list(Triplets.from_responses(threes, y)) == answered
-    assert list(Triplets.from_responses(threes, y == 1)) == answered
-    assert list(Triplets.from_responses(threes)) == [tuple(row) for row in threes]
+    assert list(Triplets.from_responses(threes, y, 12)) == answered
+    assert list(Triplets.from_responses(threes, y == 1, 12)) == answered
+    assert list(Triplets.from_responses(threes, n_leaves=12)) == [tuple(row) for row in threes]
 
 
 def test_two_ranked_of_a_row_of_eight_give_eleven():

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import Dendrogram, InputError
+from ordhc import Dendrogram, InputError, metrics
+from support import metric_twins as naive
 from support.newick import read_newick
 
 QUICK = settings(deadline=None, max_examples=120)
@@ -86,7 +87,7 @@ def test_heights_and_lengths_are_means(trees, similar, with_lengths, random):
         if similar:
             heights = 10 - heights
         kind = "similarity" if similar else "dissimilarity"
-        lengths = [random.random() for _ in range(2 * len(tree) - 1)] if with_lengths else None
+        lengths = [2 + random.random() for _ in range(2 * len(tree) - 1)] if with_lengths else None
         return Dendrogram(
             tree.merges, heights, kind=kind, names=tree.names, joined=tree.joined, branch_lengths=lengths
         )
@@ -179,7 +180,7 @@ def test_thresholds_weights_and_places():
         ([], {}, "no trees"),
         ("((a,b),c);", {}, "not one str; ordhc.read_trees"),
         (Dendrogram([(0, 1)], [1]), {}, "not one Dendrogram"),
-        (3, {}, "trees are a list of them, not 3"),
+        (3, {}, "trees is 3; give a list"),
         (["((a,b),c);", "((a,b),d);"], {}, "the leaf 'd' is in tree 1, but not in tree 0"),
         (["((a,b),c);", "(a,b);"], {}, "the leaf 'c' is in tree 0, but not in tree 1"),
         (["((0,1),2);", "(0,1);"], {}, "tree 0 has 3 leaves, tree 1 has 2"),
@@ -208,3 +209,60 @@ def test_large_caterpillars():
     trees = [Dendrogram(merges, np.arange(n - 1.0) + at) for at in range(3)]
     found = ordhc.consensus(trees, extended=True)
     assert found.with_support(None) == trees[1]
+
+
+# --- distances of many trees --------------------------------------------------------------------
+
+
+@QUICK
+@given(forests(), st.booleans())
+def test_distances_know_nodes_of_many_children(trees, join_ties):
+    first = trees[0]
+    found = metrics.tree_distances(trees, normalize=False, join_ties=join_ties)
+    triplets = metrics.tree_distances(trees, "triplet_distance", normalize=False, join_ties=join_ties)
+    assert (found == found.T).all()
+    assert not np.diag(found).any()
+    for at, tree in enumerate(trees):
+        assert found[0, at] == len(sets(first).keys() ^ sets(tree).keys())
+        same = tree.relabel([first.names.index(name) for name in tree.names])
+        assert triplets[0, at] == naive.triplet_distance(first, same, join_ties)
+        assert metrics.robinson_foulds(first, tree, normalize=False, join_ties=join_ties) == found[0, at]
+        labels = ["x", "y"] * 4
+        if len(first) > 2:
+            purity = naive.purity(same, labels[: len(first)], join_ties)
+            assert math.isclose(
+                metrics.dendrogram_purity(same, labels[: len(first)], join_ties=join_ties), purity
+            )
+
+
+@QUICK
+@given(forests())
+def test_dendropy_has_the_same_distances(trees):
+    dendropy = pytest.importorskip("dendropy")
+    from dendropy.calculate import treecompare
+
+    text = "\n".join(tree.to_newick(branch_lengths=False) for tree in trees)
+    theirs = dendropy.TreeList.get(data=text, schema="newick", rooting="force-rooted")
+    if len(trees[0]) < 3:
+        return
+    wanted = [[treecompare.symmetric_difference(a, b) for b in theirs] for a in theirs]
+    assert metrics.tree_distances(trees, normalize=False).tolist() == wanted
+
+
+def test_a_triplet_that_one_tree_resolves_is_one_difference():
+    told = []
+    distances = metrics.tree_distances(["((a,b),c);", "(a,b,c);"], "triplet_distance", progress=told.append)
+    assert distances.tolist() == [[0, 1], [1, 0]]
+    assert told == [1.0]
+    assert metrics.tree_distances(["(a,b);"]).tolist() == [[0]]
+    heights = metrics.tree_distances(["(a:1,b:1);", "(b:3,a:3);"], "merge_distortion")
+    assert heights.tolist() == [[0, 2], [2, 0]]
+    for metric, options, message in [
+        ("aari", {}, "robinson_foulds"),
+        ("merge_distortion", {"normalize": True}, "no parameter 'normalize'"),
+        ("robinson_foulds", {"normalise": True}, "no parameter 'normalise'"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            metrics.tree_distances(["(a,b);"], metric, **options)
+    with pytest.raises(InputError, match="no trees"):
+        metrics.tree_distances([])

@@ -10,6 +10,8 @@ import ordhc
 from ordhc import InputError, OrdhcWarning
 from ordhc._checks import is_distances
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 METRICS = ["euclidean", "sqeuclidean", "cityblock", "cosine", "correlation", "jensenshannon", "braycurtis"]
 
 
@@ -92,7 +94,7 @@ def test_what_holds_similarities_is_not_warned_of():
 
 @pytest.mark.parametrize(
     "points",
-    [[[0, 0], [0, 1], [5, 5], [5, 6]], [[0], [1], [2], [3]], [[0], [1], [6]], [[0], [2], [6], [9], [20]]],
+    [[[0, 0], [0, 1], [5, 5], [5, 6]], [[0], [1], [2], [3]], [[0], [0.5], [6]], [[0], [2], [6], [9], [20]]],
 )
 def test_small_tables_of_distances_by_hand(points):
     with pytest.warns(OrdhcWarning, match="looks like distances"):

@@ -6,8 +6,6 @@ import io
 import re
 import subprocess
 import sys
-import tarfile
-import zipfile
 
 import numpy as np
 import pytest
@@ -16,39 +14,12 @@ import ordhc
 from ordhc import InputError, OrdhcWarning
 from ordhc.errors import SkippedRowsWarning
 from ordhc.io import read_answers, read_names, read_reference
+from support.mistakes.files import npz, parquet, tar, zipped
+
+pytestmark = pytest.mark.filterwarnings("error")
 
 GOOD = "anchor,near,far\ncat,dog,car\ndog,cat,bus\ncar,bus,cat\n"
 IDS = "0,1,2\n1,0,3\n2,3,0\n"
-
-
-def zipped(*names):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in names:
-            archive.writestr(name, "x")
-    return buffer.getvalue()
-
-
-def tar():
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        archive.addfile(tarfile.TarInfo("a.csv"), io.BytesIO())
-    return buffer.getvalue()
-
-
-def parquet():
-    import pyarrow
-    import pyarrow.parquet
-
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table({"anchor": [0], "near": [1], "far": [2]}), buffer)
-    return buffer.getvalue()
-
-
-def npz(**arrays):
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
 
 
 WIDE = ",".join(f"column{at}" for at in range(1260))
@@ -61,7 +32,7 @@ MISTAKES = {
     "a gz that is none": ("a.csv.gz", "a,b\n", {}, "2 columns instead of 3"),
     "a gz cut short": ("a.csv.gz", gzip.compress(GOOD.encode(), mtime=0)[:-9], {}, "gzip file is cut or damaged"),
     "packed twice": ("a.csv.gz", gzip.compress(gzip.compress(b"0,1,2", mtime=0)), {}, "packed twice by gzip"),
-    "a tar in gz": ("a.csv.gz", tar(), {}, "a tar archive, not comparisons: unpack it first"),
+    "a tar in gz": ("a.csv.gz", tar("w:gz"), {}, "a tar archive, not comparisons: unpack it first"),
     "bzip2": ("a.csv", b"BZh91AY&SY", {}, "packed by bzip2, not comparisons: unpack it first"),
     "xz": ("a.csv", b"\xfd7zXZ\0\0", {}, "packed by xz"),
     "a zip": ("a.csv", zipped("a.csv"), {}, "a zip archive"),
@@ -70,11 +41,11 @@ MISTAKES = {
     "old Excel": ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), {}, "an old Excel workbook (.xls)"),
     "OpenDocument": ("a.ods", zipped("mimetype", "content.xml"), {}, "an OpenDocument file"),
     "Word": ("a.docx", zipped("word/document.xml"), {}, "a Word document"),
-    "NEXUS": ("a.nex", "#NEXUS\nbegin trees;\n", {}, "a NEXUS file, not comparisons: write its tree as Newick"),
+    "NEXUS": ("a.nex", "#NEXUS\nbegin trees;\n", {}, "a NEXUS file, not comparisons: its trees"),
     "a tree": ("a.nwk", "((a,b),c);", {}, "a Newick tree, not comparisons: two trees are compared by"),
     "a tree in JSON": ("a.json", '{"merges": []}', {}, "looks like JSON"),
     "SciPy's Z": ("z.csv", "cluster_a,cluster_b,height,size\n0,1,1,2\n", {}, "a tree (SciPy's Z)"),
-    "Parquet named csv": ("a.csv", parquet(), {}, "a Parquet file, not comparisons: name it .parquet"),
+    "Parquet named csv": ("a.csv", parquet(anchor=[0], near=[1], far=[2]), {}, "a Parquet file, not comparisons: name it .parquet"),
     "csv named Parquet": ("a.parquet", GOOD, {}, "the Parquet file cannot be read"),
     "npz named csv": ("a.csv", npz(rows=[(0, 1, 2)]), {}, "arrays of NumPy, not comparisons: name it .npz"),
     "csv named npz": ("a.npz", GOOD, {}, "is no .npz file"),
@@ -241,7 +212,7 @@ class Named(io.BytesIO):
         (read_names, zipped("xl/x"), "an Excel workbook (.xlsx), not names"),
         (ordhc.read_tree, GOOD.encode(), "looks like comparisons (anchor,near,far), not a tree"),
         (ordhc.read_tree, b"0,1,2\n", "of comparisons `ordhc cluster` makes a tree"),
-        (ordhc.read_tree, b"#NEXUS\n", "a NEXUS file, not a tree"),
+        (ordhc.read_tree, b"#NEXUS\n", "there are no trees in it"),
         (lambda f: ordhc.read_tree(f, "json"), b"[" * 100_000, "nested too deeply"),
         (lambda f: ordhc.read_tree(f, "json"), b'{"heights": [NaN]}', "NaN is no height"),
         (lambda f: read_reference(f, ["a"]), GOOD.encode(), "these look like comparisons"),

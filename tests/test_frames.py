@@ -1,12 +1,13 @@
 """Data frames: columns by their names, in any order."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
 
 import ordhc
-from ordhc import InputError, OrdinalClustering, Quadruplets, Triplets
+from ordhc import InputError, MissingExtraError, OrdinalClustering, Quadruplets, Triplets
 
 ROWS = [(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)]
 
@@ -141,3 +142,24 @@ def test_missing_values_in_arrow_are_missing():
     data = pa.table({"anchor": [0, None], "near": [1, 1], "far": [2, 2]})
     with pytest.raises(InputError, match="row 1: anchor is nan"):
         Triplets(data)
+
+
+def test_frames_of_other_packages_go_through_narwhals(monkeypatch):
+    polars = pytest.importorskip("polars")
+    lazy = polars.LazyFrame({"far": [2, 3], "near": [1, 0], "anchor": [0, 1]})
+    assert Triplets(lazy) == Triplets.from_frame(lazy) == Triplets(ROWS[:2])
+    assert OrdinalClustering().fit(lazy).dendrogram_ == ordhc.cluster(Triplets(ROWS[:2]))
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(
+        MissingExtraError, match=r'a lazy frame needs narwhals: pip install "ordhc\[frames\]"'
+    ):
+        Triplets(lazy)
+    # What has columns of its own needs no other package.
+    assert Triplets(lazy.collect()) == Triplets(ROWS[:2])
+
+
+def test_lists_of_dicts_have_columns():
+    rows = [dict(zip(("far", "anchor", "near", "worker"), (c, a, b, "ann"), strict=True)) for a, b, c in ROWS]
+    assert Triplets(rows) == Triplets(ROWS, groups=["ann"] * 4)
+    with pytest.raises(InputError, match="takes what has columns by name"):
+        Triplets.from_frame([(0, 1, 2)])

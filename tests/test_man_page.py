@@ -65,8 +65,10 @@ def test_it_has_every_command_and_option():
 
 
 def test_wheels_bring_it():
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["data"]
-    assert PAGE.relative_to(ROOT / data / "data") == Path("share/man/man1/ordhc.1")
+    maturin = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
+    assert PAGE.relative_to(ROOT / maturin["data"] / "data") == Path("share/man/man1/ordhc.1")
+    # Wheels are made of source distributions, too.
+    assert {"path": f"{maturin['data']}/**/*", "format": "sdist"} in maturin["include"]
 
 
 READERS = {

@@ -5,6 +5,8 @@ import pytest
 from support.mistakes import calls, commands, harness
 from support.processes import command_line
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

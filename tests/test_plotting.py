@@ -39,9 +39,16 @@ def test_brackets_stand_at_their_heights(orientation, kind, n):
     ax = plot_dendrogram(drawn, orientation=orientation, n_clusters=min(n, 3), title="a tree")
     (lines,) = ax.collections
     sideways = orientation in ("right", "left")
-    segments = np.array(lines.get_segments()).reshape(-1, 4, 2)
-    along = segments[:, 1, 0 if sideways else 1]
-    np.testing.assert_allclose(along, drawn.heights)
+    branches = np.array(lines.get_segments()).reshape(-1, 3, 2)
+    if not sideways:
+        branches = branches[:, :, ::-1]
+    # Each merge has two branches, which meet in the middle of its bracket.
+    np.testing.assert_allclose(np.sort(branches[:, 1, 0]), np.sort(np.repeat(drawn.heights, 2)))
+    assert (branches[:, 0, 1] == branches[:, 1, 1]).all()
+    assert (branches[:, 1, 0] == branches[:, 2, 0]).all()
+    meet = {tuple(end) for end in branches[:, 2]}
+    assert len(meet) == n - 1
+    assert {tuple(start) for start in branches[:, 0]} >= {end for end in meet if end[0] != drawn.heights[-1]}
     axis = ax.yaxis if sideways else ax.xaxis
     texts = [text.get_text() for text in axis.get_ticklabels()]
     assert texts == [drawn.labels[leaf] for leaf in drawn.leaf_order()]
@@ -85,7 +92,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ordhc.MissingExtraError, match=r'pip install "ordhc\[plot\]"'):
         tree(3).plot()
-    assert tree(3)._repr_html_().startswith("<code>")
 
 
 def shown_labels(ax, orientation):
@@ -177,6 +183,8 @@ def test_without_a_screen(monkeypatch):
 def test_a_node_of_many_children_stands_between_its_outermost():
     d = ordhc.Dendrogram.from_newick("((a:1,b:1,c:1,d:1):1,e:2);")
     (lines,) = plot_dendrogram(d, orientation="right").collections
-    top = np.array(lines.get_segments())[-1]
     # The four stand first, as in the text, then `e`.
-    assert top[1:3, 1].tolist() == [4.0, 1.5]
+    starts = {tuple(line[0].tolist()): line[-1].tolist() for line in lines.get_segments()}
+    assert starts[1.0, 1.5] == [2.0, 2.75]
+    assert [starts[0.0, float(place)] for place in range(4)] == [[1.0, 1.5]] * 4
+    assert len(starts) == 6

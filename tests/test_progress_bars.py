@@ -131,7 +131,7 @@ import sys, time
 from ordhc import _progress
 from ordhc.progress import shows_progress
 
-@shows_progress("a long job")
+@shows_progress("a long job [100%] {{x}}")
 def job(*, progress=None):
     progress(0.25)
     time.sleep(0.3)
@@ -182,7 +182,7 @@ SHOWN, HIDDEN = "\x1b[?25h", "\x1b[?25l"
 def test_a_terminal_has_a_bar_that_goes_away(body, end):
     seen, code = on_a_terminal(body)
     assert code == 0
-    assert re.search(r"a long job .*25%", seen)
+    assert re.search(r"a long job \[100%\] \{x\} .*25%", seen)
     # The cursor is back, and the line is empty, before anything else is said.
     assert seen.rindex(SHOWN) > seen.rindex(HIDDEN)
     assert seen.index(f"<{end}>") > seen.rindex("\x1b[2K")

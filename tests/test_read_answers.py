@@ -223,6 +223,14 @@ def test_bad_rows_are_left_out_if_asked():
     }
 
 
+def test_a_condition_is_no_person():
+    text = "group,Participant ID,a,b,c,odd\ncontrol,p1,cat,dog,cow,cow\ncontrol,p2,cat,dog,pig,pig\n"
+    t = read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "odd")
+    assert persons(t) == ["p1", "p1", "p2", "p2"]
+    with pytest.raises(InputError, match="exclude is the column 'group': say which of its values"):
+        read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "odd", exclude="group")
+
+
 def test_excluding_what_is_not_there_is_told():
     rows = STUDY.splitlines()
     fine = io.StringIO("\n".join([*rows[:3], rows[-1]]))
@@ -240,3 +248,15 @@ def test_both_parsers_find_the_same_delimiter(delimiter):
     whole = ordhc.read_triplets(io.StringIO(text))
     with pytest.warns(OrdhcWarning, match="no row has"):
         assert read_answers(io.StringIO(text), exclude={"rt": "0"}) == whole
+
+
+def test_a_first_row_that_may_be_leaves_is_no_header():
+    text = "cat dog cow {}\npig cow cat {}\n"
+    for read, args in [(read_answers, ("odd-one-out", [0, 1, 2], 3)), (ordhc.read_triplets, ([0, 1, 2],))]:
+        rows = text.format("dog", "pig")
+        with pytest.raises(InputError, match=r"the stream:1: the first row \(.*\) may be a header or leaves"):
+            read(io.StringIO(rows), *args)
+        assert "dog" in read(io.StringIO(rows), *args, header=False).names
+        assert read(io.StringIO("i1 i2 i3 said\n" + rows), *args) == read(
+            io.StringIO(rows), *args, header=False
+        )

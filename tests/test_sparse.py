@@ -57,9 +57,9 @@ def test_absent_pairs_are_zero(data, kind, name, more):
 def test_what_is_all_known_is_as_the_full_matrix(data, name, dissimilarity):
     n, values = data
     full = np.full((n, n), 4.0)
-    np.fill_diagonal(full, -4)
     for (i, j), value in values.items():
         full[i, j] = full[j, i] = value
+    np.fill_diagonal(full, -4)
     found = ordhc.linkage(sp.coo_array(full), name, missing="ignore", dissimilarity=dissimilarity)
     expected = ordhc.linkage(full, name, dissimilarity=dissimilarity)
     assert found.merges.tolist() == expected.merges.tolist()

@@ -12,7 +12,7 @@ dendrogram and says how good the tree is.
 from typing import TYPE_CHECKING, Any
 
 import ordhc._start as _start  # noqa: F401
-from ordhc import datasets, metrics, oracles
+from ordhc import datasets, metrics, oracles, plots
 from ordhc._version import __version__
 from ordhc.agglomerate.linkage import linkage
 from ordhc.asking.answers import estimate_p
@@ -26,7 +26,16 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
 from ordhc.evaluate.select import Candidate, Selection, select
-from ordhc.io import read_answers, read_quadruplets, read_tree, read_triplets, write_comparisons, write_tree
+from ordhc.io import (
+    read_answers,
+    read_quadruplets,
+    read_tree,
+    read_trees,
+    read_triplets,
+    write_comparisons,
+    write_tree,
+    write_trees,
+)
 from ordhc.metrics.score import score
 from ordhc.plugins.registry import list_plugins
 from ordhc.similarities.pca import pca
@@ -70,10 +79,12 @@ __all__ = [
     "metrics",
     "oracles",
     "pca",
+    "plots",
     "posterior",
     "read_answers",
     "read_quadruplets",
     "read_tree",
+    "read_trees",
     "read_triplets",
     "refine",
     "score",
@@ -82,6 +93,7 @@ __all__ = [
     "simulate_planted",
     "write_comparisons",
     "write_tree",
+    "write_trees",
 ]
 
 #: Public modules that are imported when they are used, besides `metrics` and `oracles`.

@@ -102,7 +102,8 @@ def _on_terminal(what: str) -> Iterator[Progress]:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(stderr=True, force_jupyter=False), transient=True)
     task = bar.add_task(what, total=1.0)
     _on_screen.append(bar)
@@ -142,13 +143,8 @@ def _in_notebook(what: str) -> Iterator[Progress]:
     except ImportError:
         from IPython.display import display
 
-        line = display(
-            {  # type: ignore[no-untyped-call]
-                "text/plain": f"{what}   0%"
-            },
-            raw=True,
-            display_id=True,
-        )
+        begin = {"text/plain": f"{what}   0%"}
+        line = display(begin, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         told = 0
 
         def write(done: float) -> None:

@@ -10,7 +10,8 @@ Each is a `Dataset`, which is a dict whose items are attributes as well, in the 
 'MIT'
 """
 
-from importlib.resources import as_file, files
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,18 @@ class Dataset(dict[str, Any]):
         return f"<Dataset {self['name']}: {len(data):,} {kind} of {data.n_leaves:,} leaves>"
 
 
+def _shipped(name: str) -> AbstractContextManager[Path]:
+    """A file of data as a path, wherever the package is."""
+    from importlib.resources import as_file, files
+
+    return as_file(files("ordhc") / "data" / name)
+
+
+def _text(name: str) -> str:
+    with _shipped(name) as path:
+        return path.read_text(encoding="utf-8")
+
+
 def load_food(*, repeats: bool = False) -> Dataset:
     """Which of 100 dishes are similar: 190,376 triplets (Wilber, Kwak & Belongie 2014).
 
@@ -96,19 +109,18 @@ def load_food(*, repeats: bool = False) -> Dataset:
     'Chocolate Hazelnut Biscotti'
     """
     repeats = _checks.flag("repeats", repeats)
-    folder = files("ordhc") / "data"
-    with as_file(folder / "food_names.csv") as path:
+    with _shipped("food_names.csv") as path:
         names = read_names(path)
-    with as_file(folder / "food_triplets.csv.gz") as path:
+    with _shipped("food_triplets.csv.gz") as path:
         triplets = read_triplets(path, names=names)
     if repeats:
-        with as_file(folder / "food_counts.csv.gz") as path:
+        with _shipped("food_counts.csv.gz") as path:
             triplets = Triplets(triplets, weights=read_column(path, "count").astype(np.float64))
     return Dataset(
         name="food",
         triplets=triplets,
         names=names,
-        description=(folder / "food.md").read_text(encoding="utf-8"),
+        description=_text("food.md"),
         citation="Michael J. Wilber, Iljung S. Kwak and Serge J. Belongie. Cost-effective HITs for relative "
         "similarity comparisons. HCOMP 2014.",
         licence="MIT",
@@ -136,8 +148,7 @@ def load_car() -> Dataset:
     >>> car.labels[1], car.answers["seconds"].shape
     ('ORDINARY CARS', (7097,))
     """
-    folder = files("ordhc") / "data"
-    with as_file(folder / "car_names.csv") as path:
+    with _shipped("car_names.csv") as path:
         names = read_names(path)
         labels = read_column(path, "class")
     columns = {
@@ -147,7 +158,7 @@ def load_car() -> Dataset:
         "middle": np.int64,
         "right": np.int64,
     }
-    with as_file(folder / "car_answers.csv.gz") as path:
+    with _shipped("car_answers.csv.gz") as path:
         triplets = read_answers(
             path,
             "most-central",
@@ -168,7 +179,7 @@ def load_car() -> Dataset:
         labels=labels.astype(object),
         kind="most-central",
         answers=answers,
-        description=(folder / "car.md").read_text(encoding="utf-8"),
+        description=_text("car.md"),
         citation="Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
         "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine Learning Research "
         "18(58), 2017.",

@@ -10,6 +10,7 @@ from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
 from ordhc.comparison.forms import comparisons_of_any
+from ordhc.comparison.frames import column_names
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.metrics.comparisons import satisfied
 from ordhc.tree.matching import leaves_of
@@ -65,6 +66,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         The flat cluster of each leaf. Only set if `n_clusters` is given.
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns. Only set if `X` is a data frame with these columns alone; columns are found
+        by name, whatever their order.
 
     Notes
     -----
@@ -167,6 +171,11 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         self.dendrogram_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_features_in_ = data.rows.shape[1]
+        columns = column_names(X) or []
+        if len(columns) == self.n_features_in_ and all(isinstance(name, str) for name in columns):
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.children_ = tree.merges
         self.distances_ = tree.to_linkage_matrix()[:, 2]
         if wanted is not None:

@@ -34,10 +34,11 @@ def heights(tree):
 
 
 def nodes(tree, join_ties):
-    """The clusters of more than one leaf, without those whose parent is as high."""
+    """The clusters of more than one leaf, without parts of nodes, and those whose parent is as high."""
     found, n = members(tree), tree.n_leaves
     values = tree.heights.tolist()
-    kept = set(found[n:])
+    joined = [False] * (n - 1) if tree.joined is None else tree.joined
+    kept = {cluster for cluster, is_part in zip(found[n:], joined, strict=True) if not is_part}
     if join_ties:
         for merge, pair in enumerate(tree.merges.tolist()):
             kept -= {found[part] for part in pair if part >= n and values[part - n] == values[merge]}

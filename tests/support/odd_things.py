@@ -42,6 +42,12 @@ class Text(str):
     __slots__ = ()
 
 
+#: Arguments that say how much there is to do: what is large and allowed takes its time.
+AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster"}
+AMOUNTS |= {"k", "folds", "m", "repeat", "n_references", "n_landmarks", "n_clusters", "max_components"}
+AMOUNTS |= {"names", "chains", "sweeps"}
+
+
 def misaligned(table):
     raw = np.zeros(table.nbytes + 1, dtype=np.uint8)
     odd = raw[1:].view(table.dtype).reshape(table.shape)
@@ -87,10 +93,23 @@ def _arrays():
     )
 
 
+class Made:
+    """Gives its value; shown by its place, for not every value can be printed."""
+
+    def __init__(self, place, value):
+        self._place, self._value = place, value
+
+    def __call__(self):
+        return self._value
+
+    def __repr__(self):
+        return f"THINGS[{self._place}]"
+
+
 # Made anew each time: generators are used up.
 THINGS = [
-    lambda value=value: value
-    for value in [
+    Made(place, value)
+    for place, value in enumerate([
         None, True, False, np.True_, 0, 1, 2, 3, 4, -1, 2**31, 2**63, 2**64, 2**70, -(2**70), 10**5000,
         1.0, 0.5, 2.5,
         1e300, -0.0, np.nan, np.inf, -np.inf, 1j, np.int8(-3), np.uint64(2**64 - 1), np.float16(2),
@@ -115,7 +134,7 @@ THINGS = [
         scipy.sparse.csr_array((4, 4)), scipy.sparse.csr_array(np.array(S) * 1.5),
         scipy.sparse.csc_array((3, 9)),
         scipy.sparse.csr_array(np.array([[np.nan, 1], [1, 0]])), np.dtype("f8"), np.float32, ordhc, warnings,
-    ]
+    ])
 ] + [lambda: (x for x in "abc"), lambda: iter([[0, 1, 2]]), lambda: map(int, "12x"), lambda: zip("ab",
         "cd", strict=True)]  # fmt: skip
 

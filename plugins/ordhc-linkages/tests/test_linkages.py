@@ -111,7 +111,9 @@ def test_equals_its_definition(name: str, n: int) -> None:
         assert_is(ordhc.linkage(-D, name), merges, [-height for height in heights])
         shifted = 5 - D  # every one of the five commutes with shifts
         np.fill_diagonal(shifted, 0)
-        assert_is(ordhc.linkage(shifted, name), merges, [5 - height for height in heights])
+        assert_is(
+            ordhc.linkage(shifted, name, dissimilarity=False), merges, [5 - height for height in heights]
+        )
 
 
 @pytest.mark.parametrize("beta", [-0.9, -0.5, 0.0, 0.3])
@@ -145,13 +147,13 @@ def test_minimum_variance_of_squares_is_ward() -> None:
 def test_unknown_and_nonsensical_parameters() -> None:
     S = random_symmetric(4, 0)
     with pytest.raises(ordhc.InputError, match="no parameter 'gamma'"):
-        ordhc.linkage(S, "flexible-beta", gamma=1)
+        ordhc.linkage(S, dissimilarity=False, name="flexible-beta", gamma=1)
     with pytest.raises(ordhc.InputError, match="no parameter 'beta'"):
-        ordhc.linkage(S, "hausdorff", beta=1)
+        ordhc.linkage(S, dissimilarity=False, name="hausdorff", beta=1)
     with pytest.raises(ordhc.InputError, match="beta"):
-        ordhc.linkage(S, "flexible-average", beta="much")
+        ordhc.linkage(S, dissimilarity=False, name="flexible-average", beta="much")
     with pytest.raises(ordhc.InputError, match="beta"):
-        ordhc.linkage(S, "flexible-beta", beta=float("nan"))
+        ordhc.linkage(S, dissimilarity=False, name="flexible-beta", beta=float("nan"))
 
 
 def test_is_discovered() -> None:
@@ -159,8 +161,8 @@ def test_is_discovered() -> None:
     assert [row.name for row in rows] == NAMES
     assert {(row.kind, row.status, row.entry_point) for row in rows} == {("linkage", "ok", "linkages")}
     S = random_symmetric(5, 0)
-    full = ordhc.linkage(S, "ordhc-linkages:hausdorff")
-    assert full.merges.tolist() == ordhc.linkage(S, "hausdorff").merges.tolist()
+    full = ordhc.linkage(S, "ordhc-linkages:hausdorff", dissimilarity=False)
+    assert full.merges.tolist() == ordhc.linkage(S, "hausdorff", dissimilarity=False).merges.tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)

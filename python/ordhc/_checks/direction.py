@@ -50,9 +50,9 @@ def is_distances(values: NDArray[Any]) -> str | None:
     hollow = square and pairs.min() > 0
     if n == 3:
         low, middle, high = np.sort(pairs).tolist()
-        found = hollow and high <= low + middle and 2 * (high - middle) < middle - low
+        found = hollow and high <= low + middle and 4 * (high - middle) < middle - low
     elif _is_metric(sample):
-        found = (hollow or n >= FEW) and _likeness(sample) > (0 if hollow else 0.3)
+        found = (hollow or n >= FEW) and _likeness(sample) > (0 if hollow and n >= FEW else 0.3)
     else:
         found = n >= FEW and _likeness(sample) > max(0.3, 0.2 + 3 / n)
     if not found:

@@ -12,6 +12,7 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate import spanning, sparse
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
@@ -65,7 +66,8 @@ def linkage(
         squared dissimilarity, and heights stay similarities; a constant added to all of them changes nothing
         for "ward", but matters for "centroid" and "median".
     names
-        The names of the leaves; by default those of the rows and columns of a square data frame, as text.
+        The names of the leaves; by default those of a data frame: its index (as text), or else a first column
+        of text, or its columns, which must be the same in the same order where there are both.
     n_leaves
         The number of leaves, where S is a function.
     engine
@@ -145,8 +147,9 @@ def linkage(
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     made = made_by(linkage=spec.name, linkage_parameters=settings)
+    S, in_column = without_names(S)
     if names is None:
-        names = square_names(S)
+        names = square_names(S, in_column)
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")

@@ -18,6 +18,8 @@ def comparisons_of(
     n_leaves: int,
     names: Sequence[str] | None,
     who: Sequence[str | None] | None = None,
+    *,
+    weights: NDArray[np.float64] | None = None,
 ) -> Triplets | Quadruplets:
     """Answers as comparisons.
 
@@ -31,7 +33,13 @@ def comparisons_of(
     if rows.shape[1] == 4:
         told = answers != 0
         table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[told]
-        return Quadruplets(table, n_leaves, names, groups=None if groups is None else groups[told])
+        return Quadruplets(
+            table,
+            n_leaves,
+            names,
+            None if weights is None else weights[told],
+            groups=None if groups is None else groups[told],
+        )
     told = answers >= 0
     rows, odd = rows[told], answers[told].astype(np.int64)
     at = np.arange(len(rows))
@@ -41,6 +49,7 @@ def comparisons_of(
         table,
         n_leaves,
         names,
+        None if weights is None else np.repeat(weights[told], 2),
         answers=np.repeat(np.flatnonzero(told), 2),
         groups=None if groups is None else np.repeat(groups[told], 2),
     )

@@ -6,15 +6,35 @@ from typing import Any
 import numpy as np
 
 from ordhc import _ordhc
-from ordhc.asking.learner import Learner
+from ordhc.asking.learner import NOISY, Learner
 
-__all__ = ["new_desk"]
+__all__ = ["follows_people", "new_desk", "uses_any_answer"]
+
+#: Settings of a session that are not the learner's.
+_OF_SESSIONS = ("fill", "distinct")
+
+
+def follows_people(settings: dict[str, Any]) -> bool:
+    """Whether a learner searches as many leaves side by side as people are there."""
+    found = settings.get("method", "insertion") in ("insertion", "robust")
+    found &= settings.get("schedule", "questions") == "questions"
+    return found and "parallel" not in settings and not settings.get("exact", False)
+
+
+def uses_any_answer(settings: dict[str, Any]) -> bool:
+    """Whether an answer is as good as another one, whenever it was given and whoever chose the question.
+
+    What learners promise where answers may be wrong rests on answers to questions that they have asked
+    themselves.
+    """
+    return settings.get("method", "insertion") not in NOISY and settings.get("p", 1.0) == 1.0
 
 
 def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any]) -> _ordhc.Desk:
     """A desk whose learner has asked nothing."""
     # What a leaf takes at least, in the learner and the copies that are kept of it.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
-    learner = Learner(n_leaves if names is None else names, **settings)
+    own = {key: value for key, value in settings.items() if key not in _OF_SESSIONS}
+    learner = Learner(n_leaves if names is None else names, **own)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
     return _ordhc.Desk(learner._learner, *bounds)

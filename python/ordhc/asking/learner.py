@@ -34,10 +34,14 @@ class Questions:
         (m, 3) leaves: the answer is the place of the odd one out (0, 1 or 2), or -1 if no two are closer.
         Or (m, 4), two pairs: the answer is 1 if the first pair is more similar, -1 if the second one is,
         0 if neither.
+    samplers
+        (m,) who chose each: "learner", or in a `Session` also "heldout", "repeat", "random" and "gold". Empty
+        where all are the learner's.
     """
 
     ids: NDArray[np.int64]
     rows: NDArray[np.int32]
+    samplers: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)

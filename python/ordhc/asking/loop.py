@@ -326,7 +326,8 @@ def _steps(
             if room <= 0:
                 return
             limit = None if room == math.inf else int(room)
-            left = subject.ask(limit) if is_learner else subject.ask(limit, who=who)
+            # A program answers what the learner asks, the same question again too, and nothing else.
+            left = subject.ask(limit) if is_learner else subject.ask(limit, who=who, fill={}, distinct=False)
             spent += len(left)
             if not len(left):
                 if is_learner:

@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
-from ordhc.asking.events import BrokenError, Event, Log
+from ordhc.asking.events import GONE, UNDO, BrokenError, Event
+from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
 from ordhc.asking.store import Store
 
@@ -21,68 +22,135 @@ _N_SNAPSHOTS = 4
 _READ = 0.7
 #: Events that are written between two words of progress.
 _CHUNK = 1 << 14
+#: Seconds for which somebody who asked or answered counts as there.
+_LATELY = 300.0
 
 
 class Mirror:
-    """The log of a file, and a learner that was told it."""
+    """The log of a file, and a learner that was told it.
+
+    What is written is taken into memory at once, in the transaction that writes it. Work marks memory as
+    stale until the transaction has ended well: after anything else, memory is what the file says again.
+    """
 
     _path: str
     _store: Store
     _now: Callable[[], float]
 
-    def _begin(self, desk: _ordhc.Desk, n_leaves: int, progress: Progress | None = None) -> None:
+    def _begin(
+        self, desk: _ordhc.Desk, n_leaves: int, is_shared: bool, progress: Progress | None = None
+    ) -> None:
         self._lock = threading.RLock()
         self._log = Log(n_leaves, self._store.width)
+        self._log.is_shared = is_shared
         # Learners at some events: (how many events they know, how many of these were taken back, learner).
         self._snapshots = [(0, 0, desk)]
         self._at, self._n_undone, self._desk = 0, 0, desk.copy()
+        self._total_undone = 0
+        #: Events that are on the disk for sure; the file's version when it was read.
+        self._sure, self._version = 0, -1
+        self._generation: str | None = None
+        self._leases: dict[int, tuple[str, float]] = {}
+        #: When people were seen last, in this order, and at which event that is known.
+        self._seen: dict[str, float] = {}
+        self._seen_at = 0
         self._is_stale = True
-        self._store.leases(0.0)
-        self._refresh(progress=progress)
+        self._refresh(progress)
 
-    # The learner follows the log, and the log follows the file. Work on either marks both as stale until it
-    # is done, so that after an interrupt they are made anew.
+    # The learner follows the log, and the log follows the file.
 
-    def _refresh(self, *, applied: int | None = None, progress: Progress | None = None) -> None:
-        """Take in what is new in the file, read first, then told to the learner.
-
-        With `applied` the learner has been asked already for what the event of this seq wanted, and is
-        otherwise as it should be.
-        """
+    def _refresh(self, progress: Progress | None = None) -> None:
+        """Take in what is new in the file, read first, then told to the learner."""
+        version = self._store.version()
+        if not self._is_stale and version == self._version:
+            if progress is not None:
+                progress(1.0)
+            return
+        was_stale, self._is_stale = self._is_stale, True
+        if was_stale:
+            self._log.cut(self._sure)
+            self._snapshots = [found for found in self._snapshots if found[0] <= self._sure]
+            self._seen.clear()
+            self._seen_at = 0
+        generation = self._store.state("forgotten")
+        if generation != self._generation:
+            # Events are not what they were.
+            self._log.cut(0)
+            self._seen.clear()
+            self._sure, self._seen_at, self._generation = 0, 0, generation
+            self._snapshots = self._snapshots[:1]
+            was_stale = True
         try:
-            is_fine = not self._is_stale or applied is not None
-            known, total = self._log.n, 0 if progress is None else self._store.n_events()
+            known, total = self._log.n, self._store.n_events()
+            if total > len(self._log.kinds) and total - known > _CHUNK:
+                self._log.reserve(total)
             for rows in self._store.events(self._log.n):
-                self._is_stale = True
                 self._log.extend(rows)
                 if progress is not None:
                     progress(min(1.0, _READ * (self._log.n - known) / max(total - known, 1)))
         except BrokenError as error:
             raise damaged(self._path, error) from None
+        self._leases = self._store.leases()
+        self._catch_up(progress, is_lost=was_stale)
+        self._note_people()
+        self._sure, self._version, self._is_stale = self._log.n, version, False
+        if progress is not None:
+            progress(1.0)
+
+    def _catch_up(self, progress: Progress | None = None, *, is_lost: bool = False) -> None:
+        """Tell the learner what it doesn't know; from an earlier one on if answers were taken back."""
         log = self._log
-        if is_fine and self._at == log.n:
-            self._is_stale = False
-            if progress is not None:
-                progress(1.0)
-            return
-        if not is_fine or log.n_undone(self._at) != self._n_undone:
-            self._snapshots = [found for found in self._snapshots if log.n_undone(found[0]) == found[1]]
+        if is_lost or (log.total_undone != self._total_undone and log.n_undone(self._at) != self._n_undone):
+            self._snapshots = [found for found in self._snapshots if self._holds(found[0], found[1])]
             self._at, self._n_undone, desk = self._snapshots[-1]
-            self._desk, applied = desk.copy(), None
+            self._desk = desk.copy()
         first = self._at
         while self._at < log.n:
             ahead = log.n - self._at
             stop = log.n if ahead < 2 * _STEP else log.n - _STEP
-            log.replay(self._desk, self._at, stop, applied=applied)
-            self._at, self._n_undone = stop, log.n_undone(stop)
-            if stop - self._snapshots[-1][0] >= _STEP:
-                found = (stop, self._n_undone, self._desk.copy())
-                self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
+            log.replay(self._desk, self._at, stop)
+            self._told(stop)
             if progress is not None:
                 progress(_READ + (1 - _READ) * (stop - first) / (log.n - first))
-        if progress is not None:
-            progress(1.0)
-        self._is_stale = False
+        self._total_undone = log.total_undone
+
+    def _holds(self, n: int, n_undone: int) -> bool:
+        return n <= self._log.n and self._log.n_undone(n) == n_undone
+
+    def _told(self, stop: int) -> None:
+        """The learner knows so many events."""
+        self._at = stop
+        if stop - self._snapshots[-1][0] >= _STEP or self._n_undone or self._log.total_undone:
+            self._n_undone = self._log.n_undone(stop)
+        if stop - self._snapshots[-1][0] >= _STEP:
+            found = (stop, self._n_undone, self._desk.copy())
+            self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
+
+    def _note_people(self) -> None:
+        """Who was seen lately, from events that others have written."""
+        log, now = self._log, self._now()
+        start = max(self._seen_at, log.n - _CHUNK)
+        for row in range(log.n - 1, start - 1, -1):
+            if log.at[row] < now - _LATELY:
+                start = row + 1
+                break
+        for row in range(start, log.n):
+            name = log.name(row)
+            if name is not None:
+                self._meet(name, float(log.at[row]))
+        self._seen_at = log.n
+
+    def _meet(self, who: str, now: float) -> None:
+        """Somebody is there; those who were not for long are no more."""
+        self._seen.pop(who, None)
+        self._seen[who] = now
+        while True:
+            first = next(iter(self._seen))
+            if self._seen[first] >= now - _LATELY:
+                return
+            del self._seen[first]
+
+    # Work.
 
     def _reading(self, work: Callable[[], T]) -> T:
         with self._lock:
@@ -91,27 +159,50 @@ class Mirror:
             return work()
 
     def _writing(self, work: Callable[[], T], progress: Progress | None = None) -> T:
-        """Do work on the file that happens whole or not at all; progress is of what follows the commit."""
+        """Do work on the file that happens whole or not at all."""
         with self._lock:
             self._store.rollback()
             try:
                 self._store.begin()
                 self._refresh()
-                # The work may change the learner: it counts as stale until the file holds the same.
-                first, self._is_stale = self._log.n + 1, True
+                self._is_stale = True
                 result = work()
+                self._catch_up(progress)
                 self._store.commit()
-                self._refresh(applied=first, progress=progress)
+                self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
             except BaseException:
                 self._is_stale = True
                 self._store.rollback()
                 raise
+            if progress is not None:
+                progress(1.0)
             return result
 
-    def _append(self, events: Sequence[Event], progress: Progress | None = None) -> None:
+    def _replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
+        """Put other events in the place of some: all who have the session open take them in anew."""
+        moments = [
+            0.0 if event.kind == GONE else float(self._log.at[number - 1])
+            for number, event in zip(numbers, events, strict=True)
+        ]
+        self._store.overwrite(numbers, events, moments)
+        self._store.set_state("forgotten", str(int(self._generation or 0) + 1))
+
+    def _append(
+        self, events: Sequence[Event], progress: Progress | None = None, *, is_asked: bool = False
+    ) -> None:
+        """Write events, and take them in.
+
+        With `is_asked` the learner has been asked already for what they want.
+        """
         at = self._now()
         for start in range(0, len(events), _CHUNK):
             some = events[start : start + _CHUNK]
-            self._store.append(some, self._log.n + start, at)
+            first = self._log.n
+            self._store.append(some, first, at)
+            self._log.append(some, at)
+            # What was taken back, the learner has been told: that is put right when the work is done.
+            if self._at == first and not any(event.kind == UNDO for event in some):
+                self._log.replay(self._desk, first, self._log.n, is_asked=is_asked)
+                self._told(self._log.n)
             if progress is not None:
                 progress((start + len(some)) / len(events))

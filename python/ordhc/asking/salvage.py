@@ -16,7 +16,8 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.asking.events import ANSWER, LOST, UNDO, USE, BrokenError, Event, Log, pack, sums_of
+from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Event, pack, sums_of
+from ordhc.asking.log import Log
 from ordhc.asking.records import records
 from ordhc.asking.schema import FORMAT, KEYS, checked_settings, sum_of, width_of
 from ordhc.asking.store import create
@@ -75,7 +76,7 @@ def salvage(
     >>> folder = tempfile.mkdtemp()
     >>> path = os.path.join(folder, "answers.ordhc")
     >>> with ordhc.Session(path, n_leaves=3) as session:
-    ...     session.tell(session.ask().ids, [0])
+    ...     states = session.tell(session.ask().ids, [0])
     >>> salvage(path, os.path.join(folder, "new.ordhc")).n_answers
     1
     """
@@ -102,7 +103,7 @@ def salvage(
         done = _of_format_1(new, found, old)
         told(1.0)
         return done
-    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (10, 11))]
+    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and 10 <= len(row) <= 12)]
     notes: list[str] = []
     if found is None:
         found = _guessed(rows)
@@ -113,10 +114,11 @@ def salvage(
             "and the learner is the default one."
         )
     width = width_of(found["learner"])
+    found = {**found, "format": FORMAT}
     kept, times, lost = _checked(rows, found["n_leaves"], width, part(told, 0.4, 0.85))
     n_kept = len(kept) - len(lost)
     if lost:
-        kept.append((USE, -1, (), None, None))
+        kept.append(Event(USE))
         times.append(times[-1])
         notes.append(
             "Should an event have been lost by which an answer was taken back, that answer stands again."
@@ -182,7 +184,7 @@ def _settings(rows: list[Row]) -> dict[str, Any] | None:
             # Format 1 has no checksums.
             texts = {row[0]: row[1] for row in rows if len(row) == 2 and row[0] in KEYS}
         kept = {key: json.loads(texts[key]) for key in KEYS[:-1]}
-        return checked_settings(kept) if kept["format"] in (1, FORMAT) else None
+        return checked_settings(kept) if kept["format"] in range(1, FORMAT + 1) else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
@@ -208,7 +210,7 @@ def _events(
         if event is not None:
             seqs.append(seq)
             events.append(event)
-            times.append(float(row[-2]))
+            times.append(float(row[width + 4]))
             totals.append(row[-1])
     fits = sums_of(seqs, events, times, width) == np.array(totals, dtype=np.int64)
     found: dict[int, tuple[Event, float]] = {}
@@ -218,11 +220,17 @@ def _events(
 
 
 def _event(row: Row, width: int) -> Event | None:
-    """The event of a row of kind, ref, leaves ..., answer, who, at, sum, if it can be one."""
-    if len(row) != width + 6:
+    """The event of a row of kind, ref, leaves ..., answer, who, at, seconds, sum, if it can be one.
+
+    Format 2 has no seconds.
+    """
+    if len(row) not in (width + 6, width + 7):
         return None
     kind, ref, *leaves = row[: 2 + width]
-    answer, who, at, total = row[2 + width :]
+    answer, who, at, *rest, total = row[2 + width :]
+    seconds = rest[0] if rest else None
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
+        return None
     whole = [kind, total, *(x for x in (ref, *leaves, answer) if x is not None)]
     if not all(isinstance(x, int) and -(1 << 63) <= x < 1 << 63 for x in whole) or not isinstance(
         at, int | float
@@ -230,7 +238,10 @@ def _event(row: Row, width: int) -> Event | None:
         return None
     if (who is not None and not isinstance(who, str)) or len({leaf is None for leaf in leaves}) != 1:
         return None
-    return (kind, -1 if ref is None else ref, () if leaves[0] is None else tuple(leaves), answer, who)
+    took = None if seconds is None else float(seconds)
+    return Event(
+        kind, -1 if ref is None else ref, () if leaves[0] is None else tuple(leaves), answer, who, took
+    )
 
 
 def _checked(
@@ -258,7 +269,7 @@ def _checked(
                     log.extend(pack([events[k]], seq, width))
                 except BrokenError:
                     lost[seq] = None
-                    events[k] = (LOST, -1, (), None, None)
+                    events[k] = Event(LOST)
                     log.extend(pack([events[k]], seq, width))
         kept.extend(events)
         times.extend(found[seq][1] if seq in found else 0.0 for seq in seqs)
@@ -269,13 +280,13 @@ def _standing_alone(found: tuple[Event, float] | None, seq: int, lost: dict[int,
     """An event, or what is left of it where what it belongs to is lost."""
     if found is not None:
         event = found[0]
-        if event[0] == ANSWER and event[1] in lost:
+        if event.kind == ANSWER and event.ref in lost:
             # Its question is lost: the answer is kept for whenever the learner asks about these leaves.
-            return (ANSWER, -1, *event[2:])
-        if event[0] != UNDO or event[1] not in lost:
+            return event._replace(ref=-1)
+        if event.kind not in (UNDO, PASSED) or event.ref not in lost:
             return event
     lost[seq] = None
-    return (LOST, -1, (), None, None)
+    return Event(LOST)
 
 
 def _n_standing(events: list[Event], n_leaves: int, width: int) -> int:

@@ -16,13 +16,14 @@ __all__ = [
     "checked_settings",
     "damaged",
     "fill",
+    "insertion",
     "schema",
     "setting_rows",
     "sum_of",
     "width_of",
 ]
 
-FORMAT = 2
+FORMAT = 3
 _COLUMNS = ("a", "b", "c", "d")
 #: Values of settings in this order; "copy" has them all once more, for salvaging.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
@@ -35,16 +36,18 @@ def schema(width: int) -> dict[str, str]:
         "settings": "CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
         "events": (
             "CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT,"
-            " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 6),"
+            " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 14),"
             f" ref INTEGER CHECK (ref > 0), {leaves}"
             f" answer INTEGER CHECK (answer BETWEEN -1 AND {2 if width == 3 else 1}),"
-            " who TEXT, at REAL NOT NULL, sum INTEGER NOT NULL,"
-            " CHECK (kind NOT IN (2, 3) OR (a NOT NULL AND answer NOT NULL)))"
+            " who TEXT, at REAL NOT NULL, seconds REAL CHECK (seconds >= 0), sum INTEGER NOT NULL,"
+            " CHECK (kind NOT IN (2, 3, 12) OR (a NOT NULL AND answer NOT NULL)))"
         ),
         "leases": (
             "CREATE TABLE leases (question INTEGER PRIMARY KEY, who TEXT NOT NULL, until REAL NOT NULL,"
             " sum INTEGER NOT NULL)"
         ),
+        # What isn't history: how often somebody was forgotten, which start of the machine wrote last.
+        "state": "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
     }
 
 
@@ -74,7 +77,12 @@ def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterabl
     for statement in schema(width).values():
         db.execute(statement)
     db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows(kept))
-    db.executemany(f"INSERT INTO events VALUES ({', '.join('?' * (width + 7))})", rows)
+    db.executemany(insertion(width), rows)
+
+
+def insertion(width: int) -> str:
+    """The statement that appends an event."""
+    return f"INSERT INTO events VALUES ({', '.join('?' * (width + 8))})"
 
 
 def width_of(settings: dict[str, Any]) -> int:

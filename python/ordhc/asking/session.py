@@ -1,8 +1,7 @@
 """Sessions: learning that survives everything, in one SQLite file.
 
 A session is its settings and an append-only log of events: questions were asked, an answer was given, an
-answer was taken back, answers were imported. What is in memory is what the log says, never ahead of the disk;
-leases of questions, which expire, are the only other thing stored.
+answer was taken back, answers were imported. Leases of questions, which expire, are no part of it.
 """
 
 import os
@@ -12,28 +11,28 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.asking.answers import comparisons_of
-from ordhc.asking.desk import new_desk
-from ordhc.asking.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions
+from ordhc.asking.desk import follows_people, new_desk, uses_any_answer
+from ordhc.asking.events import IMPORT, KNOWN, USE, Event
+from ordhc.asking.fill import DEFAULT_FILL, checked_fill
+from ordhc.asking.given import checked_answers, checked_seconds, checked_who
+from ordhc.asking.knowledge import Knowledge
 from ordhc.asking.learner import Questions
-from ordhc.asking.mirror import Mirror
 from ordhc.asking.schema import FORMAT, damaged, width_of
 from ordhc.asking.store import Store, create
-from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
-from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Session"]
 
 Row = tuple[int, ...]
+_DEFAULTS = {"method": "insertion", "fill": DEFAULT_FILL, "distinct": True}
 
 
-class Session(Mirror):
+class Session(Knowledge):
     """A learner whose answers are kept in a file.
 
     Answers are on the disk when `tell` returns: killing the process at any moment loses no acknowledged
@@ -50,7 +49,20 @@ class Session(Mirror):
         Their number, where they have no names.
     method, **settings
         As in `Learner`. Of an existing session they are read from the file; others than these are
-        errors.
+        errors. Without `parallel` as many leaves are searched side by side as people were there lately, or as
+        questions are wanted at a time.
+    fill
+        What people answer when the learner has nothing to ask them, by its shares: "heldout", questions
+        drawn at random whose answers are kept apart, for scores; "repeat", questions that others have
+        answered; "random", questions drawn at random; "gold", those of `add_gold`. A mapping, names, or one
+        name; by default half are held out, 3 of 10 repeated, 2 random. The learner uses answers to repeated
+        and random ones where it asks the same, unless they may be wrong (`p` below 1): then it needs fresh
+        ones.
+    distinct
+        Nobody is given the same leaves twice; repeats (`repeat=3`) go to others.
+    durable
+        False not to wait for the disk: faster; a power cut, not a kill, may take the last questions and
+        answers.
     progress
         True for a bar; what can be called is, while the file is read, with the share that is done,
         from 0 to 1.
@@ -71,6 +83,7 @@ class Session(Mirror):
     ...     questions = session.ask()
     ...     odd = [session.names[leaf] for leaf in questions.rows[0]].index("car")
     ...     session.tell(questions.ids, [odd], who="ann")
+    ['taken']
     >>> with ordhc.Session(path) as session:
     ...     print(session.done, session.n_answered, session.tree().to_newick(branch_lengths=False))
     True 1 (car,(cat,dog));
@@ -84,14 +97,23 @@ class Session(Mirror):
         *,
         n_leaves: int | None = None,
         method: str | None = None,
+        fill: Any = None,
+        distinct: bool | None = None,
+        durable: bool = True,
         progress: Progress | bool | None = None,
         **settings: Any,
     ) -> None:
         progress = _checks.callback("progress", progress)
         self._path = _checks.path(path)
         self._now = time.time
-        given = {} if method is None else {"method": method}
+        given: dict[str, Any] = {} if method is None else {"method": method}
         given.update(settings)
+        if given.get("parallel", 1) is None:
+            del given["parallel"]
+        if fill is not None:
+            given["fill"] = checked_fill(fill)
+        if distinct is not None:
+            given["distinct"] = _checks.flag("distinct", distinct)
         given = {
             key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()
         }
@@ -100,14 +122,12 @@ class Session(Mirror):
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
-        self._store = Store(self._path)
+        self._store = Store(self._path, is_durable=_checks.flag("durable", durable))
         try:
             self._load(checked, n_leaves, given, progress)
         except BaseException:
             self._store.close()
             raise
-
-    # --- making and loading ------------------------------------------------------------------
 
     def _create(self, names: tuple[str, ...] | None, n_leaves: int | None, given: dict[str, Any]) -> None:
         if names is None and n_leaves is None:
@@ -116,12 +136,9 @@ class Session(Mirror):
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names or ()) if n_leaves is None else n_leaves
         new_desk(names, n, given)
-        folder = Path(self._path).absolute().parent
-        if not Path(folder).is_dir():
-            shown = brief(str(folder), 200)
-            raise InputError(
-                f"unable to open database file: there is no folder {shown}", path=brief(self._path, 200)
-            )
+        if not (folder := Path(self._path).absolute().parent).is_dir():
+            reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
+            raise InputError(reason, path=brief(self._path, 200))
         kept = {
             "format": FORMAT,
             "n_leaves": n,
@@ -149,7 +166,7 @@ class Session(Mirror):
                 f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
         for key, value in given.items():
-            own = self._settings.get(key, "insertion" if key == "method" else None)
+            own = self._settings.get(key, _DEFAULTS.get(key))
             if own != value:
                 raise InputError(
                     f"{key} is {own!r}, not {_checks.quoted(value)}", path=brief(self._path, 200)
@@ -158,83 +175,102 @@ class Session(Mirror):
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
             raise damaged(self._path, error) from None
-        self._begin(desk, self._n_leaves, progress)
+        self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
+        self._is_distinct = self._settings.get("distinct", True)
+        self._seed = self._settings.get("seed", 0)
+        self._is_following = follows_people(self._settings)
+        self._begin(desk, self._n_leaves, uses_any_answer(self._settings), progress)
 
-    # --- asking and telling ------------------------------------------------------------------
-
-    def ask(self, limit: int | None = 1, *, who: str | None = None, lease: float = 300.0) -> Questions:
+    def ask(
+        self,
+        limit: int | None = 1,
+        *,
+        who: str | None = None,
+        lease: float = 300.0,
+        fill: Any = None,
+        distinct: bool | None = None,
+    ) -> Questions:
         """Questions to answer now, open ones first.
 
-        With `who` they are leased for `lease` seconds: nobody else gets them, until the lease expires
-        because the worker left. The same worker gets them again. Questions stay open, and keep their numbers,
-        when others take answers back or import some.
+        Parameters
+        ----------
+        limit
+            At most so many; None for all that the learner asks at the moment.
+        who
+            Who answers. The questions are leased to them for `lease` seconds: nobody else gets them, until
+            the lease expires because they left. They get the same ones again. Somebody who is named never
+            gets nothing while there is something to learn: what the learner can't ask now is filled.
+        fill
+            What to fill with, as in `Session`, of which this is the default; ``{}`` for nothing. Without
+            `who` questions are filled only if this is given.
+        distinct
+            Whether `who` gets nothing that they know, as in `Session`, of which this is the default.
+
+        Returns
+        -------
+        Questions
+            With the sampler of each. Questions stay open, and keep their numbers, when others take answers
+            back or import some.
         """
-        most = 2**31 if limit is None else _checks.whole("limit", limit, at_least=1)
+        most = None if limit is None else _checks.whole("limit", limit, at_least=1)
         lease = _checks.number("lease", lease, at_least=0)
-        _checked_who(who)
+        checked_who(who)
+        if fill is not None:
+            shares = checked_fill(fill)
+        else:
+            shares = {} if who is None else self._fill
+        is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
+        return self._writing(lambda: self._hand_out(most, who, lease, shares, is_distinct))
 
-        def work() -> Questions:
-            now = self._now()
-            taken = [number for number, whose in self._store.leases(now) if whose != who]
-            others = np.array(taken, dtype=np.int64)
-            ids, rows = self._desk.open(most, others)
-            room = most - len(ids)
-            if room and not self._log.is_idle(room):
-                self._desk.want(room)
-                ids, rows = self._desk.open(most, others)
-                new = self._desk.waiting(most - len(ids))
-                asked = [(ASKED, -1, tuple(row), None, None) for row in new.tolist()] or [
-                    (ASKED, -1, (), None, None)
-                ]
-                asked[0] = (ASKED, room, *asked[0][2:])
-                self._append(asked)
-                numbers = np.arange(self._log.n + 1, self._log.n + 1 + len(new), dtype=np.int64)
-                ids, rows = np.concatenate([ids, numbers]), np.concatenate([rows, new])
-            if who is not None:
-                self._store.lease(ids.tolist(), who, now + lease, now)
-            return Questions(ids, rows)
-
-        return self._writing(work)
-
-    def tell(self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None) -> None:
+    def tell(
+        self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None, seconds: ArrayLike | None = None
+    ) -> list[str]:
         """Answer some questions; when this returns the answers are on the disk.
 
-        A question that somebody else has answered meanwhile, or that is not needed any more because an
-        answer was taken back, may still be answered: the answer is kept with the others, and the learner
-        uses it should it ask that again. The same answer by the same person is kept once.
+        Parameters
+        ----------
+        ids
+            (m,) numbers of questions.
+        answers
+            (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+        who
+            Who answers.
+        seconds
+            (m,) how long each answer took, where that was measured; else it is the time since the question
+            was given to `who`.
+
+        Returns
+        -------
+        list of str
+            What became of each answer, whatever became of the others:
+
+            * "taken": it is the answer to this question;
+            * "late": somebody else has answered the question meanwhile, or the learner doesn't need it any
+              more because an answer was taken back. The answer is kept beside the others: it counts as a
+              comparison and for the person's reliability, and the learner uses it should it ask that again;
+            * "already answered": the same person has answered this question before. The same answer is kept
+              once, another one beside the first;
+            * "foreign": no such question was ever asked in this session. This answer is not kept.
 
         Raises
         ------
         InputError
-            A question that was never asked, or an answer that is none: nothing of this call is kept.
+            What is no answer to any question, naming the question: nothing of this call is kept.
         """
         numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
-        _checked_who(who)
-
-        def work() -> None:
-            told: list[Event] = []
-            for number, answer in zip(numbers.tolist(), given.tolist(), strict=True):
-                leaves = self._log.leaves(number)
-                if leaves is None or self._log.kind(number) != ASKED:
-                    raise InputError(f"question {number} is not open: it was never asked")
-                if not -1 <= answer <= self._largest:
-                    limit = f"-1..{self._largest}"
-                    raise InputError(f"the answer to question {number} is {answer}, outside {limit}")
-                late = self._desk.held(number) is None
-                if not (late and who is not None and self._log.has_answer(number, answer, who)):
-                    told.append((ANSWER, number, leaves, answer, who))
-            self._append(told)
-            self._store.release(numbers.tolist())
-
-        self._writing(work)
+        for at in np.flatnonzero((given < -1) | (given > self._largest))[:1].tolist():
+            limit = f"-1..{self._largest}"
+            raise InputError(f"the answer to question {numbers[at]} is {given[at]}, outside {limit}", row=at)
+        took = checked_seconds(seconds, len(numbers))
+        checked_who(who)
+        return self._writing(lambda: self._settled(numbers.tolist(), given.tolist(), took, who))
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
-        numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
-        self._writing(lambda: self._store.release(numbers))
+        self._writing(lambda: self._released(_checks.whole_numbers("ids", ids).ravel().tolist()))
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
@@ -242,16 +278,9 @@ class Session(Mirror):
         The other answers stay, and so do the questions that others have open. What was asked because of it
         may be asked anew.
         """
-        _checked_who(who)
+        checked_who(who)
 
-        def work() -> Row | None:
-            last = self._log.last_answer(who)
-            if last is None:
-                return None
-            self._append([(UNDO, last, (), None, who), (USE, -1, (), None, None)])
-            return self._log.leaves(last)
-
-        return self._writing(work)
+        return self._writing(lambda: self._taken_back(who))
 
     @shows_progress("writing")
     def add_answers(
@@ -279,94 +308,77 @@ class Session(Mirror):
         InputError
             Leaves or answers that are none, naming the row: nothing of this call is kept.
         """
-        _checked_who(who)
+        checked_who(who)
         progress = _checks.callback("progress", progress)
-        table, given = _checks.array("rows", rows), _checks.array("answers", answers)
-        width, largest = self._width, self._largest
-        if table.size == 0 and given.size == 0:
+        checked = checked_answers(rows, answers, self._width, self._n_leaves)
+        if not checked:
             if progress is not None:
                 progress(1.0)
             return
-        if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
-            raise InputError(
-                f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})"
-            )
-        leaves = _checks.whole_numbers("rows", table)
-        verdicts = _checks.whole_numbers("answers", given)
-        for at in np.flatnonzero(~are_questions(leaves, self._n_leaves))[:1].tolist():
-            what = "three different leaves" if width == 3 else "two different pairs of leaves"
-            row = leaves[at].tolist()
-            reason = f"{row} are not {what} of 0..={self._n_leaves - 1}"
-            raise InputError(reason, row=at, leaves=[row])
-        for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
-            raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
-        pairs = zip(leaves.tolist(), verdicts.tolist(), strict=True)
-        events: list[Event] = [(IMPORT, -1, tuple(row), answer, who) for row, answer in pairs]
-        events.append((USE, -1, (), None, None))
-        self._writing(lambda: self._append(events, part(progress, 0, 0.49)), part(progress, 0.5, 1))
+        events = [Event(IMPORT, -1, row, answer, who) for row, answer in checked]
+        events.append(Event(USE))
+        self._writing(lambda: self._append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1))
 
-    # --- what is known -----------------------------------------------------------------------
+    def add_gold(self, rows: ArrayLike, answers: ArrayLike) -> None:
+        """Questions whose answers are known, to see how reliable people are.
 
-    def refresh(self) -> None:
-        """Take in what other processes have added."""
-        self._reading(lambda: None)
+        What people answer about the same leaves is compared with them, and the sampler "gold" of `fill` asks
+        them.
 
-    def tree(self) -> Dendrogram:
-        """The best tree so far, see `Learner.tree`."""
-        return self._reading(lambda: Dendrogram._of(self._desk.tree(), self._names))
+        Parameters
+        ----------
+        rows
+            (m, 3) leaves, or (m, 4).
+        answers
+            (m,) the right answers.
 
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing left to ask."""
-        return self._reading(lambda: self._desk.done)
+        Raises
+        ------
+        InputError
+            Leaves or answers that are none, naming the row: nothing of this call is kept.
+        """
+        events = [
+            Event(KNOWN, -1, row, answer)
+            for row, answer in checked_answers(rows, answers, self._width, self._n_leaves)
+        ]
+        self._writing(lambda: self._append(events))
 
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, or None."""
-        return self._names
+    def forget(self, who: str) -> int:
+        """Remove somebody for good: their answers, and that they ever were there.
 
-    @property
-    def width(self) -> int:
-        """How many leaves a question has: 3, or 4 for two pairs."""
-        return self._width
+        Nothing of them is left in the file nor in its write-ahead log; the learner goes on as if they had
+        never answered. Copies of the file, and what the disk keeps of blocks that were freed, are beyond
+        reach.
 
-    @property
-    def _largest(self) -> int:
-        return 2 if self._width == 3 else 1
+        Returns
+        -------
+        int
+            How many answers are gone, those that were taken back included.
 
-    @property
-    def n_leaves(self) -> int:
-        """The number of leaves."""
-        return self._n_leaves
+        Raises
+        ------
+        OSError
+            Others are reading the file. The answers are gone, but the file's log still has them: call this
+            again.
 
-    @property
-    def n_answered(self) -> int:
-        """How many answers stand, imported ones included."""
-        return self._reading(lambda: len(self._log.standing()))
-
-    @property
-    def n_placed(self) -> int:
-        """How many leaves have their place in the tree."""
-        return self._reading(lambda: self._desk.n_placed)
-
-    @property
-    def remaining_estimate(self) -> float:
-        """About how many answers are still needed."""
-        return self._reading(lambda: self._desk.remaining_estimate)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings of the learner."""
-        return dict(self._settings)
-
-    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
-        """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
-        return self._reading(lambda: self._log.answers())
-
-    def comparisons(self) -> Triplets | Quadruplets:
-        """All answers as triplets, two for each odd one out, or as quadruplets; groups are who answered."""
-        rows, answers, who = self.answers()
-        return comparisons_of(rows, answers, self._n_leaves, self._names, who)
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=3) as session:
+        ...     states = session.tell(session.ask(who="ann").ids, [0], who="ann")
+        ...     session.forget("ann"), session.n_answered, "ann" in session.people()
+        (1, 0, False)
+        """
+        if who is None:
+            raise InputError("who = None is nobody: give the name of a person")
+        checked_who(who)
+        count = self._writing(lambda: self._forgotten(who))
+        with self._lock:
+            self._is_stale = True
+            self.refresh()
+            self._store.erase()
+        return count
 
     def close(self) -> None:
         """Close the file; everything is kept."""
@@ -384,12 +396,3 @@ class Session(Mirror):
         return f"<Session {self._path}: {placed}, {self.n_answered:,} answers>"
 
     _repr_html_ = _html.asked
-
-
-def _checked_who(who: object) -> None:
-    if who is not None and not isinstance(who, str):
-        raise InputError(f"who = {_checks.quoted(who)} is no name")
-    try:
-        (who or "").encode()
-    except UnicodeEncodeError:
-        raise InputError(f"who = {_checks.quoted(who)} cannot be written as UTF-8") from None

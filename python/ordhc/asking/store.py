@@ -1,7 +1,8 @@
 """The file of a session: an SQLite database that is checked as it is read.
 
-Nothing in it is ever changed but leases: settings are written once, events are appended. Every row has a
-checksum, events are numbered without gaps, and how many there are is kept apart from them.
+Settings are written once, events are appended; what changes are leases, and what was of somebody who is
+forgotten. Every row has a checksum, events are numbered without gaps, and how many there are is kept apart
+from them.
 """
 
 import json
@@ -12,10 +13,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
-from ordhc.asking.schema import FORMAT, KEYS, checked_settings, damaged, fill, schema, sum_of, width_of
+from ordhc.asking.schema import (
+    FORMAT,
+    KEYS,
+    checked_settings,
+    damaged,
+    fill,
+    insertion,
+    schema,
+    sum_of,
+    width_of,
+)
 from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -36,7 +45,12 @@ _CHUNK = 1 << 15
 
 
 def create(
-    path: str, kept: dict[str, Any], width: int, events: Sequence[Event] = (), *, at: ArrayLike = 0.0
+    path: str,
+    kept: dict[str, Any],
+    width: int,
+    events: Sequence[Event] = (),
+    *,
+    at: float | Sequence[float] = 0.0,
 ) -> None:
     """Make the file of a new session, whole or not at all; one that somebody else makes meanwhile stays.
 
@@ -98,6 +112,8 @@ class Store:
     ----------
     path
         The file, which exists.
+    is_durable
+        Whether commits wait for the disk.
 
     Raises
     ------
@@ -107,8 +123,9 @@ class Store:
         It cannot be opened, or is locked for long.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_durable: bool = True) -> None:
         self.path = path
+        self._synchronous = "FULL" if is_durable else "NORMAL"
         self.width = 3
         self._is_closed = False
         with self._errors():
@@ -157,12 +174,12 @@ class Store:
         return f"if it was one, `ordhc session salvage {name} -o NEW` keeps what it can"
 
     def _open(self) -> None:
-        # Every commit is on the disk; readers and a writer don't block each other.
-        self._db.execute("PRAGMA synchronous=FULL")
+        # Every commit is on the disk, or with the system; readers and a writer don't block each other.
+        self._db.execute(f"PRAGMA synchronous={self._synchronous}")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
             raise InputError(f"is an SQLite file, but no session; {self._hint()}", path=brief(self.path, 200))
-        if self._format() == 1:
+        if self._format() < FORMAT:
             upgrade(self._db)
         self._db.execute("PRAGMA journal_mode=WAL")
         (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
@@ -173,6 +190,7 @@ class Store:
         tables.pop("sqlite_sequence", None)
         if tables != schema(self.width):
             raise damaged(self.path, "its tables are others")
+        self._insertion = insertion(self.width)
 
     def _tables(self) -> dict[str, str]:
         query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
@@ -257,13 +275,61 @@ class Store:
         """Append events, of which the first gets the seq `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
         with self._errors():
-            marks = ", ".join("?" * (self.width + 7))
-            self._db.executemany(f"INSERT INTO events VALUES ({marks})", rows)
+            self._db.executemany(self._insertion, rows)
+
+    def version(self) -> int:
+        """Another number whenever another connection has changed the file."""
+        with self._errors():
+            (found,) = self._db.execute("PRAGMA data_version").fetchone()
+            return int(found)
+
+    def overwrite(self, numbers: Sequence[int], events: Sequence[Event], moments: Sequence[float]) -> None:
+        """Put other events in the place of some, so that nothing of these is left."""
+        found = []
+        for number, event, at in zip(numbers, events, moments, strict=True):
+            (_, *row), *_ = as_rows([event], number, self.width, at)
+            found.append((*row, number))
+        names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "sum"]
+        with self._errors():
+            # What is deleted or changed is overwritten with zeros.
+            self._db.execute("PRAGMA secure_delete=ON")
+            self._db.executemany(
+                f"UPDATE events SET {', '.join(f'{name} = ?' for name in names)} WHERE seq = ?", found
+            )
+
+    def erase(self) -> None:
+        """Make the file anew, without anything that was deleted; nor does the write-ahead log have it."""
+        with self._errors():
+            self._db.execute("PRAGMA secure_delete=ON")
+            self._db.execute("VACUUM")
+            (is_busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            raise OSError(
+                f"{brief(self.path, 200)}: others are reading the session, whose log still has what was"
+                " deleted; the same call goes on when they have ended"
+            )
+
+    # What isn't history.
+
+    def state(self, key: str) -> str | None:
+        """A value that was set, or None."""
+        with self._errors():
+            row = self._db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
+            if row is not None and row[1] != sum_of(key, row[0]):
+                raise ValueError(f"the {key} is not what was written")
+            return None if row is None else str(row[0])
+
+    def set_state(self, key: str, value: str) -> None:
+        """Set a value."""
+        with self._errors():
+            self._db.execute(
+                "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value))
+            )
 
     # Leases.
 
-    def leases(self, now: float) -> list[tuple[int, str]]:
-        """Questions that are leased, and to whom."""
+    def leases(self) -> dict[int, tuple[str, float]]:
+        """By number the questions that are leased, to whom, and until when."""
         with self._errors():
             rows = self._db.execute(
                 "SELECT question, who, until, sum FROM leases ORDER BY question"
@@ -271,13 +337,12 @@ class Store:
             for question, who, until, total in rows:
                 if total != sum_of(question, who, float(until)):
                     raise ValueError(f"the lease of question {question} is not what was written")
-            return [(question, who) for question, who, until, _ in rows if until > now]
+            return {question: (who, until) for question, who, until, _ in rows}
 
-    def lease(self, numbers: Iterable[int], who: str, until: float, now: float) -> None:
-        """Lease questions; leases that have expired are cleared away."""
+    def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
+        """Lease questions."""
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
         with self._errors():
-            self._db.execute("DELETE FROM leases WHERE until <= ?", (now,))
             self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:

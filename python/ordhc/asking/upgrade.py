@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
 from ordhc.asking.events import ANSWER, ASKED, IMPORT, UNDO, USE, Event, are_questions, as_rows
-from ordhc.asking.schema import FORMAT, checked_settings, fill, width_of
+from ordhc.asking.log import Log
+from ordhc.asking.schema import (
+    FORMAT,
+    checked_settings,
+    fill,
+    schema,
+    setting_rows,
+    sum_of,
+    width_of,
+)
 
-__all__ = ["converted", "upgrade"]
+__all__ = ["converted", "is_fine", "upgrade"]
 
 #: seq, kind, question, answer, who, a, b, c, d.
 Old = tuple[Any, ...]
@@ -21,28 +29,57 @@ Row = tuple[int, ...]
 
 
 def upgrade(db: sqlite3.Connection) -> None:
-    """Bring a file of format 1 up to date, in one transaction."""
+    """Bring a file of an earlier format up to date, in one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        rows = db.execute("SELECT key, value FROM settings").fetchall()
-        kept = {key: json.loads(value) for key, value in rows}
+        rows = db.execute("SELECT * FROM settings").fetchall()
+        kept = {row[0]: json.loads(row[1]) for row in rows if row[0] != "copy"}
+        # Somebody else may have done it meanwhile.
         if kept["format"] == 1:
-            checked_settings(kept)
-            width = width_of(kept["learner"])
-            query = "SELECT seq, kind, question, answer, who, a, b, c, d FROM events ORDER BY seq"
-            old = db.execute(query).fetchall()
-            wrong = np.flatnonzero(~is_fine(old, kept["n_leaves"], width))
-            if wrong.size:
-                raise ValueError(f"event {old[wrong[0]][0]} says what cannot be")
-            events = converted(old, kept, width)
-            for table in ("events", "settings", "leases"):
-                db.execute(f"DROP TABLE {table}")
-            fill(db, {**kept, "format": FORMAT}, width, as_rows(events, 1, width, time.time()))
+            _from_1(db, kept)
+        elif kept["format"] == 2:
+            _from_2(db, kept, rows)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _from_2(db: sqlite3.Connection, kept: dict[str, Any], rows: list[tuple[Any, ...]]) -> None:
+    """Format 3 has more kinds of events, and response times; the events of format 2 are the same in it."""
+    if any(total != sum_of(key, value) for key, value, total in rows):
+        raise ValueError("the settings are not what was written")
+    checked_settings(kept)
+    width = width_of(kept["learner"])
+    tables = schema(width)
+    db.execute("ALTER TABLE events RENAME TO old")
+    db.execute(tables["events"])
+    columns = f"seq, kind, ref, {', '.join('abcd'[:width])}, answer, who, at"
+    db.execute(f"INSERT INTO events ({columns}, sum) SELECT {columns}, sum FROM old ORDER BY seq")
+    # The last number was kept apart: it stays what it was, so that events that are missing are noticed.
+    db.execute(
+        "UPDATE sqlite_sequence SET seq = (SELECT seq FROM sqlite_sequence WHERE name = 'old')"
+        " WHERE name = 'events'"
+    )
+    db.execute("DROP TABLE old")
+    db.execute(tables["state"])
+    db.execute("DELETE FROM settings")
+    db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows({**kept, "format": FORMAT}))
+
+
+def _from_1(db: sqlite3.Connection, kept: dict[str, Any]) -> None:
+    checked_settings(kept)
+    width = width_of(kept["learner"])
+    query = "SELECT seq, kind, question, answer, who, a, b, c, d FROM events ORDER BY seq"
+    old = db.execute(query).fetchall()
+    wrong = np.flatnonzero(~is_fine(old, kept["n_leaves"], width))
+    if wrong.size:
+        raise ValueError(f"event {old[wrong[0]][0]} says what cannot be")
+    events = converted(old, kept, width)
+    for table in ("events", "settings", "leases"):
+        db.execute(f"DROP TABLE {table}")
+    fill(db, {**kept, "format": FORMAT}, width, as_rows(events, 1, width, time.time()))
 
 
 def is_fine(rows: Sequence[Old], n_leaves: int, width: int) -> NDArray[np.bool_]:
@@ -78,58 +115,38 @@ def converted(rows: Sequence[Old], kept: dict[str, Any], width: int) -> list[Eve
     desk = new_desk(kept["names"], kept["n_leaves"], kept["learner"])
     undone = {row[2] for row in rows if row[1] == "undo"}
     events: list[Event] = []
-    # How many events the learner knows; and of the others those that are taken back later.
-    known = 0
-    skipped: set[int] = set()
+    log = Log(kept["n_leaves"], width)
+
+    def happen(*new: Event, is_asked: bool = False, is_skipped: bool = False) -> None:
+        first = log.n
+        events.extend(new)
+        log.append(new, 0.0)
+        # An answer that is taken back later is never told.
+        log.undone[first : log.n] |= is_skipped
+        log.replay(desk, first, log.n, is_asked=is_asked)
+
     is_open: dict[Row, list[int]] = {}
     seqs: dict[int, int] = {}
     for at, (seq, kind, question, answer, who, *leaves) in enumerate(rows):
         row = tuple(leaves[:width])
         if kind == "asked":
-            _tell(desk, events, known, skipped, width)
             desk.want(question)
             asked = [tuple(found) for found in desk.waiting(question).tolist()]
-            known = len(events)
             for k, found in enumerate(asked or [()]):
-                events.append((ASKED, question if k == 0 else -1, found, None, None))
+                happen(Event(ASKED, question if k == 0 else -1, found), is_asked=True)
                 if found:
                     is_open.setdefault(found, []).append(len(events))
-            _tell(desk, events, known, skipped, width, applied=known)
-            known = len(events)
         elif kind == "answer":
             numbers = is_open.get(row)
-            events.append((ANSWER, numbers.pop(0) if numbers else -1, row, answer, who))
+            happen(
+                Event(ANSWER, numbers.pop(0) if numbers else -1, row, answer, who), is_skipped=seq in undone
+            )
             seqs[seq] = len(events)
-            if seq in undone:
-                skipped.add(len(events))
         elif kind == "import":
-            events.append((IMPORT, -1, row, answer, who))
+            happen(Event(IMPORT, -1, row, answer, who))
         elif question in seqs:
-            events.append((UNDO, seqs.pop(question), (), None, who))
+            happen(Event(UNDO, seqs.pop(question), (), None, who))
         follows = rows[at + 1][1] if at + 1 < len(rows) else None
         if kind == "undo" or (kind == "import" and follows != "import"):
-            events.append((USE, -1, (), None, None))
+            happen(Event(USE))
     return events
-
-
-def _tell(
-    desk: _ordhc.Desk,
-    events: Sequence[Event],
-    known: int,
-    skipped: set[int],
-    width: int,
-    *,
-    applied: int = -1,
-) -> None:
-    """Tell a desk the events that it doesn't know; the questions of event `applied` it has asked already."""
-    new = events[known:]
-    if not new:
-        return
-    desk.replay(
-        known + 1,
-        np.array([kind for kind, *_ in new], dtype=np.int8),
-        np.array([-1 if k == applied else ref for k, (_, ref, *_) in enumerate(new, known)], dtype=np.int64),
-        np.array([leaves or (-1,) * width for _, _, leaves, *_ in new], dtype=np.int32),
-        np.array([answer or 0 for *_, answer, _ in new], dtype=np.int8),
-        np.array([k in skipped for k in range(known + 1, known + 1 + len(new))], dtype=np.bool_),
-    )

@@ -9,6 +9,7 @@ from ordhc._version import ISSUES, __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
 from ordhc.cli.completion import completion
+from ordhc.cli.consensus import consensus
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.help import Group
@@ -56,7 +57,20 @@ def group() -> None:
     """
 
 
-for command in (cluster, compare, score, learn, session, convert, simulate, plugins, demo, completion):
+_COMMANDS = (
+    cluster,
+    compare,
+    score,
+    learn,
+    session,
+    convert,
+    consensus,
+    simulate,
+    plugins,
+    demo,
+    completion,
+)
+for command in _COMMANDS:
     group.add_command(command)
 
 

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     metavar="PICTURE",
     help="Draw it: .svg, .png, .pdf. Repeatable.",
 )
+@click.option("--html", metavar="PAGE", help="Write a page to explore the tree with: one .html, no network.")
 @click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @section("How sure the tree is")
@@ -90,6 +91,7 @@ def cluster(
     similarity_param: tuple[str, ...],
     outputs: tuple[str, ...],
     plots: tuple[str, ...],
+    html: str | None,
     n_clusters: int | None,
     labels: str | None,
     initial: str | None,
@@ -109,6 +111,7 @@ def cluster(
     \b
     Examples:
       ordhc cluster answers.csv -o tree.nwk --plot tree.svg --n-clusters 5
+      ordhc cluster answers.csv --html tree.html
       ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
       ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
@@ -119,7 +122,9 @@ def cluster(
     from ordhc.metrics.score import score
 
     inputs = (file, initial, *files_of(reading))
-    check_outputs(outputs, plots, labels, consensus, n_clusters=n_clusters, as_json=as_json, inputs=inputs)
+    check_outputs(
+        outputs, plots, labels, consensus, html=html, n_clusters=n_clusters, as_json=as_json, inputs=inputs
+    )
     if bootstrap is None and (unit is not None or consensus is not None):
         raise click.UsageError("--unit and --consensus need --bootstrap")
     if bootstrap is not None and bootstrap < 1:
@@ -157,11 +162,11 @@ def cluster(
             )
         tree = resampled.tree
     flat = None if n_clusters is None else tree.cut(n_clusters)
-    extra = [consensus] if consensus else []
+    extra = [path for path in (consensus, html) if path]
     summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
     if resampled is not None:
         summary["bootstrap"] = summarise_bootstrap(resampled)
-    write_outputs(tree, outputs, plots, labels, flat)
+    write_outputs(tree, outputs, plots, labels, flat, html)
     if consensus is not None and resampled is not None:
         from ordhc.io import write_tree
 

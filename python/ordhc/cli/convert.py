@@ -8,7 +8,6 @@ from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
 from ordhc.cli.reading import files_of, read_comparisons, reading_options
 
-_ONLY_TREES = (".nwk", ".newick", ".tree", ".tre", ".json")
 _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy")
 
 
@@ -20,35 +19,36 @@ _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy"
 def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None:
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
-    Trees are .nwk, .json, .csv or .npy (SciPy's Z); comparisons .csv, .tsv, .parquet, .npz, .npy.
-    Where both could be meant, a tree is assumed if either side can only be one.
+    Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z), as many as there are; comparisons .csv,
+    .tsv, .parquet, .npz, .npy. Where both could be meant, trees are assumed if either side can only be these.
 
     \b
     Examples:
       ordhc convert tree.json tree.nwk
+      ordhc convert posterior.nex trees.nwk
       ordhc convert answers.csv.gz answers.parquet
       ordhc convert --kind odd-one-out odd_a_b.csv triplets.csv
       ordhc convert --kind most-central answers.csv t.npz --items left,middle,right --chosen central
       ordhc convert --format salmon responses.csv triplets.csv
     """
-    from ordhc.io import read_tree, write_comparisons, write_tree
-    from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.trees import tree_format
+    from ordhc.io import read_trees, write_comparisons, write_trees
+    from ordhc.io.files import check_outputs_apart, check_writable, suffix_of
+    from ordhc.io.trees import ONLY_TREES, check_written
 
     check_outputs_apart([target], [source, *files_of(reading)])
     if tree is None:
         tree = (
             reading["kind"] is None
             and reading["format"] is None
-            and any(path.lower().endswith(_ONLY_TREES) for path in (source, target))
+            and any(suffix_of(path, ONLY_TREES) for path in (source, target))
         )
     if tree:
-        tree_format(target, "newick" if target == "-" else None)
+        check_written(target)
         check_writable(target)
         with progress_bar("reading", quiet=False) as progress:
-            found = read_tree(source, progress=progress)
+            found = read_trees(source, progress=progress)
         with progress_bar("writing", quiet=False) as progress:
-            write_tree(found, target, progress=progress)
+            write_trees(found, target, progress=progress)
         return
     if target != "-" and not target.lower().endswith(_COMPARISONS):
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")

@@ -122,7 +122,7 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
         for name, spec in _specs(self.kind):
             for key, default in spec.parameters.items():
                 if key != "progress":
-                    shown = default if isinstance(default, str) else json.dumps(default)
+                    shown = default if isinstance(default, str) else json.dumps(default, default=str)
                     owners.setdefault(key if default is None else f"{key}={shown}", []).append(name)
         lines: dict[str, list[str]] = {}
         for setting, names in owners.items():

@@ -12,14 +12,9 @@ from ordhc.cli.output import check_outputs, emit_json, progress_bar
 from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
     from ordhc.tree.dendrogram import Dendrogram
-
-#: Seconds between two looks at the file for others' answers.
-_POLL = 0.5
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -35,7 +30,9 @@ _POLL = 0.5
     type=Settings("oracle", "oracle"),
     help="A setting of the oracle. Repeatable.",
 )
-@click.option("--who", metavar="NAME", help="Who answers: kept with the answers.")
+@click.option(
+    "--who", metavar="NAME", help="Who answers: kept with the answers. People are asked nothing twice."
+)
 @click.option("--accuracy", type=float, metavar="P", help="With --oracle: right with probability P only.")
 @section("What is asked")
 @click.option("--method", type=Name(METHODS), help="How questions are chosen, by default insertion.")
@@ -55,7 +52,9 @@ _POLL = 0.5
 @click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
-@click.option("--export", metavar="CSV", help="Write all answers as triplets.")
+@click.option(
+    "--export", metavar="CSV", help="Write all answers: triplets, who, when, how fast, sampler, position."
+)
 @section("Options")
 @click.option("--seed", type=int, help="Of the order of leaves, and of wrong answers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -88,7 +87,9 @@ def learn(
       ordhc learn --oracle tree --source tree.nwk --accuracy 0.8
       ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
     """
-    from ordhc.io import write_comparisons, write_tree
+    from ordhc.cli.exporting import export_answers
+    from ordhc.cli.interview import LEFT, interview
+    from ordhc.io import write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
 
     inputs = (session, items, source)
@@ -116,16 +117,16 @@ def learn(
         with _opened(session, items, answerer, given) as kept:
             if answerer is None:
                 try:
-                    _interview(kept, who)
+                    interview(kept, who)
                 except KeyboardInterrupt:
-                    click.echo(f"\n{_LEFT}", err=True)
+                    click.echo(f"\n{LEFT}", err=True)
             else:
                 from ordhc.asking.loop import learn as verb
 
                 with progress_bar("asking", quiet=quiet) as progress:
                     verb(answerer.oracle, session=kept, who=who or oracle, progress=progress)
             if export is not None:
-                write_comparisons(kept.comparisons(), export)
+                export_answers(kept, export)
             found = {
                 "tree": kept.tree(),
                 "n_answers": kept.n_answered,
@@ -237,71 +238,3 @@ def _simulated(answerer: _Answerer, items: str | None, given: dict[str, Any], qu
     if answerer.truth is not None and answerer.truth.n_leaves == n:
         found["triplet_distance"] = metrics.triplet_distance(tree, answerer.truth)
     return found
-
-
-#: What somebody who leaves is told.
-_LEFT = "Everything is kept. The same command goes on."
-
-
-def _wait(session: "Session", who: str | None, console: "Console") -> None:
-    """Until there is a question for this person, or nothing left to ask."""
-    import time
-
-    console.print("\nAll questions are with others at the moment: waiting for their answers (Ctrl-C leaves).")
-    while not session.done and not len(session.ask(1, who=who)):
-        time.sleep(_POLL)
-
-
-def _interview(session: "Session", who: str | None) -> None:
-    """Ask the person at the terminal, until all is known or they quit."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.prompt import Prompt
-
-    console = Console(stderr=True)
-    names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
-    console.print(f"[bold]{session.n_leaves:,} items, {session.n_answered:,} answers so far.[/bold]")
-    pairs = session.width == 4
-    if pairs:
-        console.print("Which pair is more similar? [bold]1[/bold], [bold]2[/bold], or")
-    else:
-        console.print("Which one is the odd one out? [bold]1[/bold], [bold]2[/bold], [bold]3[/bold], or")
-    console.print("[bold]0[/bold] none, [bold]s[/bold] skip, [bold]u[/bold] undo, [bold]q[/bold] quit.")
-    skipped: set[int] = set()
-    while not session.done:
-        questions = [pair for pair in session.ask(len(skipped) + 1, who=who) if pair[0] not in skipped]
-        if not questions:
-            if not skipped:
-                _wait(session, who, console)
-            skipped.clear()
-            continue
-        number, row = questions[0]
-        left = session.remaining_estimate
-        share = session.n_answered / max(session.n_answered + left, 1)
-        console.print(f"\n[dim]{share:.0%} done, about {left:,.0f} questions left[/dim]")
-        texts = [names[leaf] for leaf in row]
-        if pairs:
-            texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
-        for at, text in enumerate(texts, 1):
-            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(text)}")
-        try:
-            choices = ["1", "2", *([] if pairs else ["3"]), "0", "s", "u", "q"]
-            what = "more similar" if pairs else "odd one out"
-            given = Prompt.ask(what, choices=choices, show_choices=False, console=console)
-        except (EOFError, KeyboardInterrupt):
-            given = "q"
-        if given == "q":
-            session.release([number for number, _ in questions])
-            console.print(f"\n{_LEFT}")
-            return
-        if given == "u":
-            row_back = session.undo(who)
-            skipped.clear()
-            told = "There is nothing to undo." if row_back is None else "The last answer is taken back."
-            console.print(told)
-        elif given == "s":
-            skipped.add(number)
-        else:
-            answer = {"1": 1, "2": -1, "0": 0}[given] if pairs else int(given) - 1
-            session.tell([number], [answer], who=who)
-    console.print("\n[bold]All is known.[/bold]")

@@ -83,6 +83,7 @@ def check_outputs(
     labels: str | None,
     consensus: str | None = None,
     *,
+    html: str | None = None,
     n_clusters: int | None,
     as_json: bool,
     inputs: tuple[str | None, ...] = (),
@@ -91,11 +92,11 @@ def check_outputs(
     from pathlib import Path
 
     from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.trees import tree_format
+    from ordhc.io.trees import check_written
     from ordhc.plotting.drawing import PICTURES, need_matplotlib
 
     for path in [*outputs, *([consensus] if consensus else [])]:
-        tree_format(path, "newick" if path == "-" else None)
+        check_written(path)
         check_writable(path)
     for path in plots:
         if Path(path).suffix.lower() not in PICTURES:
@@ -103,11 +104,20 @@ def check_outputs(
         check_writable(path)
     if plots:
         need_matplotlib()
+    if html is not None:
+        if Path(html).suffix.lower() not in (".html", ".htm"):
+            raise click.UsageError(f"{html}: a page is .html")
+        check_writable(html)
     if labels is not None:
         if n_clusters is None:
             raise click.UsageError("--labels needs --n-clusters")
         check_writable(labels)
-    targets = [*outputs, *plots, *(path for path in (labels, consensus) if path), *(["-"] if as_json else [])]
+    targets = [
+        *outputs,
+        *plots,
+        *(path for path in (labels, consensus, html) if path),
+        *(["-"] if as_json else []),
+    ]
     check_outputs_apart(targets, inputs)
 
 
@@ -117,8 +127,9 @@ def write_outputs(
     plots: tuple[str, ...],
     labels: str | None,
     flat: "NDArray[np.int64] | None",
+    html: str | None = None,
 ) -> None:
-    """Write the trees, the pictures and the labels."""
+    """Write the trees, the pictures, the labels and the page."""
     from ordhc.io import write_tree
 
     for path in outputs:
@@ -127,6 +138,10 @@ def write_outputs(
         from ordhc.plotting.drawing import save_plot
 
         save_plot(tree, path, n_clusters=None if flat is None else int(flat.max()) + 1)
+    if html is not None:
+        from ordhc.plotting.pages import write_page
+
+        write_page(tree, html, n_clusters=None if flat is None else int(flat.max()) + 1)
     if labels is not None and flat is not None:
         import csv
         import io

@@ -1,6 +1,6 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ordhc.clustering.plan import Plan
 from ordhc.clustering.unanswered import unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, warn
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.convert import index_names
@@ -46,8 +47,8 @@ def cluster(
     ----------
     data
         `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
-        as they are), a SciPy sparse matrix, or a data frame, whose index gives names (as text, unless it
-        only numbers the rows).
+        as they are), a SciPy sparse matrix, or a data frame. Its index names the leaves (as text, unless it
+        only numbers the rows), or else a first column of text.
     method
         A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
         "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
@@ -143,7 +144,10 @@ def fit(
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
-    names = data.names if isinstance(data, Triplets | Quadruplets) else index_names(data)
+    if isinstance(data, Triplets | Quadruplets):
+        names: Sequence[Any] | None = data.names
+    else:
+        names = without_names(data)[1] or index_names(data)
     data = fitting(data, plan.accepts, plan.title)
     is_comparisons = isinstance(data, Triplets | Quadruplets)
     n = data.n_leaves if is_comparisons else data.shape[0]

@@ -17,6 +17,7 @@ from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, warn
+from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import made_by
 
@@ -112,12 +113,8 @@ class Posterior:
 
     @cached_property
     def consensus(self) -> Dendrogram:
-        """All clusters of more than half of the trees, with their support; heights are numbers of levels."""
-        if not len(self._samples):
-            return self.tree
-        tree, support = self._samples.consensus()
-        found = Dendrogram._of(tree, None, support, joined=np.isnan(support))
-        return found.relabel(self._order).with_names(self._names)
+        """All clusters of more than half of the trees, with their support and their mean heights."""
+        return consensus(self.trees) if len(self._samples) else self.tree
 
     @cached_property
     def diagnostics(self) -> Mixing:

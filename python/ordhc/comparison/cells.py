@@ -31,19 +31,13 @@ def arranged(
     bad: dict[int, str],
 ) -> tuple[NDArray[np.object_], NDArray[np.int64] | None]:
     """Cells in the order of their roles, and the levels of a ranking."""
-    cells = np.empty((len(rows), len(items)), dtype=object)
-    for at, name in enumerate(items):
-        column = table.cells(name)
-        cells[:, at] = [column[row] for row in rows.tolist()]
+    cells = _cells(table, items, rows)
     if asked.kind == "ranking":
         return cells, _levels(table, items, chosen, asked, rows, bad)
     if not chosen:
         return cells, None
     if asked.kind in ("odd-one-out", "most-central") and len(items) == 2:
-        column = table.cells(chosen[0])
-        third = np.empty((len(rows), 1), dtype=object)
-        third[:, 0] = [column[row] for row in rows.tolist()]
-        return np.hstack([third, cells]), None
+        return np.hstack([_cells(table, chosen[:1], rows), cells]), None
     # For each option: which columns of the row come first, and which follow.
     orders = {
         "odd-one-out": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
@@ -60,6 +54,15 @@ def arranged(
         row = int(rows[at])
         bad[row] = not_an_option(table, chosen[0], options, row, reading)
     return np.take_along_axis(cells, np.array(orders)[places], axis=1), None
+
+
+def _cells(table: Table, names: list[Any], rows: NDArray[np.intp]) -> NDArray[np.object_]:
+    """Some columns of some rows, as they stand."""
+    cells = np.empty((len(rows), len(names)), dtype=object)
+    for at, name in enumerate(names):
+        column = table.cells(name)
+        cells[:, at] = [column[row] for row in rows.tolist()]
+    return cells
 
 
 def _levels(

@@ -25,6 +25,7 @@ __all__ = [
     "column_of",
     "columns_of",
     "eager",
+    "without_names",
 ]
 
 #: Names of columns, whatever their case.
@@ -158,6 +159,9 @@ def column_names(data: Any) -> list[Any] | None:
         return None if data.dtype.names is None else list(data.dtype.names)
     if isinstance(data, Mapping):
         return list(data)
+    if hasattr(data, "collect_schema"):
+        # Polars warns of the columns of a lazy frame.
+        return list(data.collect_schema().names())
     for attribute in ("column_names", "columns"):
         names = getattr(data, attribute, None)
         if names is not None and not callable(names) and hasattr(data, "__getitem__"):
@@ -166,6 +170,28 @@ def column_names(data: Any) -> list[Any] | None:
             except Exception as error:
                 raise InputError(f"the columns cannot be read: {_checks.quoted(str(error))}") from None
     return None
+
+
+def without_names(data: Any) -> tuple[Any, list[Any] | None]:
+    """A frame of numbers without its first column, and that, if it is text and no index names the rows.
+
+    All else comes back as it is, with None.
+    """
+    shape = getattr(data, "shape", None)
+    if isinstance(data, np.ndarray) or not isinstance(shape, tuple) or len(shape) != 2 or not shape[0]:
+        return data, None
+    columns = column_names(data)
+    if not columns:
+        return data, None
+    if hasattr(data, "iloc"):
+        if list(data.index) != list(range(len(data))):
+            return data, None
+        names, rest = data.iloc[:, 0].tolist(), data.iloc[:, 1:]
+    elif hasattr(data, "column_names"):
+        names, rest = data.column(0).to_pylist(), data.select(columns[1:])
+    else:
+        names, rest = data[columns[0]].to_list(), data[columns[1:]]
+    return (rest, names) if any(isinstance(name, str) for name in names) else (data, None)
 
 
 def eager(data: Any) -> Any:
@@ -212,6 +238,10 @@ def column_of(data: Any, name: Any) -> Any:
     """A column of a frame as an array."""
     try:
         column = data[name]
+        if type(column).__module__.startswith("pyarrow"):
+            # An array with nulls has to be copied, which it must be told.
+            chunked = hasattr(column, "chunks")
+            return np.asarray(column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False))
         if not isinstance(column, np.ndarray) and hasattr(column, "to_numpy"):
             return np.asarray(column.to_numpy())
         return np.asarray(column) if not isinstance(column, np.ma.MaskedArray) else column

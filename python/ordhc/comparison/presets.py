@@ -109,6 +109,11 @@ def _without_tags(html: str) -> str:
 
 def _jspsych(table: Table, asked: Asked) -> tuple[Table, Asked]:
     """Trials of jsPsych: lists in cells, buttons by number from 0, and trials of all other kinds."""
+    if asked.items is None and asked.kind in ("triplet", "pairs"):
+        raise InputError(
+            "jsPsych doesn't say what was asked: say kind=... (--kind), "
+            f"or items=[...] (--items) for {asked.kind}"
+        )
     if asked.items is None and asked.ranks is None:
         lists = [
             name

@@ -12,7 +12,7 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc.comparison.asked import KINDS, Asked
 from ordhc.comparison.cells import arranged, is_literal, leaves_of
-from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, RESPONSES, ROLES, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, PERSONS, RESPONSES, ROLES, WEIGHTS
 from ordhc.comparison.tables import LeftOut, Table, missing_words, text_of
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 
@@ -237,8 +237,8 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
     if given is not None:
         return table.column(given, "person")
     found: list[Any] = []
-    for base in GROUPS:
-        for name in (base, f"{base}_name", base.replace("_", ".")):
+    for base in PERSONS:
+        for name in (base, f"{base}_name", base.replace("_", "."), base.replace("_", " ")):
             there = table.find(name)
             if there is not None and there not in found and there not in taken:
                 found.append(there)
@@ -257,6 +257,10 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
     if exclude is None:
         return
     if not isinstance(exclude, Mapping):
+        if isinstance(exclude, str) and table.find(exclude) is not None:
+            raise InputError(
+                f"exclude is the column {quoted(exclude)}: say which of its values, as {{{exclude!r}: ...}}"
+            )
         if person is None:
             raise InputError("exclude is a list of persons, but no column says whose answers these are")
         exclude = {person: exclude}
@@ -285,20 +289,27 @@ def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Ask
     before = int(out.kept.sum())
     gone = 0
     for name in items:
-        cells = table.cells(name)
-        some = out.rows.tolist()
-        gone += out.add([row for row in some if cells[row] is None], "without an item")
-        for word in [] if literal else sorted(words):
-            gone += out.add([row for row in some if cells[row] == word], f"with `{word}` for an item")
+        gone += _leave_words(table, name, set() if literal else words, "an item", out)
     if before and 2 * gone > before:
         raise table.error(
             f"{gone:,} of {before:,} rows lack an item: {out.told()}; are these the right columns?"
         )
     for name in chosen[:1]:
-        cells = table.cells(name)
-        out.add([row for row in out.rows.tolist() if cells[row] is None], "without an answer")
-        for word in sorted(words):
-            out.add([row for row in out.rows.tolist() if cells[row] == word], f"with `{word}` for an answer")
+        _leave_words(table, name, words, "an answer", out)
+
+
+def _leave_words(table: Table, name: Any, words: set[str], what: str, out: LeftOut) -> int:
+    """Leave out rows whose cell in a column is blank or a word; how many these are."""
+    cells = table.cells(name)
+    found: dict[str, list[int]] = {}
+    for row in out.rows.tolist():
+        cell = cells[row]
+        if cell is None or cell in words:
+            found.setdefault("" if cell is None else cell, []).append(row)
+    return sum(
+        out.add(rows, f"with `{word}` for {what}" if word else f"without {what}")
+        for word, rows in sorted(found.items())
+    )
 
 
 def _weights(

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html, _ordhc
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
-from ordhc.comparison.suspects import of_outside, warn_of_suspects
+from ordhc.comparison.suspects import alike, of_outside, warn_of_suspects
 from ordhc.comparison.units import answers_of, coded, units_of
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 
 __all__ = ["Rows", "belonging", "checked_weights"]
 
@@ -385,6 +385,8 @@ def belonging(
             raise InputError("group_names without groups: give both")
         return told, None, None
     persons, found = coded("groups", groups, m)
+    if found is not None and (odd := alike(found, "groups")):
+        warn(odd[0])
     if group_names is not None:
         if found is not None:
             raise InputError("groups are names already: leave out group_names")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import warn
 
-__all__ = ["TIMELY", "of_outside", "suspect_ids", "suspect_names", "warn_of_suspects"]
+__all__ = ["alike", "TIMELY", "of_outside", "suspect_ids", "suspect_names", "warn_of_suspects"]
 
 #: Ids that stand for no answer in many a table.
 CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
@@ -32,7 +32,7 @@ def warn_of_suspects(
     if found is None:
         told = None if said else suspect_ids(rows, n_leaves)
     else:
-        odd = None if named else suspect_names(found)
+        odd = None if named else suspect_names(found) or _numbered(found)
         told = None if odd is None else odd[0]
     if told is not None:
         warn(told)
@@ -75,12 +75,9 @@ def of_outside(rows: NDArray[Any], n_leaves: int | None) -> str:
 
 def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
     """What is odd about names that were found in answers, and the place of the name in question."""
-    first: dict[str, int] = {}
+    if found := alike(names, "leaves"):
+        return found
     for at, name in enumerate(names):
-        other = first.setdefault(plain, at) if (plain := _plain(name)) else at
-        if other != at and (told := _difference(names[other], name)):
-            one, two = _shown(names[other], name)
-            return f"the leaves {one} and {two} differ only in {told}: are they one? they count as two", at
         if name.upper() in _ERRORS:
             return f"the leaf {_checks.quoted(name)} is an error of a spreadsheet: mend its formula", at
     dated = [at for at, name in enumerate(names) if TIMELY.fullmatch(name.strip())]
@@ -91,6 +88,30 @@ def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
             "Spreadsheets make dates of names such as 1-2 and MARCH1, unless cells are formatted as text",
             dated[0],
         )
+    return None
+
+
+def _numbered(names: Sequence[str]) -> tuple[str, int] | None:
+    """Ids that were given as text, so that they are names."""
+    if len(names) > 2 and all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
+        numbers = sorted(int(name) for name in names)
+        if numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(names))):
+            return (
+                f"the leaves are numbers given as text, as {_checks.quoted(names[0])}: they are names, and "
+                "numbered as they appear; give whole numbers for ids, or names=... in their order",
+                0,
+            )
+    return None
+
+
+def alike(names: Sequence[str], what: str) -> tuple[str, int] | None:
+    """Two names that are easily taken for each other, and the place of the later one."""
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        other = first.setdefault(plain, at) if (plain := _plain(name)) else at
+        if other != at and (told := _difference(names[other], name)):
+            one, two = _shown(names[other], name)
+            return f"the {what} {one} and {two} differ only in {told}: are they one? they count as two", at
     return None
 
 

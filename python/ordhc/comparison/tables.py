@@ -39,6 +39,8 @@ def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] |
 
 def tidy(cell: Any) -> Any:
     """A cell as None, a whole number, a float or text without outer blanks."""
+    if type(cell) is int:
+        return cell
     if isinstance(cell, str):
         return cell.strip() or None
     if cell is None or cell is np.ma.masked or type(cell).__name__ in ("NAType", "NaTType"):
@@ -58,8 +60,17 @@ def tidy(cell: Any) -> Any:
 
 def text_of(cell: Any) -> str:
     """A cell as text; blanks are empty."""
+    if type(cell) is str:
+        return cell.strip()
     found = tidy(cell)
+    if not _is_printable(found):
+        raise InputError(f"{quoted(found)} is too long")
     return "" if found is None else str(found)
+
+
+def _is_printable(value: Any) -> bool:
+    """Whether Python prints a value: it refuses whole numbers of more than some thousand digits."""
+    return not isinstance(value, int) or value.bit_length() < 2048
 
 
 def coded(cells: Iterable[Any]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -100,10 +111,18 @@ class Table:
     bad: dict[int, str] = field(default_factory=dict)
     _cells: dict[Any, list[Any]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in self.names:
+            if not _is_printable(name):
+                raise self.error(f"{quoted(name)} is no name of a column")
+
     def cells(self, name: Any) -> list[Any]:
         """The cells of a column, tidied."""
         if name not in self._cells:
             found = [tidy(cell) for cell in self.read(name)]
+            for row, cell in enumerate(found):
+                if not _is_printable(cell):
+                    raise self.error(f"column {quoted(name)}: {quoted(cell)} is too long", row)
             if len(found) != self.length:
                 raise self.error(f"column {quoted(name)} has {len(found)} rows, the first one {self.length}")
             self._cells[name] = found
@@ -147,7 +166,7 @@ class Table:
         """A column that must be there."""
         if not isinstance(name, str):
             number = _checks.as_int(name)
-            if number is None:
+            if number is None or abs(number) >= 2**63:
                 raise InputError(f"{what}: {quoted(name)} is no name of a column")
             name = number
         found = self.find(name)
@@ -197,7 +216,6 @@ def table_of(data: Any) -> Table:
         )
     if not names:
         raise InputError("the frame has no columns")
-    length = len(column_of(data, names[0]))
 
     def read(name: Any) -> Sequence[Any]:
         column = column_of(data, name)
@@ -206,7 +224,7 @@ def table_of(data: Any) -> Table:
         found: Sequence[Any] = column.tolist()
         return found
 
-    return Table(list(names), read, length)
+    return Table(list(names), read, len(read(names[0])))
 
 
 @dataclass

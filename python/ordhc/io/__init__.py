@@ -5,7 +5,7 @@ from ordhc.io.columns import read_column
 from ordhc.io.comparisons import read_quadruplets, read_triplets
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
-from ordhc.io.trees import read_tree, write_tree
+from ordhc.io.trees import read_tree, read_trees, write_tree, write_trees
 from ordhc.io.vectors import read_vectors
 from ordhc.io.writing import write_comparisons
 
@@ -16,10 +16,12 @@ __all__ = [
     "read_quadruplets",
     "read_reference",
     "read_tree",
+    "read_trees",
     "read_triplets",
     "read_vectors",
     "write_comparisons",
     "write_tree",
+    "write_trees",
 ]
 
 

@@ -18,7 +18,7 @@ from ordhc.io.comparisons import SUFFIXES, read_in_order
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading
 from ordhc.io.names import as_names
-from ordhc.io.sheet import Sheet, read_sheet
+from ordhc.io.sheet import Sheet, check_header, read_sheet
 
 __all__ = ["read_answers", "read_table"]
 
@@ -277,6 +277,9 @@ def _of_sheet(sheet: Sheet, header: bool | None, skip_bad: bool, positions: Sequ
     if has_header is None:
         first = [sheet.rows[0][at].strip() for at in positions]
         has_header = not positions or not all(cell.lstrip("+-").isdigit() for cell in first)
+        if positions and has_header:
+            below = {row[at].strip() for row in sheet.rows[1:] for at in positions if at < len(row)}
+            check_header(sheet.source, sheet.lines[0], first, below)
     if not has_header:
         names: list[Any] = list(range(width))
     else:

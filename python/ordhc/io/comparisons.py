@@ -18,7 +18,7 @@ from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
 from ordhc.io.parsed import LITERAL, Parsed, assemble, persons_of
-from ordhc.io.sheet import located, refuse_quadruplets, unknown_column
+from ordhc.io.sheet import check_header, located, refuse_quadruplets, unknown_column
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
@@ -281,6 +281,15 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
         raise InputError(f"columns are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):
         raise InputError(f"columns are {quoted(chosen)}; each can be taken only once")
+    for roles in known if known in KNOWN.values() else []:
+        # Within a pair of a quadruplet the order says nothing.
+        near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]
+        if set(wanted) == set(roles) and near[0] != near[1]:
+            wrong, role = next(pair for pair in zip(wanted, roles, strict=True) if pair[0] != pair[1])
+            raise InputError(
+                f"columns are {quoted(chosen)}, and stand for {', '.join(roles)}: {quoted(wrong)} would be "
+                f"taken for {quoted(role)}; give them in this order, or none"
+            )
     return chosen
 
 
@@ -334,6 +343,10 @@ def _from_text(
             data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad, progress
         )
     except InputError as error:
+        if "give a header with" in error.reason:
+            # Perhaps these are answers as they were saved, a row each.
+            more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
+            error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
         raise located(error, source) from None
     for given, values in (
         (weights, found["weights"]),
@@ -344,6 +357,9 @@ def _from_text(
             raise unknown_column(source, given, _first_cells(data, delimiter, comment), 1)
     if chosen is None and ["i", "j", "k"] in known and header is not False:
         refuse_quadruplets(_first_cells(data, delimiter, comment), source)
+    if header is None and found["names"] is not None and chosen and not isinstance(chosen[0], str):
+        first = _first_cells(data, delimiter, comment)
+        check_header(source, 1, [first[at].strip() for at in chosen], set(found["names"]))
     parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:

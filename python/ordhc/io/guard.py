@@ -19,7 +19,7 @@ _PAGE = (b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<meta", b"<div
 _SHEET = "save the sheet as csv (UTF-8)"
 _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls) or another OLE file", _SHEET),
-    (b"#NEXUS", "a NEXUS file", "write its tree as Newick (.nwk)"),
+    (b"#NEXUS", "a NEXUS file", "its trees are read by `ordhc.read_tree` and `ordhc convert`"),
     (b"PAR1", "a Parquet file", "name it .parquet"),
     (b"\x93NUMPY", "a NumPy array", "name it .npy"),
     (

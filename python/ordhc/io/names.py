@@ -8,7 +8,8 @@ from pathlib import Path
 from ordhc._checks import names as checked_names
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
-from ordhc.errors import InputError
+from ordhc.comparison.suspects import alike
+from ordhc.errors import InputError, warn
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.sheet import Sheet, listed, read_sheet
@@ -57,7 +58,25 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
         refuse_others(data, name, "names")
         lines = enumerate(text_of(data, name).split("\n"), start=1)
         found = [(line.strip(), number) for number, line in lines if line.strip()]
+        _warn_of_table([line for line, _ in found], name)
         return _unique(found, name)
+
+
+def _warn_of_table(lines: list[str], source: str) -> None:
+    """Warn of names that look like rows of a table, or that have a header."""
+    if lines and lines[0].lower() in _USUAL:
+        warn(
+            f"{source}:1: {quoted(lines[0])} is taken for a leaf's name: if it is a header, "
+            "name the file .csv"
+        )
+    for delimiter in ("\t", ",", ";"):
+        counts = {line.count(delimiter) for line in lines}
+        if len(lines) > 1 and len(counts) == 1 and counts != {0}:
+            warn(
+                f"{source}: every line has a {quoted(delimiter)}, as {quoted(lines[0], 40)}, taken for "
+                f"a leaf's name: if it is a table, say which column holds the names, as {source}:COLUMN"
+            )
+            return
 
 
 def names_file(source: Source) -> tuple[Source, str | None]:
@@ -122,6 +141,13 @@ def _usual(sheet: Sheet) -> int:
     )
 
 
+def _told_alike(names: tuple[str, ...], source: str) -> tuple[str, ...]:
+    """The names; a warning says if two look like one."""
+    if odd := alike(names, "leaves"):
+        warn(f"{source}: {odd[0]}")
+    return names
+
+
 def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
     if not found:
         raise InputError("there are no names", path=source)
@@ -131,7 +157,7 @@ def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
             reason = f"the name {quoted(name)} occurs twice, first in line {first[name]}"
             raise InputError(reason, path=source, line=line)
         first[name] = line
-    return tuple(first)
+    return _told_alike(tuple(first), source)
 
 
 def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:

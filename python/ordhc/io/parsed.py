@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.ids import check_reach
-from ordhc.comparison.suspects import of_outside, suspect_ids, suspect_names
+from ordhc.comparison.suspects import alike, of_outside, suspect_ids, suspect_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
@@ -243,6 +243,8 @@ def _of_bad(parsed: Parsed, total: int | None = None) -> str:
 def _made(
     parsed: Parsed, make: Callable[..., Made], names: tuple[str, ...] | None, n_leaves: int | None
 ) -> Made:
+    if parsed.group_names is not None and (odd := alike(parsed.group_names, "persons")):
+        warn(f"{parsed.source}: {odd[0]}")
     known = {
         name: getattr(parsed, name)
         for name in ("answers", "groups", "group_names")

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks import quoted
-from ordhc.errors import InputError
+from ordhc.comparison.suspects import alike
+from ordhc.errors import InputError, warn
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.sheet import Sheet, listed, read_sheet
-from ordhc.io.trees import FORMATS, read_tree
-
-_TREES = tuple(suffix for suffix, kind in FORMATS.items() if kind in ("newick", "json"))
+from ordhc.io.trees import ONLY_TREES, read_tree
 
 
 def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] | None = None) -> "Any":
@@ -42,8 +41,12 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     data = read_bytes(path)
     if not data.strip():
         raise InputError("the file is empty", path=name)
-    if suffix_of(path, _TREES) or data.lstrip()[:1] in (b"(", b"{"):
-        return read_tree(_named(data, path), "json" if data.lstrip().startswith(b"{") else "newick")
+    if (
+        suffix_of(path, ONLY_TREES)
+        or data.lstrip()[:1] in (b"(", b"{")
+        or data.lstrip()[:6].upper() == b"#NEXUS"
+    ):
+        return read_tree(_named(data, path))
     with reading(name, "a reference", data):
         if data.startswith(b"\x93NUMPY"):
             return load_array(data, name)
@@ -74,6 +77,13 @@ def label_table(
     source = name_of(path)
     sheet = read_sheet(data, source, "labels")
     header = sheet.header
+    if len(leaves) > 2 and set(leaves) <= set(header):
+        raise InputError(
+            "the header holds the names of the leaves, as that of a matrix: matrices are npy, or csv without "
+            "header and names, in the order of the tree's leaves",
+            path=source,
+            line=sheet.lines[0],
+        )
     ids = [at for kind in ("name", "leaf") if (at := sheet.find([kind])) is not None]
     if not ids:
         hint = ""
@@ -107,6 +117,9 @@ def label_table(
             raise InputError(f"leaf {quoted(texts[0])} occurs twice", path=source, line=line)
         seen.add(found[0])
         table[found[0]] = [row[at].strip() or None for at in wanted]
+    for column in table.T:
+        if odd := alike([label for label in dict.fromkeys(column.tolist()) if label is not None], "labels"):
+            warn(f"{source}: {odd[0]}")
     return table
 
 

@@ -1,6 +1,6 @@
 """Tables of text with a header: names, labels, columns of any kind."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ordhc import _ordhc
@@ -119,6 +119,18 @@ def read_sheet(
     if not rows:
         raise InputError("the file is empty", path=source)
     return Sheet(source, rows, lines)
+
+
+def check_header(source: str, line: int, first: Sequence[str], cells: Collection[str]) -> None:
+    """Raise if the first row, taken for a header, has words that stand among the cells below it."""
+    again = [word for word in first if word in cells]
+    if again:
+        raise InputError(
+            f"the first row ({listed(first)}) may be a header or leaves, as {quoted(again[0])} occurs below; "
+            "say header=True (--header) or header=False (--no-header)",
+            path=source,
+            line=line,
+        )
 
 
 def located(error: InputError, source: str) -> InputError:

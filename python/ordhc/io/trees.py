@@ -3,9 +3,12 @@
 import io as bytes_io
 import json
 import os
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
@@ -13,7 +16,9 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
 from ordhc.io.guard import brief, looks_like, reading
+from ordhc.io.nexus import newick_texts, nexus_text
 from ordhc.io.sheet import listed, located, read_sheet
+from ordhc.tree import newick
 from ordhc.tree.dendrogram import Dendrogram
 
 FORMATS = {
@@ -24,12 +29,20 @@ FORMATS = {
     ".json": "json",
     ".csv": "scipy",
     ".npy": "npy",
+    ".nex": "nexus",
+    ".nexus": "nexus",
+    ".nxs": "nexus",
+    ".nexml": "nexml",
 }
+_READ = ("newick", "nexus", "nexml", "json", "scipy", "npy")
+_WRITTEN = ("newick", "nexus", "json", "scipy", "npy")
+#: Endings of files that hold nothing but trees.
+ONLY_TREES = (".trees", *(suffix for suffix in FORMATS if suffix not in (".csv", ".npy")))
 _HEADER = "cluster_a,cluster_b,height,size"
 
 
 def tree_format(path: Source, default: str | None = None) -> str:
-    """The format of a tree file by its ending: newick, json, scipy (csv) or npy."""
+    """The format of a tree file by its ending: newick, nexus, nexml, json, scipy (csv) or npy."""
     suffix = suffix_of(path, tuple(FORMATS))
     if suffix:
         return FORMATS[suffix]
@@ -46,11 +59,13 @@ def read_tree(
     preserve_underscores: bool = False,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """Read a tree: Newick (.nwk), JSON, SciPy's Z as csv or npy; "-" is standard input.
+    """Read a tree: Newick (.nwk), NEXUS (.nex), NeXML, JSON, SciPy's Z as csv or npy; "-" is standard input.
 
-    Standard input and unknown endings are taken as JSON if they begin with a brace, else Newick, which is
-    read as `Dendrogram.from_newick` does. `progress` is True for a bar, or called with the share that is
-    done, from 0 to 1.
+    What begins with ``#NEXUS`` is NEXUS, whatever its name. Standard input and unknown endings are taken as
+    JSON if they begin with a brace, else Newick, which is read as `Dendrogram.from_newick` does. NEXUS and
+    NeXML need DendroPy (the extra `trees`); support is read from labels of nodes and from annotations such
+    as ``[&posterior=0.98]``. A file of several trees is an error: `read_trees` reads these. `progress` is
+    True for a bar, or called with the share that is done, from 0 to 1.
 
     Examples
     --------
@@ -58,33 +73,112 @@ def read_tree(
     >>> ordhc.read_tree(io.StringIO("((a,b),c);"))
     <Dendrogram: 3 leaves, dissimilarity 1 .. 2>
     """
+    return _read(path, format, preserve_underscores, progress, several=False)[0]
+
+
+@shows_progress("reading")
+def read_trees(
+    path: Source,
+    format: str | None = None,
+    *,
+    preserve_underscores: bool = False,
+    progress: Progress | bool | None = None,
+) -> list[Dendrogram]:
+    """Read all trees of a file, in any format of `read_tree`: Newick texts one after the other, NEXUS, JSON.
+
+    Trees of the same leaves as the first one have their leaves numbered as that has. `progress` is True for a
+    bar, or called with the share that is done, from 0 to 1.
+
+    Examples
+    --------
+    >>> import io, ordhc
+    >>> trees = ordhc.read_trees(io.StringIO("((a,b),c); (a,(c,b));"))
+    >>> [tree.names for tree in trees], ordhc.metrics.robinson_foulds(*trees)
+    ([('a', 'b', 'c'), ('a', 'b', 'c')], 1.0)
+    """
+    found = _read(path, format, preserve_underscores, progress, several=True)
+    names = found[0].names or ()
+    place = {name: leaf for leaf, name in enumerate(names)}
+    for at, tree in enumerate(found):
+        if tree.names not in (None, names) and set(tree.names or ()) == place.keys():
+            found[at] = tree.relabel([place[name] for name in tree.names or ()])
+    return found
+
+
+def _read(
+    path: Source, format: str | None, preserve_underscores: bool, progress: Any, *, several: bool
+) -> list[Dendrogram]:
     progress = _checks.callback("progress", progress)
-    name, wanted = name_of(path), _given_format(format)
+    name, wanted = name_of(path), _given_format(format, _READ)
     preserve_underscores = _checks.flag("preserve_underscores", preserve_underscores)
     data = read_bytes(path)
     if not data.strip():
         raise InputError("the file is empty", path=name)
-    guess = "json" if data.lstrip().startswith(b"{") else "newick"
-    kind = wanted or tree_format(path, guess)
+    kind = wanted or _format_of(path, data)
     with reading(name, "a tree", data):
         _refuse_comparisons(data, name, kind)
         told = _told(progress, 0.1)
         try:
-            if kind == "newick":
-                text, further = text_of(data, name), part(progress, 0.1, 1)
-                return Dendrogram.from_newick(
-                    text, preserve_underscores=preserve_underscores, progress=further
-                )
-            if kind == "json":
-                tree = _from_json(text_of(data, name), name, told)
-            elif kind == "npy":
-                tree = Dendrogram.from_linkage_matrix(load_array(data, name))
+            if kind == "npy":
+                found: list[Any] = [load_array(data, name)]
+            elif kind == "scipy":
+                found = [_rows_of_csv(data, name)]
+            elif kind == "json":
+                found = _in_json(text_of(data, name), name, told)
             else:
-                tree = _from_csv(data, name)
+                found = _texts(text_of(data, name), kind)
+            if len(found) != 1 and not (several and found):
+                many = f"holds {len(found):,} trees: ordhc.read_trees reads all of them, "
+                many += "`ordhc consensus` makes one"
+                raise InputError(many if found else "there are no trees in it")
+            trees = []
+            for at, one in enumerate(found):
+                further = part(progress, 0.1 + 0.9 * at / len(found), 0.1 + 0.9 * (at + 1) / len(found))
+                if kind in ("npy", "scipy"):
+                    trees.append(Dendrogram.from_linkage_matrix(one))
+                elif kind == "json":
+                    trees.append(Dendrogram.from_dict(one))
+                else:
+                    # Names in NEXUS are as DendroPy reads them: with blanks.
+                    keep = preserve_underscores or kind != "newick"
+                    trees.append(_of_newick(one, keep, further))
         except InputError as error:
             raise located(error, name) from None
         told(1.0)
-        return tree
+        return trees
+
+
+def _texts(text: str, kind: str) -> list[tuple[int, str]]:
+    """Newick texts, each with the number of lines before it."""
+    if kind != "newick":
+        return [(0, tree) for tree in newick_texts(text, kind)]
+    found = newick.statements(text) if text.count(";") > 1 else []
+    # One tree and what follows it is the reader's to refuse.
+    return found if len(found) > 1 and found[-1][1].endswith(";") else [(0, text)]
+
+
+def _format_of(path: Source, data: bytes) -> str:
+    """The format by what a file begins with, or else by its ending."""
+    head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head[:6].upper() == b"#NEXUS":
+        return "nexus"
+    if head[:1] == b"<" and b"nexml" in head:
+        return "nexml"
+    if b"<phyloxml" in head:
+        advice = "Bio.Phylo.convert(file, 'phyloxml', 'tree.nwk', 'newick') makes Newick of it"
+        raise InputError(f"PhyloXML is not read: {advice}", path=name_of(path))
+    return tree_format(path, "json" if re.match(rb"\{|\[\s*[]{]", head) else "newick")
+
+
+def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Progress | None) -> Dendrogram:
+    """A tree of a text that begins after so many lines of a file."""
+    line, text = found
+    try:
+        return Dendrogram.from_newick(text, preserve_underscores=preserve_underscores, progress=progress)
+    except InputError as error:
+        if error.line is None or not line:
+            raise
+        raise InputError(error.reason, line=error.line + line) from None
 
 
 def _told(progress: Progress | None, done: float) -> Progress:
@@ -103,7 +197,7 @@ def write_tree(
     *,
     progress: Progress | bool | None = None,
 ) -> None:
-    """Write a tree as Newick (.nwk), JSON (lossless), SciPy's Z as csv or npy; "-" is Newick.
+    """Write a tree as Newick (.nwk), NEXUS (.nex), JSON (lossless), SciPy's Z as csv or npy; "-" is Newick.
 
     `progress` is True for a bar, or called with the share that is done, from 0 to 1.
 
@@ -113,38 +207,90 @@ def write_tree(
     >>> ordhc.write_tree(ordhc.Dendrogram([(0, 1)], [1.0]), "-")  # doctest: +SKIP
     (0:1,1:1);
     """
-    if not isinstance(tree, Dendrogram):
-        raise InputError(f"a tree is a Dendrogram, not {_checks.quoted(tree)}; ordhc.as_dendrogram makes one")
+    write_trees([_tree(tree)], path, format, progress=progress)
+
+
+@shows_progress("writing")
+def write_trees(
+    trees: Iterable[Dendrogram],
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    progress: Progress | bool | None = None,
+) -> None:
+    """Write trees to one file: Newick (.nwk, a line each), NEXUS (.nex) or JSON (lossless); "-" is Newick.
+
+    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        No trees, or several in a format that holds one (SciPy's Z).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> tree = ordhc.Dendrogram([(0, 1)], [1.0])
+    >>> ordhc.write_trees([tree, tree], "-")  # doctest: +SKIP
+    (0:1,1:1);
+    (0:1,1:1);
+    """
+    found = [_tree(tree) for tree in _checks.listed("trees", trees)]
+    if not found:
+        raise InputError("there are no trees to write")
     path = _checks.path(path)
-    kind = _given_format(format) or tree_format(path, "newick" if path == "-" else None)
+    kind = _given_format(format, _WRITTEN) or check_written(path)
     progress = _checks.callback("progress", progress)
-    write_bytes(path, tree_bytes(tree, kind, part(progress, 0, 0.95)))
+    write_bytes(path, tree_bytes(found, kind, part(progress, 0, 0.95)))
     _told(progress, 1.0)
 
 
-def _given_format(given: Any) -> str | None:
-    return None if given is None else _checks.choice("format", given, ("newick", "json", "scipy", "npy"))
+def check_written(path: str | os.PathLike[str]) -> str:
+    """The format that a file's ending stands for; an error if none is written there. "-" is Newick."""
+    kind = tree_format(path, "newick" if os.fspath(path) == "-" else None)
+    if kind not in _WRITTEN:
+        raise InputError(f"{kind} is read, but not written: write .nex or .nwk", path=name_of(path))
+    return kind
 
 
-def tree_bytes(tree: Dendrogram, kind: str, progress: Progress | None = None) -> bytes:
-    """A tree in one of the formats."""
-    if kind == "newick":
-        return (tree.to_newick(progress=progress) + "\n").encode()
+def _tree(given: Any) -> Dendrogram:
+    if not isinstance(given, Dendrogram):
+        raise InputError(
+            f"a tree is a Dendrogram, not {_checks.quoted(given)}; ordhc.as_dendrogram makes one"
+        )
+    return given
+
+
+def _given_format(given: Any, known: tuple[str, ...]) -> str | None:
+    return None if given is None else _checks.choice("format", given, known)
+
+
+def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None = None) -> bytes:
+    """Trees in one of the formats."""
+    if kind in ("newick", "nexus"):
+        count = len(trees)
+        texts = [
+            tree.to_newick(progress=part(progress, at / count, (at + 1) / count))
+            for at, tree in enumerate(trees)
+        ]
+        return ("\n".join(texts) + "\n" if kind == "newick" else nexus_text(trees, texts)).encode()
     if kind == "json":
-        everything = tree.to_dict()
+        everything = [tree.to_dict() for tree in trees]
         _told(progress, 0.4)
-        return (json.dumps(everything, ensure_ascii=False) + "\n").encode()
+        document: Any = everything[0] if len(trees) == 1 else everything
+        return (json.dumps(document, ensure_ascii=False) + "\n").encode()
+    if len(trees) > 1:
+        raise InputError(f"SciPy's Z is one tree, not {len(trees):,}: write .nwk, .nex or .json")
+    Z = trees[0].to_linkage_matrix()
     if kind == "scipy":
-        rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in tree.to_linkage_matrix().tolist()]
+        rows = [f"{int(a)},{int(b)},{h!r},{int(s)}" for a, b, h, s in Z.tolist()]
         return ("\n".join([_HEADER, *rows]) + "\n").encode()
-    if kind == "npy":
-        buffer = bytes_io.BytesIO()
-        np.save(buffer, tree.to_linkage_matrix())
-        return buffer.getvalue()
-    raise InputError(f"the format {kind!r} is none of newick, json, scipy, npy")
+    buffer = bytes_io.BytesIO()
+    np.save(buffer, Z)
+    return buffer.getvalue()
 
 
-def _from_json(text: str, name: str, told: Progress) -> Dendrogram:
+def _in_json(text: str, name: str, told: Progress) -> list[Any]:
     def no_number(word: str) -> None:
         raise InputError(f"{word} is no height or number of a tree", path=name)
 
@@ -156,10 +302,10 @@ def _from_json(text: str, name: str, told: Progress) -> Dendrogram:
         raise InputError("the JSON is nested too deeply", path=name) from None
     told(0.6)
     # What `ordhc cluster --json` prints has the tree inside.
-    return Dendrogram.from_dict(data.get("tree", data) if isinstance(data, dict) else data)
+    return data if isinstance(data, list) else [data.get("tree", data) if isinstance(data, dict) else data]
 
 
-def _from_csv(data: bytes, name: str) -> Dendrogram:
+def _rows_of_csv(data: bytes, name: str) -> NDArray[np.float64]:
     sheet = read_sheet(data, name, None)
     rows: list[list[float]] = []
     for line, cells in zip(sheet.lines, sheet.rows, strict=True):
@@ -180,7 +326,7 @@ def _from_csv(data: bytes, name: str) -> Dendrogram:
             hint = "; of comparisons `ordhc cluster` makes a tree" if len(row) == 3 else ""
             raise InputError(f"{len(row)} columns instead of 4 ({_HEADER}){hint}", path=name, line=line)
         rows.append(row)
-    return Dendrogram.from_linkage_matrix(np.array(rows, dtype=np.float64).reshape(-1, 4))
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
 def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
@@ -189,6 +335,8 @@ def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
     fine = {
         "newick": ("a Newick tree", "JSON"),
         "json": ("JSON",),
+        "nexus": ("a NEXUS file",),
+        "nexml": ("XML",),
         "npy": ("a NumPy array",),
         "scipy": ("a tree (SciPy's Z)",),
     }

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks import quoted
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes
 from ordhc.io.guard import reading
@@ -70,7 +70,21 @@ def _of_sheet(sheet: Sheet) -> tuple[NDArray[np.float64], tuple[str, ...] | None
         values.append(numbers)
     width = len(sheet.rows[0]) - (at is not None)
     table = np.array(values, dtype=np.float64).reshape(len(values), width)
+    _warn_of_index(sheet, table, at, has_header)
     return table, None if at is None else tuple(sheet.rows[row][at].strip() for row in rows)
+
+
+def _warn_of_index(sheet: Sheet, table: NDArray[np.float64], at: int | None, has_header: bool) -> None:
+    """Warn of the numbers of rows that spreadsheets and data frames write in front, taken for coordinates."""
+    if not has_header or at is not None or not table.size:
+        return
+    name = sheet.header[0]
+    counts = table[:, 0] - table[0, 0]
+    if (not name or name.startswith("Unnamed")) and np.array_equal(counts, np.arange(len(table))):
+        warn(
+            f"{sheet.source}: the first column, {quoted(name)}, counts the rows and is taken for a "
+            "coordinate: leave it out, or call it id"
+        )
 
 
 def _refuse(sheet: Sheet, row: int, at: int | None) -> None:

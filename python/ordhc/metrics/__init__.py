@@ -7,7 +7,14 @@ names, else by number. `ordhc.score(tree, reference, metric=...)` finds the same
 from ordhc.metrics.comparisons import Satisfied, quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.metrics.labels import aari, ari, dendrogram_purity
 from ordhc.metrics.similarities import cophenetic_correlation, dasgupta_cost, dasgupta_revenue
-from ordhc.metrics.trees import KendallTau, kendall_tau_b, merge_distortion, robinson_foulds, triplet_distance
+from ordhc.metrics.trees import (
+    KendallTau,
+    kendall_tau_b,
+    merge_distortion,
+    robinson_foulds,
+    tree_distances,
+    triplet_distance,
+)
 
 __all__ = [
     "KendallTau",
@@ -23,6 +30,7 @@ __all__ = [
     "quadruplet_revenue",
     "robinson_foulds",
     "satisfied",
+    "tree_distances",
     "triplet_distance",
     "triplet_revenue",
 ]

@@ -10,7 +10,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.matching import prepared
+from ordhc.tree.matching import by_nodes, prepared
 
 __all__ = ["aari", "ari", "dendrogram_purity"]
 
@@ -128,7 +128,8 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -
     labels
         (n,) labels of any type.
     join_ties
-        Merges of equal height, one in the other, are one node of more than two children.
+        Merges of equal height, one in the other, are one node of more than two children. Without, only those
+        that are joined are (`Dendrogram.joined`).
 
     Returns
     -------
@@ -148,7 +149,8 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -
     """
     tree, table = prepared(tree, labels, ("labels",), "dendrogram_purity")
     column = _one_column(table, "dendrogram_purity")
-    return _ordhc.dendrogram_purity(tree._tree, column, _checks.flag("join_ties", join_ties))
+    nodes, are_joined = by_nodes(tree, join_ties=join_ties)
+    return _ordhc.dendrogram_purity(nodes, column, are_joined)
 
 
 def _one_column(table: NDArray[np.int64], what: str) -> NDArray[np.int64]:

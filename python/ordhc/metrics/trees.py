@@ -1,5 +1,6 @@
 """Scores of a tree beside another tree; `ordhc.metrics` has all scores."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
-from ordhc.tree.matching import prepared
+from ordhc.tree.matching import aligned, by_nodes, prepared
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ def triplet_distance(
     normalize
         The share of all sets of three leaves, instead of their number.
     join_ties
-        Merges of equal height, one in the other, are one node of more than two children.
+        Merges of equal height, one in the other, are one node of more than two children. Without, only those
+        that are joined are (`Dendrogram.joined`).
 
     Examples
     --------
@@ -152,9 +154,8 @@ def triplet_distance(
     progress = _checks.callback("progress", progress)
     normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "triplet_distance")
-    same, different, first, second, neither = _ordhc.triplet_counts(
-        tree._tree, other._tree, _checks.flag("join_ties", join_ties), progress
-    )
+    a, b, are_joined = by_nodes(tree, other, join_ties=join_ties)
+    same, different, first, second, neither = _ordhc.triplet_counts(a, b, are_joined, progress)
     distance = different + first + second
     return distance / max(distance + same + neither, 1) if normalize else distance
 
@@ -171,7 +172,8 @@ def robinson_foulds(
     normalize
         The share of the clusters of both trees (without leaves and the root), instead of their number.
     join_ties
-        Merges of equal height, one in the other, are one node of more than two children.
+        Merges of equal height, one in the other, are one node of more than two children. Without, only those
+        that are joined are (`Dendrogram.joined`).
 
     Examples
     --------
@@ -181,8 +183,64 @@ def robinson_foulds(
     """
     normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "robinson_foulds")
-    shared, first, second = _ordhc.cluster_counts(
-        tree._tree, other._tree, _checks.flag("join_ties", join_ties)
-    )
+    shared, first, second = _ordhc.cluster_counts(*by_nodes(tree, other, join_ties=join_ties))
     distance = first + second
     return distance / max(distance + 2 * shared, 1) if normalize else distance
+
+
+#: Distances that are the same from either tree to the other.
+_DISTANCES: dict[str, Callable[..., int | float]] = {
+    "robinson_foulds": robinson_foulds,
+    "triplet_distance": triplet_distance,
+    "merge_distortion": merge_distortion,
+}
+
+
+@shows_progress("comparing")
+def tree_distances(
+    trees: Iterable[Any],
+    metric: str = "robinson_foulds",
+    *,
+    progress: Progress | bool | None = None,
+    **parameters: Any,
+) -> NDArray[np.float64]:
+    """The distances of all pairs of trees, (t, t), symmetric.
+
+    Parameters
+    ----------
+    trees
+        Trees of the same leaves, each as `ordhc.as_dendrogram` takes it; leaves are matched by name, or by
+        number where no tree has names.
+    metric
+        "robinson_foulds", "triplet_distance" or "merge_distortion".
+    progress
+        True for a bar, or called now and then with the share that is done, from 0 to 1.
+    **parameters
+        Of the metric, such as ``normalize=False``.
+
+    Raises
+    ------
+    InputError
+        As `ordhc.consensus`, and as the metric.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> trees = ["((a,b),(c,d));", "(((a,b),c),d);", "(((d,c),a),b);"]
+    >>> ordhc.metrics.tree_distances(trees, normalize=False)
+    array([[0., 2., 2.],
+           [2., 0., 4.],
+           [2., 4., 0.]])
+    """
+    progress = _checks.callback("progress", progress)
+    distance = _DISTANCES[_checks.choice("metric", metric, tuple(_DISTANCES))]
+    known = {"normalize": True, "join_ties": True} if metric != "merge_distortion" else {}
+    parameters = _checks.settings(f"metric {metric!r}", parameters, known)
+    found = aligned(trees)
+    pairs = list(zip(*np.triu_indices(len(found), 1), strict=True))
+    distances = np.zeros((len(found), len(found)))
+    for at, (i, j) in enumerate(pairs):
+        distances[i, j] = distances[j, i] = distance(found[i], found[j], **parameters)
+        if progress is not None:
+            progress((at + 1) / len(pairs))
+    return distances

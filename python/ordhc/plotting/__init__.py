@@ -1,8 +1,8 @@
 """Pictures of dendrograms."""
 
-from ordhc.plotting.drawing import PICTURES, current_axes, need_matplotlib, plot_dendrogram, save_plot, svg
+from ordhc.plotting.drawing import PICTURES, need_matplotlib, plot_dendrogram, save_plot, svg
 
-__all__ = ["PICTURES", "current_axes", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
+__all__ = ["PICTURES", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
 
 
 def __dir__() -> list[str]:

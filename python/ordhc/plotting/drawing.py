@@ -1,52 +1,68 @@
 """Pictures of dendrograms, with Matplotlib (the extra `plot`)."""
 
-import io as bytes_io
 import os
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordhc._signals import interrupts_later
-from ordhc.errors import InputError, MissingExtraError
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.plotting.categories import Categories, columns_of, of_cut, of_mapping
+from ordhc.plotting.crown import Crown
+from ordhc.plotting.figures import (
+    PICTURES,
+    axes_for,
+    need_matplotlib,
+    picture,
+    picture_bytes,
+    points_of,
+)
+from ordhc.plotting.marks import draw_columns, draw_support, legend, scale_bar, widths_of
+from ordhc.plotting.palette import Theme
+from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
+from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["PICTURES", "plot_dendrogram", "save_plot", "svg"]
+__all__ = ["PICTURES", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
 
-PICTURES = (".svg", ".png", ".pdf")
-#: Distinguishable with any colour vision (Okabe & Ito 2008, without yellow and black).
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-GREY = "#5f6a72"
 _SIDES = ("right", "left", "top", "bottom")
-
-
-def need_matplotlib() -> Any:
-    """Matplotlib, or an error that says how to get it."""
-    try:
-        with interrupts_later():
-            import matplotlib
-            import matplotlib.figure
-    except ImportError:
-        raise MissingExtraError.of("a picture", "matplotlib", "plot") from None
-    return matplotlib
+_LAYOUTS = ("rectangular", "circular", "unrooted")
+_SUPPORT = ("numbers", "dots", "width")
+_SCALES = ("axis", "bar", "none")
+#: Support of larger pictures is shown as dots, unless numbers are asked for.
+MOST_NUMBERS = 150
+#: Names of more tips are texts of the axes instead of labels of ticks, which take much longer.
+MOST_TICKS = 150
 
 
 def plot_dendrogram(
     tree: Dendrogram,
     ax: "Axes | None" = None,
     *,
+    layout: str = "rectangular",
     orientation: str = "right",
+    truncate: int | bool | None = None,
     n_clusters: int | None = None,
+    color_by: Any = None,
+    colors: Any = None,
+    columns: Any = None,
+    palette: Mapping[Any, Any] | None = None,
     labels: bool = True,
-    support: bool = True,
+    support: bool | str = True,
+    support_threshold: float | None = None,
+    scale: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
+    font: str | None = None,
     font_size: float | None = None,
-    line_width: float = 1.2,
+    line_width: float | None = None,
+    theme: str | None = None,
     title: str | None = None,
+    pyplot: bool = False,
 ) -> "Axes":
     """Draw a dendrogram.
 
@@ -57,175 +73,280 @@ def plot_dendrogram(
     ax
         Where to draw; by default a new figure whose size grows with the number of leaves, and which pyplot
         does not know. `Dendrogram.plot` draws where pyplot does.
+    layout
+        "rectangular", "circular", or "unrooted" (straight branches, with the root nowhere in particular).
     orientation
-        The side on which the leaves stand: "right", "left", "top" or "bottom".
+        The side on which the leaves of a rectangular tree stand: "right", "left", "top" or "bottom".
+    truncate
+        At most so many tips: the tree is opened from the root down, the last merge first, and what stays
+        closed is a triangle that is wider the more leaves it holds, named as "cat +11". By default trees of
+        300 leaves or more are truncated to 60; False never is.
     n_clusters
-        Colour this many clusters.
+        Colour this many clusters, each in a colour of its own.
+    color_by
+        Colour the branches by a category of each leaf: a mapping or series by name, or a list in the order of
+        the leaves' numbers. Branches above leaves of different categories stay grey. With a legend.
+    colors
+        The colours of leaves themselves, by name or in the order of their numbers; branches as before.
+    columns
+        Categories as a strip beside the leaves: one column as in `color_by`, or several as a data frame or a
+        mapping of titles to columns. A triangle shows the shares of its leaves. With a legend.
+    palette
+        Colours of categories, by category; others get colours that nothing else in the figure has.
     labels
-        Whether to write the leaves' names.
+        Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
     support
-        Whether to write the support of each merge, in percent, where the tree has it.
-    font_size, line_width, title
-        As they say.
+        How support is shown where the tree has it: "numbers" (in percent), "dots" at the nodes, larger the
+        surer, the "width" of lines, or False. True is numbers, of more than 150 tips dots. Numbers that would
+        cover others are left out.
+    support_threshold
+        Show only support of at least this, from 0 to 1; lines below it are thin.
+    scale
+        "axis", "bar" or "none"; by default an axis where the tree is rectangular, else a bar.
+    width, height
+        Of a new figure, in millimetres: a column of a journal has about 85, a page 180.
+    font, font_size
+        The family; the size in points (by default up to 10, as there is room).
+    line_width
+        In points.
+    theme
+        "light" or "dark"; by default as the axes are.
+    title
+        Above the tree.
+    pyplot
+        Without `ax`: into pyplot's current axes if these are empty, else into a new figure of pyplot.
 
     Returns
     -------
     matplotlib.axes.Axes
         The axes, which know their figure.
-    """
-    need_matplotlib()
-    from matplotlib.collections import LineCollection
 
-    if orientation not in _SIDES:
-        raise InputError(f"orientation is {orientation!r}, not one of {', '.join(_SIDES)}")
-    sideways = orientation in ("right", "left")
-    if ax is None:
-        ax = _figure(tree, sideways, labels).add_subplot()
-    segments, colors, leaf_colors, span = _brackets(tree, n_clusters)
-    if not sideways:
-        segments = segments[:, :, ::-1]
-    ax.add_collection(LineCollection(list(segments), colors=colors, linewidths=line_width, capstyle="round"))
-    if support and tree.support is not None:
-        _write_support(ax, segments, tree.support, sideways)
-    across, along = (ax.yaxis, ax.xaxis) if sideways else (ax.xaxis, ax.yaxis)
-    set_across, set_along = (ax.set_ylim, ax.set_xlim) if sideways else (ax.set_xlim, ax.set_ylim)
-    n = tree.n_leaves
-    set_across((n - 0.4, -0.6) if sideways else (-0.6, n - 0.4))
-    leaf_end, root_end = span
-    flipped = orientation in ("right", "top")
-    set_along((root_end, leaf_end) if flipped else (leaf_end, root_end))
-    order = tree.leaf_order()
-    if labels:
-        size = font_size or float(np.clip(640 / max(n, 1), 5.0, 10.0))
-        names = tree.labels
-        texts = [names[leaf] if len(names[leaf]) <= 60 else names[leaf][:58] + "…" for leaf in order]
-        across.set_ticks_position(orientation)  # type: ignore[arg-type]
-        across.set_ticks(range(n), labels=texts, fontsize=size)
-        # Those of a side that is not shown by default are turned too.
-        across.set_tick_params(labelrotation=0 if sideways else 90)
-    else:
-        across.set_ticks([])
-    across.set_tick_params(length=0)
-    if labels and n_clusters is not None:
-        for text, leaf in zip(across.get_ticklabels(), order, strict=True):
-            text.set_color(leaf_colors[leaf])
-    along.set_label_text(tree.kind, color=GREY)
-    along.set_tick_params(colors=GREY, labelsize=8)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    if title:
-        ax.set_title(title, loc="left", fontsize=12)
+    Raises
+    ------
+    InputError
+        A word that is none of those above, leaves that there are none of, what is no colour.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)95:1,cow:2)80:1,(car:1,bus:1)60:2);")
+    >>> ax = plot_dendrogram(d, n_clusters=2, support="dots", width=85)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['cat', 'dog', 'cow', 'car', 'bus']
+    """
+    matplotlib = need_matplotlib()
+    layout = _checks.choice("layout", layout, _LAYOUTS)
+    orientation = _checks.choice("orientation", orientation, _SIDES)
+    scale = ("axis" if layout == "rectangular" else "bar") if scale is None else scale
+    scale = _checks.choice("scale", scale, _SCALES)
+    if scale == "axis" and layout != "rectangular":
+        raise InputError(f"scale 'axis' is for rectangular trees; a {layout} one has a 'bar' or 'none'")
+    if theme is not None:
+        theme = _checks.choice("theme", theme, ("light", "dark"))
+    labels = _checks.flag("labels", labels)
+    shown = support if isinstance(support, str) else None
+    if shown is not None:
+        shown = _checks.choice("support", shown, _SUPPORT)
+    least = None
+    if support_threshold is not None:
+        least = _checks.number("support_threshold", support_threshold, at_least=0, at_most=1)
+    for what, value in (("font_size", font_size), ("line_width", line_width)):
+        if value is not None:
+            _checks.number(what, value, at_least=0, at_most=1000, open_ends=True)
+    if sum(given is not None for given in (n_clusters, color_by, colors)) > 1:
+        raise InputError("give one of n_clusters, color_by and colors; a second one can be `columns`")
+    branches = None
+    if n_clusters is not None:
+        branches = of_cut(tree, n_clusters)
+    elif colors is not None:
+        branches = of_mapping(tree, colors)
+    elif color_by is not None:
+        (branches,) = columns_of(tree, "color_by", color_by, palette)[:1]
+    used = 0 if branches is None else len(branches.colours)
+    strips = [] if columns is None else columns_of(tree, "columns", columns, palette, after=used)
+    crown = Crown(tree, truncate, at_least=n_clusters or 1)
+    if not isinstance(support, str) and _checks.flag("support", support):
+        shown = "numbers" if len(crown.tips) <= MOST_NUMBERS else "dots"
+    shapes: Shapes
+    shapes = Rectangle(crown, orientation)
+    if layout != "rectangular":
+        shapes = Circle(crown) if layout == "circular" else Unrooted(crown)
+    names = crown.names() if labels else []
+    with matplotlib.rc_context({} if font is None else {"font.family": _checks.text("font", font)}):
+        ax = axes_for(ax, figure_size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
+        inks = Theme.of(theme, ax)
+        columns_count = len(strips)
+        line = line_width
+        if line is None:
+            line = float(np.clip(80 / max(len(crown.tips), 1) ** 0.5 / 10, 0.5, 1.2))
+        taken = {} if branches is None else crown.uniform(branches.codes)
+        _draw_lines(ax, crown, shapes, branches, taken, inks, widths_of(crown, line, shown, least), line)
+        draw_columns(ax, crown, shapes, strips, inks)
+        size = _set_up(ax, crown, shapes, names, columns_count, font_size)
+        _write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
+        _write_scale(ax, crown, shapes, scale, inks, size)
+        if shown in ("numbers", "dots"):
+            draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
+        keys = [*([branches] if color_by is not None and branches is not None else []), *strips]
+        legend(ax, keys, title, inks, size, below=orientation == "top" or layout != "rectangular")
     return ax
 
 
-def _write_support(
-    ax: "Axes", segments: NDArray[np.float64], support: NDArray[np.float64], sideways: bool
+def _draw_lines(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    branches: Categories | None,
+    taken: dict[int, int],
+    inks: Theme,
+    widths: dict[int, float],
+    line: float,
 ) -> None:
-    """Percents at the middles of the brackets; the root has all leaves in every tree."""
-    size = float(np.clip(640 / max(len(support), 1), 4.0, 7.0))
-    for bracket, share in zip(segments[:-1], support[:-1].tolist(), strict=True):
-        if share == share:
-            x, y = bracket[1:3].mean(axis=0)
-            ax.text(
-                x,
-                y,
-                f"{100 * share:.0f}",
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    def colour(item: Any) -> str:
+        code = taken.get(id(item))
+        return inks.line if code is None or branches is None else branches.colours[code]
+
+    lines, colours, thick = [], [], []
+    # Coloured branches are drawn over grey ones.
+    edges = [(item, child) for item in crown.opened for child in item.children]
+    for item, child in sorted(edges, key=lambda edge: id(edge[1]) in taken):
+        lines.append(shapes.branch(item, child))
+        colours.append(colour(child))
+        thick.append(widths.get(id(child), line))
+    drawn = LineCollection(lines, colors=colours, linewidths=thick, capstyle="round", joinstyle="round")
+    drawn.set_gid("ordhc-branches")
+    ax.add_collection(drawn)
+    # Leaves that don't stand where names begin.
+    leads = [shapes.leader(tip) for tip in crown.tips]
+    leads = [lead for lead in leads if (lead[0] != lead[1]).any()]
+    if leads:
+        leaders = LineCollection(leads, colors=inks.pale, linewidths=0.5, zorder=1)
+        leaders.set_gid("ordhc-leaders")
+        ax.add_collection(leaders)
+    closed = [tip for tip in crown.tips if tip.size > 1]
+    if closed:
+        tints = [colour(tip) for tip in closed]
+        outlines = [shapes.triangle(tip) for tip in closed]
+        filled = PolyCollection(
+            outlines, facecolors=tints, edgecolors=tints, alpha=0.55, linewidths=0.6 * line
+        )
+        filled.set_gid("ordhc-collapsed")
+        ax.add_collection(filled)
+
+
+def _set_up(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    names: list[str],
+    columns: int,
+    font_size: float | None,
+) -> float:
+    """Set limits; the size of names in points, 0 where they don't fit."""
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.tick_params(length=0)
+    breadth, tallness = points_of(ax)
+    if isinstance(shapes, Rectangle):
+        along = (crown.root_end, shapes.reach(columns))
+        across = (crown.width - 0.4, -0.6)
+        if shapes.orientation in ("left", "bottom"):
+            along = along[::-1]
+        if shapes.sideways:
+            ax.set(xlim=along, ylim=across)
+        else:
+            ax.set(xlim=across[::-1], ylim=along)
+        room = (tallness if shapes.sideways else breadth) / crown.width
+    else:
+        ax.set_aspect("equal")
+        ax.set(xticks=[], yticks=[])
+        ax.patch.set_visible(False)
+        room = np.pi * 0.72 * min(breadth, tallness) / crown.width
+    fitting = float(min(0.8 * room, LARGEST if isinstance(shapes, Rectangle) else 8.0))
+    size = font_size or (fitting if fitting >= SMALLEST else 0.0)
+    if not isinstance(shapes, Rectangle):
+        # Names stand within the axes.
+        side = min(breadth, tallness)
+        longest = min(max(map(len, names), default=0), longest_name(shapes, side, size)) if size else 0
+        reach = shapes.reach(columns) / max(1 - 2 * 0.52 * size * longest / side, 0.3)
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    return size
+
+
+def _write_names(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    names: list[str],
+    columns: int,
+    size: float,
+    branches: Categories | None,
+    taken: dict[int, int],
+    inks: Theme,
+) -> None:
+    colours = [
+        inks.ink if branches is None or id(tip) not in taken else branches.colours[taken[id(tip)]]
+        for tip in crown.tips
+    ]
+    if names and size:
+        breadth, tallness = points_of(ax)
+        whole = breadth if not isinstance(shapes, Rectangle) or shapes.sideways else tallness
+        names = crown.names(longest_name(shapes, whole, size))
+    if not isinstance(shapes, Rectangle) or len(names) > MOST_TICKS:
+        widest = max(names, key=len, default="")
+        for tip, name, colour in zip(crown.tips, names if size else [], colours, strict=False):
+            at = shapes.label(tip, columns)
+            text = ax.text(
+                at.x,
+                at.y,
+                name,
                 fontsize=size,
-                color=GREY,
-                ha="center",
+                color=colour,
+                rotation=at.angle,
+                rotation_mode="anchor",
+                ha="right" if at.is_flipped else "left",
                 va="center",
-                bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"},
-                rotation=0 if sideways else 90,
+                parse_math=False,
             )
+            # One is enough to find room for all.
+            text.set_in_layout(name == widest)
+        if isinstance(shapes, Rectangle):
+            (ax.yaxis if shapes.sideways else ax.xaxis).set_ticks([])
+        return
+    axis = ax.yaxis if shapes.sideways else ax.xaxis
+    if names and size:
+        axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
+        axis.set_ticks([tip.place for tip in crown.tips], labels=names, fontsize=size, parse_math=False)
+        # Those of a side that is not shown by default are turned too.
+        axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
+        for text, colour in zip(axis.get_ticklabels(), colours, strict=True):
+            text.set_color(colour)
+    else:
+        axis.set_ticks([])
+    axis.set_tick_params(length=0)
 
 
-def current_axes(tree: Dendrogram, **options: Any) -> "Axes":
-    """Pyplot's current axes, or those of a new figure of pyplot if there are none or something is in them.
+def _write_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
+    if scale == "bar":
+        scale_bar(ax, crown, shapes, inks, size or 7.0)
+    if not isinstance(shapes, Rectangle):
+        return
+    axis = ax.xaxis if shapes.sideways else ax.yaxis
+    if scale != "axis":
+        axis.set_ticks([])
+        return
+    from matplotlib.ticker import MaxNLocator
 
-    Where pyplot can't have a figure (its backend needs a screen) it is one that pyplot does not know.
-    """
-    need_matplotlib()
-    sideways = options.get("orientation", "right") in ("right", "left")
-    labels = bool(options.get("labels", True))
-    try:
-        from matplotlib import pyplot
-
-        if not pyplot.get_fignums() or pyplot.gca().has_data():
-            pyplot.figure(figsize=_size(tree, sideways, labels), layout="constrained")
-        ax = pyplot.gca()
-        figure = ax.get_figure(root=True)
-        if figure is not None and len(figure.axes) == 1 and figure.get_layout_engine() is None:
-            # Else long names are cut off.
-            figure.set_layout_engine("constrained")
-        return ax
-    except ImportError:
-        return _figure(tree, sideways, labels).add_subplot()
+    low, high = sorted((crown.root_end, crown.leaf_end))
+    ticks = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    axis.set_ticks([tick for tick in map(float, ticks) if low <= tick <= high])
+    axis.set_tick_params(colors=inks.line, labelsize=min(size or 7.0, 8.0), pad=2)
+    axis.set_label_text(crown.tree.kind, color=inks.line, fontsize=min(size or 7.0, 9.0))
 
 
-def _figure(tree: Dendrogram, sideways: bool, labels: bool) -> "Figure":
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=_size(tree, sideways, labels), layout="constrained")
-
-
-def _size(tree: Dendrogram, sideways: bool, labels: bool) -> tuple[float, float]:
-    room = float(np.clip(0.18 * tree.n_leaves, 2.0, 60.0)) + 1.0
-    longest = min(60, max(len(name) for name in tree.labels)) if labels else 0
-    depth = 6.0 + 0.065 * longest
-    return (depth, room) if sideways else (room, depth)
-
-
-def _brackets(
-    tree: Dendrogram, n_clusters: int | None
-) -> tuple[NDArray[np.float64], list[str], list[str], tuple[float, float]]:
-    """The lines of all merges, (n - 1, 4, 2) as (height, place), their colours, the leaves' colours.
-
-    The last is the span of heights from the leaves' side to the root's.
-    """
-    n = tree.n_leaves
-    merges, heights = tree.merges, tree.heights
-    rising = tree.kind == "dissimilarity"
-    low, high = (heights.min(), heights.max()) if len(heights) else (0.0, 1.0)
-    margin = 0.03 * (high - low or abs(high) or 1.0)
-    leaf_height = min(0.0, low) if rising else high + 2 * margin
-    span = (leaf_height, high + margin) if rising else (leaf_height, low - margin)
-
-    place = np.empty(2 * n - 1)
-    place[tree.leaf_order()] = np.arange(n)
-    height = np.concatenate([np.full(n, leaf_height), heights])
-    segments = np.empty((n - 1, 4, 2))
-    # The outermost children of each merge's node: a node of many stands between these.
-    ends = np.empty((n - 1, 2))
-    joined = np.zeros(n - 1, dtype=bool) if tree.joined is None else tree.joined
-    for merge, (a, b) in enumerate(merges):
-        below = [ends[part - n] if part >= n and joined[part - n] else place[[part]] for part in (a, b)]
-        ends[merge] = min(below[0].min(), below[1].min()), max(below[0].max(), below[1].max())
-        place[n + merge] = ends[merge].mean()
-        h = heights[merge]
-        segments[merge] = [
-            (height[a], place[a]),
-            (h, place[a]),
-            (h, place[b]),
-            (height[b], place[b]),
-        ]
-
-    leaf_colors = [GREY] * n
-    colors = [GREY] * (n - 1)
-    if n_clusters is not None:
-        flat = tree.cut(n_clusters)
-        # Neighbours in the picture get different colours.
-        rank: dict[int, int] = {}
-        for leaf in tree.leaf_order():
-            rank.setdefault(int(flat[leaf]), len(rank))
-        leaf_colors = [PALETTE[rank[int(label)] % len(PALETTE)] for label in flat]
-        of_cluster = list(leaf_colors)
-        for merge, (a, _) in enumerate(merges):
-            of_cluster.append(of_cluster[a] if merge < n - n_clusters else GREY)
-            colors[merge] = of_cluster[-1]
-    return segments, colors, leaf_colors, span
-
-
-def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
+def save_plot(tree: Dendrogram, path: str | os.PathLike[str], *, dpi: float = 150, **options: Any) -> None:
     """Draw a dendrogram into an svg, png or pdf file; the same tree gives the same file.
 
     Parameters
@@ -233,31 +354,17 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
     tree
         The dendrogram.
     path
-        The file; its ending decides the format.
+        The file; its ending decides the format. Text stays text: it can be edited in SVG, and PDF has fonts
+        of Type 42.
+    dpi
+        Dots per inch of a png.
     **options
         As `plot_dendrogram` takes them.
     """
-    from ordhc.io.files import write_bytes
-
-    suffix = Path(path).suffix.lower()
-    if suffix not in PICTURES:
-        raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=path)
-    write_bytes(path, _picture(tree, suffix[1:], **options))
+    picture(path, lambda: plot_dendrogram(tree, **options), dpi)
 
 
 def svg(tree: Dendrogram, **options: Any) -> str:
     """The picture as an SVG element."""
-    text = _picture(tree, "svg", **options).decode()
+    text = picture_bytes("svg", lambda: plot_dendrogram(tree, **options)).decode()
     return text[text.index("<svg") :]
-
-
-def _picture(tree: Dendrogram, kind: str, **options: Any) -> bytes:
-    matplotlib = need_matplotlib()
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    buffer = bytes_io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "ordhc", "svg.fonttype": "path"}):
-        sideways = options.get("orientation", "right") in ("right", "left")
-        figure = _figure(tree, sideways, bool(options.get("labels", True)))
-        plot_dendrogram(tree, figure.add_subplot(), **options)
-        figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
-    return buffer.getvalue()

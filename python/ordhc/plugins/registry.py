@@ -302,7 +302,7 @@ def _unknown(kind: str, name: str) -> str:
     if kind == "linkage" and (alias := _ALIASES.get(name.lower())):
         hint = f" (did you mean {alias}?)"
     elif others:
-        hint = f" (there is a {others[0]} of that name)"
+        hint = f"{hint} (there is a {others[0]} of that name)"
     return f"unknown {kind} {_checks.quoted(name)}{hint}; there are {', '.join(known)}"
 
 

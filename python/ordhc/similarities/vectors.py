@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc._signals import interrupts_later
+from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, MissingExtraError, warn
 
 __all__ = [
@@ -37,7 +38,8 @@ _DIRECT = 128
 def as_vectors(data: Any) -> Any:
     """Rows of finite numbers: an (n, p) array of float32 or float64, or SciPy's CSR.
 
-    Arrays of these types are used without a copy; other numbers become float64, data frames arrays.
+    Arrays of these types are used without a copy; other numbers become float64, data frames arrays
+    without a first column of names.
 
     Raises
     ------
@@ -61,7 +63,7 @@ def as_vectors(data: Any) -> Any:
     else:
         if isinstance(data, str | bytes):
             raise InputError(f"{type(data).__name__} is no (n, p) array of numbers")
-        rows = _checks.array("the vectors", data)
+        rows = _checks.array("the vectors", without_names(data)[0])
         if rows.dtype not in (np.float32, np.float64):
             rows = _checks.numbers_of("the vectors", rows)
     if rows.ndim != 2 or not rows.shape[0]:

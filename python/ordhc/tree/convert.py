@@ -166,35 +166,49 @@ def index_names(labels: Any) -> list[str] | None:
     return _names_of(getattr(labels, "index", None))
 
 
-def square_names(S: Any) -> list[str] | None:
+def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | None:
     """The names of the leaves that rows and columns of a square data frame agree on.
+
+    `own` are names of the rows that stood in a column; without them rows are named by the index, if there is
+    one.
 
     Raises
     ------
     InputError
         Rows and columns of different names.
     """
-    shape = getattr(S, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2:
-        return None
-    rows, columns = index_names(S), _names_of(getattr(S, "columns", None))
-    if rows is None or columns is None or not hasattr(S, "index"):
-        return rows or (columns if hasattr(S, "index") else None)
-    if rows != columns and len(rows) == len(columns):
-        at = next(at for at, pair in enumerate(zip(rows, columns, strict=True)) if pair[0] != pair[1])
-        order = "in another order" if set(rows) == set(columns) else "of other names"
+    columns = getattr(S, "column_names", getattr(S, "columns", None))
+    if columns is None or callable(columns) or getattr(S, "shape", None) != (len(columns), len(columns)):
+        return own or (None if columns is None else index_names(S))
+    rows, names = own or index_names(S), _names_of(columns)
+    if names is None or names == [f"column_{at}" for at in range(len(names))]:
+        return rows
+    if rows is not None and list(rows) != names:
+        at = next(at for at, pair in enumerate(zip(rows, names, strict=True)) if pair[0] != pair[1])
+        order = "in another order" if set(rows) == set(names) else "of other names"
         raise InputError(
             f"the data frame has columns {order} than rows: row {at} is {shown(rows[at])}, column {at} "
-            f"{shown(columns[at])}"
+            f"{shown(names[at])}"
         )
-    return rows
+    return names
 
 
 def _names_of(index: Any) -> list[str] | None:
     if index is None or callable(index) or not len(index):
         return None
     names = list(index)
-    return None if names == list(range(len(names))) else [str(name) for name in names]
+    if names == list(range(len(names))):
+        return None
+    return [" ".join(map(_name_of, name)) if isinstance(name, tuple) else _name_of(name) for name in names]
+
+
+def _name_of(label: Any) -> str:
+    try:
+        return str(label)
+    except Exception as error:
+        raise InputError(
+            f"the data frame has the label {_checks.quoted(label)}, which has no text: {error}"
+        ) from error
 
 
 def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendrogram:

@@ -1,5 +1,6 @@
 """The dendrogram: what we believe the hierarchy to be."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -288,10 +289,69 @@ class Dendrogram(Navigation):
 
         Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
         that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.
-        """
-        from ordhc.plotting.drawing import current_axes, plot_dendrogram
 
-        return plot_dendrogram(self, current_axes(self, **options) if ax is None else ax, **options)
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+        >>> ax = d.plot(layout="circular", n_clusters=2)
+        """
+        from ordhc.plotting.drawing import plot_dendrogram
+
+        return plot_dendrogram(self, ax, **{"pyplot": ax is None, **options})
+
+    def savefig(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Draw the tree into an svg, png or pdf file (the extra `plot`), the same file every time.
+
+        Text stays text: it can be edited in SVG, and PDF has fonts of Type 42.
+
+        Parameters
+        ----------
+        path
+            The file; its ending decides the format.
+        **options
+            `dpi` of a png (150), and as `ordhc.plotting.plot_dendrogram` takes them: ``width=85`` is a
+            column of a journal, in millimetres.
+        """
+        from ordhc.plotting.drawing import save_plot
+
+        save_plot(self, path, **options)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str | None:
+        """A page to explore the tree with: zoom, collapse, search, cut, copy clusters, export SVG.
+
+        It is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
+
+        Parameters
+        ----------
+        path
+            The file; without one the page is returned.
+        n_clusters
+            How many clusters to begin with.
+        support_threshold
+            Support from which it is shown, from 0 to 1; branches below it are dashed.
+        texts, pictures
+            By the names of leaves what is shown under the pointer: texts, and pictures as bytes or as paths
+            of files (png, jpeg, gif, webp, svg), which are put into the page.
+        title
+            Of the page.
+
+        Raises
+        ------
+        InputError
+            Names that no leaf has, files that are no pictures.
+
+        Examples
+        --------
+        >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
+        >>> d.to_html(n_clusters=2, texts={"cat": "purrs"})[:15]
+        '<!doctype html>'
+        """
+        from ordhc.plotting.pages import page, write_page
+
+        if path is None:
+            return page(self, **options)
+        write_page(self, path, **options)
+        return None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dendrogram):
@@ -323,22 +383,10 @@ class Dendrogram(Navigation):
         return f"<Dendrogram: {self.n_leaves:,} leaves{span}{made}>"
 
     def _repr_html_(self) -> str:
-        """The picture, in a notebook; the text where Matplotlib is missing."""
-        from html import escape
+        """The page of `to_html`, in a notebook; of more than 5,000 leaves only the text."""
+        from ordhc.plotting.pages import inline
 
-        from ordhc.errors import MissingExtraError
-
-        text = f"<code>{escape(repr(self))}</code>"
-        if self.n_leaves > 500:
-            return text
-        try:
-            from ordhc.plotting.drawing import svg
-        except MissingExtraError:
-            return text
-        try:
-            return f"<div>{text}{svg(self)}</div>"
-        except MissingExtraError:
-            return text
+        return inline(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dendrogram.from_dict, (self.to_dict(),)

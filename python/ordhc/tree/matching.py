@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _checks
+from ordhc import _checks, _ordhc
 from ordhc._checks.matrices import leaves_of_condensed, matrix
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError
@@ -115,7 +115,7 @@ def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram,
     columns = label_columns(labels)
     n = tree.n_leaves
     table = _checks.array("labels", labels, also="MmS")
-    if n > 2 and table.shape == (n, n) and table.dtype.kind in "iuf" and np.array_equal(table, table.T):
+    if n > 2 and table.shape == (n, n) and np.array_equal(table, table.T):
         raise InputError(f"a symmetric matrix, {table.shape}, holds no labels: {_TAKERS['similarity']}")
     if columns.shape[1] != n:
         raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
@@ -164,10 +164,7 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     InputError
         No trees; trees of different leaves, or of names and of numbers; similarities beside dissimilarities.
     """
-    try:
-        given = list(trees)
-    except TypeError:
-        raise InputError(f"trees are a list of them, not {_checks.quoted(trees)}") from None
+    given = _checks.listed("trees", trees)
     if not given:
         raise InputError("there are no trees")
     found = [as_dendrogram(tree) for tree in given]
@@ -193,6 +190,18 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
         if names != first.names:
             found[at] = tree.relabel([place[name] for name in names])
     return found
+
+
+def by_nodes(*trees: Dendrogram, join_ties: bool) -> tuple[Any, ...]:
+    """Trees as the crate compares them, and whether it shall take merges of equal height for one node.
+
+    Without `join_ties` only joined merges are one node; these stand at heights of their own then.
+    """
+    join_ties = _checks.flag("join_ties", join_ties)
+    if join_ties or all(tree.joined is None for tree in trees):
+        return (*(tree._tree for tree in trees), join_ties)
+    alone = (_ordhc.Dendrogram(tree.merges, tree._shape.nodes.astype(np.float64), True) for tree in trees)
+    return (*alone, True)
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:

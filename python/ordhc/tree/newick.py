@@ -1,5 +1,6 @@
 """Dendrograms from Newick text and to it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -60,6 +61,33 @@ def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
         lost = next(name for name in wanted if name not in there)
         raise InputError(f"the name {shown(lost)} is not in the tree")
     return np.array([place[name] for name in found], dtype=np.int64)
+
+
+def statements(text: str) -> list[tuple[int, str]]:
+    """The trees in a text, each with the number of lines before it; what follows the last `;` is one, too."""
+    found: list[tuple[int, str]] = []
+    start = lines = depth = 0
+    is_quoted = False
+    for mark in re.finditer(r"['\[\];]", text):
+        at = mark.start()
+        if is_quoted:
+            # As Biopython writes quotes within names: `\'`.
+            is_inside = text[at - 1] == "\\" and not re.match(r"\s*([(),:;\[]|$)", text[at + 1 : at + 100])
+            is_quoted = mark.group() != "'" or is_inside
+        elif mark.group() == "[":
+            depth += 1
+        elif mark.group() == "]":
+            depth -= 1
+        elif depth <= 0 and mark.group() == "'":
+            is_quoted = True
+        elif depth <= 0 and mark.group() == ";":
+            found.append((lines, text[start : at + 1]))
+            lines += text.count("\n", start, at + 1)
+            start = at + 1
+    rest = text[start:]
+    if re.sub(r"\[[^]]*\]", "", rest).strip():
+        found.append((lines, rest))
+    return found
 
 
 def write(

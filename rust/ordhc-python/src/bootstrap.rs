@@ -82,13 +82,3 @@ pub(crate) fn support<'py>(
     let found = py.detach(|| ordhc::bootstrap::support(tree, &others)).map_err(to_py)?;
     Ok(PyArray1::from_vec(py, found))
 }
-
-#[pyfunction]
-pub(crate) fn majority_rule<'py>(
-    py: Python<'py>,
-    trees: Vec<Bound<'py, Dendrogram>>,
-) -> PyResult<(Dendrogram, Bound<'py, PyArray1<f64>>)> {
-    let trees = inner(&trees);
-    let found = py.detach(|| ordhc::bootstrap::majority_rule(&trees)).map_err(to_py)?;
-    Ok((found.tree.into(), PyArray1::from_vec(py, found.support)))
-}

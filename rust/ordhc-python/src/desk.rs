@@ -69,6 +69,8 @@ impl Table<'_> {
                 2 if reference >= 0 => apply(Event::Answered(reference as u64, row, answer))?,
                 2 | 3 => apply(Event::Given(row, answer))?,
                 5 => apply(Event::Use)?,
+                7..=10 => apply(Event::Spent)?,
+                13 => apply(Event::Parallel(reference as u64))?,
                 _ => {}
             }
         }
@@ -126,6 +128,11 @@ impl Desk {
         py.detach(|| with!(self, desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
+    /// From now on so many leaves are searched side by side.
+    fn set_parallel(&self, py: Python<'_>, count: u64) -> PyResult<()> {
+        py.detach(|| with!(self, desk => desk.apply(Event::Parallel(count)))).map_err(to_py)
+    }
+
     /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
     fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let (width, leaves): (usize, Vec<i32>) = match &*self.lock() {
@@ -151,6 +158,19 @@ impl Desk {
         with!(self, desk => desk.held(number).map(|leaves| leaves.to_vec()))
     }
 
+    /// Whether a number is not answered, and the learner still asks it.
+    fn is_asked(&self, number: u64) -> bool {
+        with!(self, desk => desk.is_asked(number))
+    }
+
+    /// Whether the learner asks about these leaves now.
+    fn asks(&self, leaves: Vec<u32>) -> bool {
+        match &*self.lock() {
+            Width::Three(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
+            Width::Four(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
+        }
+    }
+
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
         Ok(py.detach(|| with!(self, desk => desk.learner().tree())).map_err(to_py)?.into())
     }
@@ -158,6 +178,12 @@ impl Desk {
     #[getter]
     fn done(&self) -> bool {
         with!(self, desk => desk.done())
+    }
+
+    /// How many questions more may go to somebody.
+    #[getter]
+    fn left(&self) -> u64 {
+        with!(self, desk => desk.left())
     }
 
     #[getter]

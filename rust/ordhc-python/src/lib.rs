@@ -27,7 +27,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::arrays::check_memory;
     #[pymodule_export]
-    use crate::bootstrap::{bootstrap_adds, draw_times, majority_rule, support};
+    use crate::bootstrap::{bootstrap_adds, draw_times, support};
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
     #[pymodule_export]

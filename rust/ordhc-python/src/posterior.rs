@@ -86,11 +86,6 @@ impl Samples {
         let found = py.detach(|| self.0.support(tree)).map_err(to_py)?;
         Ok(PyArray1::from_vec(py, found))
     }
-
-    fn consensus<'py>(&self, py: Python<'py>) -> PyResult<(Dendrogram, Bound<'py, PyArray1<f64>>)> {
-        let found = py.detach(|| self.0.consensus()).map_err(to_py)?;
-        Ok((found.tree.into(), PyArray1::from_vec(py, found.support)))
-    }
 }
 
 /// Split R-hat and effective size of values by chain.

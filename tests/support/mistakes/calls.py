@@ -199,6 +199,8 @@ WARNED = {
     "99 for no answer": (lambda: Triplets([*ROWS, (0, 1, 99)]), r"leaf 99 is far above all others, which end at 3: .*n_leaves=100"),
     "a blank at the end of a name": (lambda: Triplets([*NAMED, ("cat ", "dog", "car")]), r"the leaves 'cat' and 'cat ' differ only in blanks"),
     "a capital": (lambda: Triplets([*NAMED, ("Cat", "dog", "car")]), r"'cat' and 'Cat' differ only in case: are they one"),
+    "numbers as text": (lambda: Triplets([("2", "1", "0"), ("1", "2", "3")]), r"the leaves are numbers given as text, as '2': .*give whole numbers for ids"),
+    "groups that are alike": (lambda: Triplets(ROWS, groups=["ann", "Ann", "bob", "bob"]), r"the groups 'ann' and 'Ann' differ only in case"),
     "dates for names": (lambda: Triplets([("2024-01-01", "2024-01-02", "2024-01-03")]), r"the leaves are dates, as '2024-01-01'"),
     "leaves without answers": (lambda: ordhc.cluster(Triplets(ROWS, 6)), r"2 leaves have no answers and are merged last: 4, 5"),
     "branch lengths of no heights": (lambda: Dendrogram.from_newick("((a:1,b:2):1,c:9);"), r"lengths"),

@@ -27,9 +27,9 @@ def zipped(*names):
     return buffer.getvalue()
 
 
-def tar():
+def tar(mode="w"):
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
         archive.addfile(tarfile.TarInfo("a.csv"), io.BytesIO())
     return buffer.getvalue()
 
@@ -143,6 +143,15 @@ def contents():
         "double_labels.csv": "leaf,class\ncat,pet\ncat,pet\ncar,thing\nbus,thing\n",
         "all_labels.csv": "leaf,class\ncat,a\ndog,b\ncar,c\nbus,d\n",
         "initial.csv": "leaf,cluster\ncat,0\ncow,0\n",
+        "capital_labels.csv": "leaf,class\ncat,pet\ndog,Pet\ncar,thing\nbus,thing\n",
+        "named_matrix.csv": "name,cat,dog,car,bus\ncat,1,2,3,4\ndog,2,1,3,4\ncar,3,3,1,2\nbus,4,4,2,1\n",
+        "header.txt": "name\ncat\ndog\ncar\nbus\n",
+        "table.txt": "0,cat\n1,dog\n2,car\n3,bus\n",
+        "alike.txt": "cat\ndog\ncar\nbus\nCat\n",
+        "people.csv": "anchor,near,far,person\ncat,dog,car,ann\ndog,cat,bus,Ann\n",
+        "indexed.csv": ",x,y\n0,1.5,2\n1,0.5,2\n2,3,1\n",
+        "no_vectors.csv": "x,y\n",
+        "words_vectors.csv": "name,x,y\ncat,1.5,many\n",
         # Trees.
         "x.nwk": TREE,
         "y.nwk": "((cat,car),(dog,bus));",
@@ -152,6 +161,7 @@ def contents():
         "double.nwk": "((cat,dog),(cat,bus));",
         "z.csv": "cluster_a,cluster_b,height,size\n0,1,1,2\n2,3,1,2\n4,5,2,3\n",
         "tree.json": '{"merges": [[0, 1]], "heights": "tall", "kind": "similarity"}',
+        "text.nwk": "cat dog car bus",
         # Files of another kind than their names say.
         "nexus.nwk": "#NEXUS\nbegin trees;\ntree a=((a,b),c);\nend;",
         "page.csv": "<!DOCTYPE html>\n<html><title>Log in</title></html>",
@@ -193,6 +203,7 @@ def contents():
         "objects.npy": npy(np.array([{1: 2}], dtype=object), allow_pickle=True),
         "two_columns.npy": npy(np.array([[0, 1], [1, 2]])),
         "distances.npy": npy(distances(4)),
+        "twelve.npy": npy(distances(12)),
         "text.parquet": GOOD,
         "other.parquet": parquet(one=["cat"], two=["dog"], three=["car"]),
         # Answers that say what was chosen.

@@ -1,9 +1,9 @@
 //! Clusters that many trees have in common.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+use crate::tree::Dendrogram;
 
 /// For each merge of `tree` the share of `others` that have the same cluster of leaves.
 ///
@@ -26,80 +26,18 @@ pub fn support(tree: &Dendrogram, others: &[Dendrogram]) -> Result<Vec<f64>> {
 pub(crate) fn support_by_nodes(tree: &Dendrogram, others: &[Dendrogram], joined: &[Vec<bool>]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
     let counts = counts(others, joined);
-    let share = |code: &u128| counts.get(code).map_or(0.0, |found| f64::from(found.times) / others.len() as f64);
+    let share = |code: &u128| counts.get(code).map_or(0.0, |&times| f64::from(times) / others.len() as f64);
     Ok(codes(tree).iter().map(share).collect())
 }
 
-/// A consensus tree.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Consensus {
-    /// The tree; nodes of more than two children are merges of equal height. Heights are
-    /// dissimilarities: the number of levels below.
-    pub tree: Dendrogram,
-    /// For each merge the share of trees with its cluster; NaN for merges within a node.
-    pub support: Vec<f64>,
-}
-
-/// The majority-rule consensus: the tree of all clusters that more than half of the trees have (Margush
-/// & McMorris 1981).
-///
-/// # Errors
-/// No trees; trees of different numbers of leaves.
-///
-/// ```
-/// use ordhc::{Dendrogram, Kind, bootstrap::majority_rule};
-///
-/// let tree = |pair| Dendrogram::new(vec![pair, [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity);
-/// let consensus = majority_rule(&[tree([0, 1])?, tree([0, 1])?, tree([0, 1])?])?;
-/// assert_eq!(consensus.tree.newick().to_string(), "(2,(0,1));");
-/// assert_eq!(consensus.support, [1.0, 1.0]);
-/// # Ok::<(), ordhc::Error>(())
-/// ```
-pub fn majority_rule(trees: &[Dendrogram]) -> Result<Consensus> {
-    majority_of_nodes(trees, &[])
-}
-
-/// As [`majority_rule`]; merges that are joined with the one above are no clusters, where `joined` says which these are.
-pub(crate) fn majority_of_nodes(trees: &[Dendrogram], joined: &[Vec<bool>]) -> Result<Consensus> {
-    let n = trees.first().map_or(0, Dendrogram::n_leaves);
-    check(n, trees)?;
-    let mut common: Vec<Found> =
-        counts(trees, joined).into_values().filter(|found| 2 * found.times as usize > trees.len()).collect();
-    let size = |found: &Found| trees[found.tree as usize].sizes()[found.merge as usize];
-    common.sort_unstable_by_key(|found| (size(found), found.tree, found.merge));
-    let mut top: Vec<Child> = (0..n as u32).map(Child::Leaf).collect();
-    let mut nodes: Vec<Vec<Child>> = Vec::new();
-    for found in &common {
-        let leaves = leaves(&trees[found.tree as usize], found.merge as usize);
-        let mut seen = HashSet::new();
-        let is_new = |child: &Child| match *child {
-            Child::Leaf(_) => true,
-            Child::Node(node) => seen.insert(node),
-        };
-        nodes.push(leaves.iter().map(|&leaf| top[leaf as usize]).filter(is_new).collect());
-        leaves.iter().for_each(|&leaf| top[leaf as usize] = Child::Node(nodes.len() - 1));
-    }
-    let (tree, completes) = dendrogram_of_nodes(n, &nodes)?;
-    let share = |node: Option<usize>| node.map_or(f64::NAN, |node| f64::from(common[node].times) / trees.len() as f64);
-    Ok(Consensus { tree, support: completes.into_iter().map(share).collect() })
-}
-
-/// A cluster: in how many trees it is, and where it was found first.
-struct Found {
-    times: u32,
-    tree: u32,
-    merge: u32,
-}
-
-fn counts(trees: &[Dendrogram], joined: &[Vec<bool>]) -> HashMap<u128, Found> {
-    let mut counts: HashMap<u128, Found> = HashMap::new();
+/// In how many trees each cluster is, by its code.
+fn counts(trees: &[Dendrogram], joined: &[Vec<bool>]) -> HashMap<u128, u32> {
+    let mut counts: HashMap<u128, u32> = HashMap::new();
     for (tree, of) in trees.iter().enumerate() {
         for (merge, code) in codes(of).into_iter().enumerate() {
-            if joined.get(tree).is_some_and(|joined| joined[merge]) {
-                continue;
+            if !joined.get(tree).is_some_and(|joined| joined[merge]) {
+                *counts.entry(code).or_default() += 1;
             }
-            let first = Found { times: 0, tree: tree as u32, merge: merge as u32 };
-            counts.entry(code).or_insert(first).times += 1;
         }
     }
     counts
@@ -129,19 +67,6 @@ fn code(leaf: u64) -> u128 {
         x ^ (x >> 31)
     };
     u128::from(mix(2 * leaf)) << 64 | u128::from(mix(2 * leaf + 1))
-}
-
-fn leaves(tree: &Dendrogram, merge: usize) -> Vec<u32> {
-    let n = tree.n_leaves();
-    let mut open = vec![(n + merge) as u32];
-    let mut leaves = Vec::new();
-    while let Some(cluster) = open.pop() {
-        match (cluster as usize).checked_sub(n) {
-            None => leaves.push(cluster),
-            Some(merge) => open.extend(tree.merges()[merge]),
-        }
-    }
-    leaves
 }
 
 fn check(n: usize, trees: &[Dendrogram]) -> Result<()> {
@@ -174,6 +99,19 @@ mod tests {
         Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap()
     }
 
+    fn leaves(tree: &Dendrogram, merge: usize) -> Vec<u32> {
+        let n = tree.n_leaves();
+        let mut open = vec![(n + merge) as u32];
+        let mut leaves = Vec::new();
+        while let Some(cluster) = open.pop() {
+            match (cluster as usize).checked_sub(n) {
+                None => leaves.push(cluster),
+                Some(merge) => open.extend(tree.merges()[merge]),
+            }
+        }
+        leaves
+    }
+
     fn sets(tree: &Dendrogram) -> Vec<Vec<u32>> {
         let sorted = |merge| {
             let mut set = leaves(tree, merge);
@@ -187,21 +125,13 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 100, ..ProptestConfig::default() })]
 
         #[test]
-        fn consensus_has_the_common_clusters(orders in prop::collection::vec(prop::collection::vec(0usize..50, 6), 1..6)) {
+        fn support_is_the_share_of_trees_with_the_cluster(orders in prop::collection::vec(prop::collection::vec(0usize..50, 6), 1..6)) {
             let trees: Vec<Dendrogram> = orders.iter().map(|order| tree(order, 7)).collect();
             let times = |set: &Vec<u32>| trees.iter().filter(|tree| sets(tree).contains(set)).count();
             let found = support(&trees[0], &trees).unwrap();
             for (set, share) in sets(&trees[0]).iter().zip(found) {
                 prop_assert_eq!(share, times(set) as f64 / trees.len() as f64);
             }
-            let consensus = majority_rule(&trees).unwrap();
-            let mut expected: Vec<Vec<u32>> = trees.iter().flat_map(sets).filter(|set| 2 * times(set) > trees.len()).collect();
-            expected.sort();
-            expected.dedup();
-            let nodes = sets(&consensus.tree).into_iter().zip(&consensus.support);
-            let mut nodes: Vec<Vec<u32>> = nodes.filter(|(_, share)| !share.is_nan()).map(|(set, _)| set).collect();
-            nodes.sort();
-            prop_assert_eq!(nodes, expected);
         }
     }
 }

@@ -5,6 +5,6 @@ mod clusters;
 mod draw;
 
 pub use adds::{Resample, adds};
-pub use clusters::{Consensus, majority_rule, support};
-pub(crate) use clusters::{majority_of_nodes, support_by_nodes};
+pub use clusters::support;
+pub(crate) use clusters::support_by_nodes;
 pub use draw::Draws;

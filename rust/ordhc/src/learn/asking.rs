@@ -21,6 +21,9 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// Takes the answer to a question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
+    /// As [`Learner::set_parallel`].
+    fn set_parallel(&mut self, _parallel: usize) {}
+
     /// Whether there is nothing left to ask.
     fn done(&self) -> bool {
         self.placed() == self.n_leaves()
@@ -112,6 +115,10 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
 
     fn remaining_estimate(&self) -> f64 {
         if self.done() { 0.0 } else { self.strategy.remaining(self.n_answered()).max(1.0) }
+    }
+
+    fn set_parallel(&mut self, parallel: usize) {
+        self.strategy.set_parallel(parallel);
     }
 
     fn boxed_clone(&self) -> Box<dyn Learner<K>> {

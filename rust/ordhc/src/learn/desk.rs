@@ -17,6 +17,10 @@ pub enum Event<const K: usize = 3> {
     Answered(u64, [u32; K], i8),
     /// An answer of its own, to be used wherever the learner asks for it.
     Given([u32; K], i8),
+    /// A question that the learner doesn't ask goes to somebody; it counts for the budget.
+    Spent,
+    /// From now on so many leaves are searched side by side, see [`Learner::set_parallel`].
+    Parallel(u64),
     /// The learner is asked as long as answers that are there already say something.
     Use,
 }
@@ -115,6 +119,14 @@ impl<const K: usize> Desk<K> {
                 }
             },
             Event::Given(leaves, answer) => self.give(leaves, answer),
+            Event::Spent => {
+                self.spent += 1;
+                Ok(())
+            }
+            Event::Parallel(count) => {
+                self.learner.set_parallel(usize::try_from(count).unwrap_or(usize::MAX));
+                Ok(())
+            }
             Event::Use => self.use_bank(),
         }
     }
@@ -143,7 +155,7 @@ impl<const K: usize> Desk<K> {
     /// How many of so many questions may be asked.
     fn room(&self, count: u64) -> u64 {
         let n_open = (self.live.len() - self.waiting.len()) as u64;
-        count.min(self.limit.saturating_sub(n_open)).min(self.budget.saturating_sub(self.spent))
+        count.min(self.limit.saturating_sub(n_open)).min(self.left())
     }
 
     /// Asks the learner. None if it asks nothing, else whether an answer was there already.
@@ -256,6 +268,21 @@ impl<const K: usize> Desk<K> {
     /// The leaves of a number that is not answered, whether the learner still asks it or not.
     pub fn held(&self, number: u64) -> Option<[u32; K]> {
         Some(self.held.get(&number)?.0)
+    }
+
+    /// Whether a number is not answered, and the learner still asks it.
+    pub fn is_asked(&self, number: u64) -> bool {
+        self.held.get(&number).is_some_and(|held| held.1.is_some())
+    }
+
+    /// Whether the learner asks about these leaves now, whoever has the question.
+    pub fn asks(&self, leaves: [u32; K]) -> bool {
+        self.by_key.contains_key(&key(leaves))
+    }
+
+    /// How many questions more may go to somebody.
+    pub fn left(&self) -> u64 {
+        self.budget.saturating_sub(self.spent)
     }
 
     /// Whether there is nothing left to ask, or the budget is spent and all is answered.

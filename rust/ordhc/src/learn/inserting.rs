@@ -81,6 +81,9 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// As [`Strategy::take`].
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
+    /// As [`Strategy::set_parallel`].
+    fn set_parallel(&mut self, _parallel: usize) {}
+
     /// Which leaves have their places.
     fn progress(&self) -> &Progress;
 
@@ -101,6 +104,10 @@ impl<I: Inserting> Strategy for I {
 
     fn take(&mut self, purpose: I::Purpose, answer: i8) {
         Inserting::take(self, purpose, answer);
+    }
+
+    fn set_parallel(&mut self, parallel: usize) {
+        Inserting::set_parallel(self, parallel);
     }
 
     fn tree(&self) -> Result<Dendrogram> {

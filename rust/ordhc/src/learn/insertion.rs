@@ -15,6 +15,7 @@ use crate::search::{GrowingTree, Outcome, PivotTree};
 pub(crate) struct Insertion {
     progress: Progress,
     started: usize,
+    parallel: usize,
     tree: PivotTree,
     searches: Vec<Option<Descent>>,
     idle: Vec<u32>,
@@ -33,13 +34,13 @@ impl Insertion {
     pub(crate) fn new(order: Vec<u32>, parallel: usize) -> Self {
         let tree = PivotTree::new(order[0]);
         let work = Work::new(order.len());
-        let slots = parallel.clamp(1, order.len()) as u32;
         let mut new = Self {
             progress: Progress::new(order, 1, work),
             started: 1,
+            parallel,
             tree,
-            searches: vec![None; slots as usize],
-            idle: (0..slots).rev().collect(),
+            searches: Vec::new(),
+            idle: Vec::new(),
             ready: VecDeque::new(),
         };
         new.start();
@@ -47,9 +48,11 @@ impl Insertion {
     }
 
     fn start(&mut self) {
-        while self.started < self.progress.n_leaves()
-            && let Some(slot) = self.idle.pop()
-        {
+        while self.started < self.progress.n_leaves() && self.searches.len() - self.idle.len() < self.parallel {
+            let slot = self.idle.pop().unwrap_or_else(|| {
+                self.searches.push(None);
+                self.searches.len() as u32 - 1
+            });
             let leaf = self.progress.leaf(self.started);
             self.started += 1;
             self.search(slot, Descent { leaf, state: self.tree.start(), steps: 0 });
@@ -92,6 +95,11 @@ impl Inserting for Insertion {
             self.search(slot, Descent { leaf, state, steps: steps + 1 });
             self.start();
         }
+    }
+
+    fn set_parallel(&mut self, parallel: usize) {
+        self.parallel = parallel.max(1);
+        self.start();
     }
 
     fn progress(&self) -> &Progress {

@@ -88,6 +88,10 @@ pub trait Learner<const K: usize = 3>: Send {
     /// About how many answers are still needed.
     fn remaining_estimate(&self) -> f64;
 
+    /// From now on so many leaves are searched side by side, where the method does that; at least one. What is under
+    /// way goes on.
+    fn set_parallel(&mut self, _parallel: usize) {}
+
     /// How many questions in a row are the same one; who asks for a multiple of it gets all of each.
     fn times(&self) -> u64 {
         1

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::noise::{Assume, Noise, Schedule, needed};
@@ -79,13 +79,18 @@ pub(crate) struct NoisySearch {
     pub(crate) open: u32,
     pub(crate) answered: u64,
     pub(crate) is_ready: bool,
+    /// Of its own: what other searches ask changes nothing here.
+    random: ChaCha8Rng,
     /// By pivot: the pairs of leaves that were asked with, if questions must not be repeated.
     asked: HashMap<u32, HashSet<[u32; 2]>>,
 }
 
 impl NoisySearch {
     /// Places under nodes are at first `under` times as likely as those beside nodes.
-    pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree, under: f64) -> Self {
+    pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        // Streams 1 and 2 are for orders and trees.
+        random.set_stream(3 + u64::from(leaf));
         let mut posterior = Posterior::default();
         posterior.reset(tree, under);
         Self {
@@ -98,6 +103,7 @@ impl NoisySearch {
             open: 0,
             answered: 0,
             is_ready: false,
+            random,
             asked: HashMap::new(),
         }
     }
@@ -118,20 +124,14 @@ impl NoisySearch {
     }
 
     /// The leaves to ask about two children with.
-    pub(crate) fn leaves(
-        &mut self,
-        tree: &SizedTree,
-        settings: &Settings,
-        pivot: u32,
-        children: [u32; 2],
-        random: &mut ChaCha8Rng,
-    ) -> [u32; 2] {
+    pub(crate) fn leaves(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, children: [u32; 2]) -> [u32; 2] {
+        let Self { random, asked, .. } = self;
         let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
         if settings.noise == Noise::Independent {
             return draw();
         }
         let sorted = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
-        let asked = self.asked.entry(pivot).or_default();
+        let asked = asked.entry(pivot).or_default();
         let mut pair = draw();
         for _ in 0..20 {
             if !asked.contains(&sorted(pair)) {

@@ -150,6 +150,10 @@ impl<const K: usize> Learner<K> for Repeated<K> {
         self.learner.remaining_estimate() * self.times as f64
     }
 
+    fn set_parallel(&mut self, parallel: usize) {
+        self.learner.set_parallel(parallel);
+    }
+
     fn times(&self) -> u64 {
         self.times
     }

@@ -2,9 +2,6 @@
 
 use std::collections::VecDeque;
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
 use super::inserting::{Inserting, Progress};
 use super::noise::Schedule;
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
@@ -37,7 +34,7 @@ pub(crate) struct Robust {
     /// What searches that have ended left of delta.
     spare: f64,
     patience: u64,
-    random: ChaCha8Rng,
+    seed: u64,
     path: Vec<u32>,
 }
 
@@ -72,8 +69,6 @@ const CAREFUL: u32 = 6;
 impl Robust {
     /// Leaves are inserted in this order; there is at least one, and p < 1.
     pub(crate) fn new(order: Vec<u32>, settings: Settings, seed: u64) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(2);
         let mut tree = SizedTree::new(order[0]);
         let begun = order.len().min(2);
         if begun == 2 {
@@ -92,7 +87,7 @@ impl Robust {
             ready: VecDeque::new(),
             spare: 0.0,
             patience: (100.0 + 50.0 * cost) as u64,
-            random,
+            seed,
             path: Vec::new(),
         };
         new.start();
@@ -116,7 +111,8 @@ impl Robust {
             });
             let all = if self.settings.is_by_posterior() { MARGIN * delta } else { delta };
             let purse = all / (self.progress.n_leaves() - 2) as f64;
-            let search = NoisySearch::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier());
+            let search =
+                NoisySearch::new(self.progress.leaf(self.started), purse, &self.tree, self.likelier(), self.seed);
             self.searches[slot as usize] = Some(Box::new(search));
             self.started += 1;
             self.decide(slot);
@@ -218,7 +214,7 @@ impl Inserting for Robust {
 
     fn next(&mut self) -> Option<([u32; 3], Purpose)> {
         while let Some(&slot) = self.ready.front() {
-            let Self { tree, settings, random, .. } = self;
+            let Self { tree, settings, .. } = self;
             let Some(search) = &mut self.searches[slot as usize] else {
                 self.ready.pop_front();
                 continue;
@@ -237,7 +233,7 @@ impl Inserting for Robust {
             };
             search.open += 1;
             let now = children.map(|child| tree.child_towards(pivot, child));
-            let [first, second] = search.leaves(tree, settings, pivot, now, random);
+            let [first, second] = search.leaves(tree, settings, pivot, now);
             let purpose = Purpose { slot, pivot, children, check };
             return Some(([first, second, search.leaf], purpose));
         }
@@ -261,6 +257,11 @@ impl Inserting for Robust {
         } else if search.attempt.is_some() && !std::mem::replace(&mut search.is_ready, true) {
             self.ready.push_back(slot);
         }
+    }
+
+    fn set_parallel(&mut self, parallel: usize) {
+        self.settings.parallel = parallel.max(1);
+        self.start();
     }
 
     fn progress(&self) -> &Progress {

@@ -8,7 +8,7 @@ use super::height_tree::HeightTree;
 use super::prior::NodeCosts;
 use super::random::Random;
 use super::sampled::Sampled;
-use crate::bootstrap::{Consensus, majority_of_nodes, support_by_nodes};
+use crate::bootstrap::support_by_nodes;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -279,14 +279,5 @@ impl Samples {
     pub fn support(&self, tree: &Dendrogram) -> Result<Vec<f64>> {
         let (trees, joined) = self.dendrograms()?;
         support_by_nodes(tree, &trees, &joined)
-    }
-
-    /// The clusters of more than half of the samples.
-    ///
-    /// # Errors
-    /// No samples.
-    pub fn consensus(&self) -> Result<Consensus> {
-        let (trees, joined) = self.dendrograms()?;
-        majority_of_nodes(&trees, &joined)
     }
 }

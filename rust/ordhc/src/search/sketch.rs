@@ -72,7 +72,7 @@ impl Sketch {
         if top.len() > 1 {
             nodes.push(top);
         }
-        Ok(dendrogram_of_nodes(n, &nodes)?.0)
+        dendrogram_of_nodes(n, &nodes)
     }
 }
 

@@ -53,7 +53,7 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
                 leaf @ Child::Leaf(_) => leaf,
             };
             let nodes: Nodes = nodes.into_iter().rev().map(|node| node.into_iter().map(turned).collect()).collect();
-            Ok(dendrogram_of_nodes(n, &nodes)?.0)
+            dendrogram_of_nodes(n, &nodes)
         }
         Err(inconsistent) => {
             let smallest = minimal(inconsistent, monitor)?;

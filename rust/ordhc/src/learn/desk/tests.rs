@@ -47,7 +47,7 @@ proptest! {
     /// People ask, answer (also what isn't open), import and take back, in any order. A desk that is told all
     /// events is where the one that saw them come is, and in the end all is known.
     #[test]
-    fn whatever_happens_it_goes_on(kind in 0usize..5, triple: bool, acts in prop::collection::vec((0u8..5, 0usize..8), 1..40)) {
+    fn whatever_happens_it_goes_on(kind in 0usize..5, triple: bool, acts in prop::collection::vec((0u8..6, 0usize..8), 1..40)) {
         let repeat = if triple { 3 } else { 1 };
         let mut events: Vec<Event> = Vec::new();
         let mut one = desk(kind, repeat);
@@ -79,6 +79,7 @@ proptest! {
                     events.push(Event::Given(leaves, oracle(leaves)));
                     events.push(Event::Use);
                 }
+                4 => events.push(Event::Parallel(1 + at as u64)),
                 _ => {
                     let is_answer = |event: &Event| matches!(event, Event::Answered(..));
                     if let Some(at) = events.iter().rposition(is_answer) {
@@ -88,6 +89,8 @@ proptest! {
                         let again = events.iter().any(|event| matches!(event, Event::Answered(other, ..) if *other == number));
                         // Whoever has the question may answer it again.
                         prop_assert_eq!(one.held(number).is_some(), !again);
+                        let is_open = one.open(99, &[]).iter().any(|open| open.0 == number);
+                        prop_assert_eq!(one.is_asked(number), is_open);
                         continue;
                     }
                 }
@@ -115,6 +118,48 @@ proptest! {
         let tree = one.learner().tree().unwrap().newick().to_string();
         for pair in ["(0,1)", "(2,3)", "(4,5)", "(6,7)"] {
             prop_assert!(tree.contains(pair), "{}", tree);
+        }
+    }
+}
+
+/// What is asked beside the learner's questions counts for the budget.
+#[test]
+fn the_budget_is_shared() {
+    let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(8, 1).unwrap(), None, Some(3));
+    desk.apply(Event::Spent).unwrap();
+    desk.apply(Event::Spent).unwrap();
+    assert_eq!((desk.left(), desk.done()), (1, false));
+    desk.apply(Event::Wanted(5)).unwrap();
+    let leaves = desk.waiting(5)[0];
+    desk.apply(Event::Handed(1, leaves)).unwrap();
+    assert!(desk.asks([leaves[2], leaves[0], leaves[1]]) && !desk.asks([5, 6, 7]));
+    assert_eq!((desk.left(), desk.done()), (0, false));
+    desk.apply(Event::Answered(1, leaves, oracle(leaves))).unwrap();
+    assert!(desk.done());
+}
+
+/// More searches begin when more are wanted; none is given up when fewer are.
+#[test]
+fn searches_follow_what_is_wanted() {
+    for method in [Method::Insertion { parallel: 1 }, Method::robust(0.9, 0.05)] {
+        let mut learner = method.learner(20, 1).unwrap();
+        assert_eq!(learner.ask(100).unwrap().len(), 1);
+        learner.set_parallel(7);
+        let asked = learner.ask(100).unwrap();
+        assert_eq!(asked.len(), 6);
+        learner.set_parallel(2);
+        for question in learner.open() {
+            learner.tell(question.id, oracle(question.leaves)).unwrap();
+        }
+        let mut n_open = 7;
+        while !learner.done() {
+            let asked = learner.ask(100).unwrap();
+            let leaves: std::collections::HashSet<u32> = asked.iter().map(|question| question.leaves[2]).collect();
+            assert!(leaves.len() <= n_open, "{} of {n_open}", leaves.len());
+            n_open = if learner.placed() >= 9 { 2 } else { 7 };
+            for question in asked {
+                learner.tell(question.id, oracle(question.leaves)).unwrap();
+            }
         }
     }
 }

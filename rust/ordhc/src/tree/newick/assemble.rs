@@ -253,13 +253,19 @@ impl Shape {
     }
 
     /// Names and support of inner nodes.
-    fn label(&self, found: &Found, numbers: &[Vec<usize>], annotations: &mut Annotations, notes: &mut Vec<String>) {
+    fn label<'a>(
+        &self,
+        found: &'a Found,
+        numbers: &[Vec<usize>],
+        annotations: &mut Annotations,
+        notes: &mut Vec<String>,
+    ) {
         let inner = self.numbers_of_sources(found.nodes.len());
         let merge_of = |source: usize| numbers.get(inner[source] as usize).and_then(|numbers| numbers.last()).copied();
         let in_range = |value: f64| (0.0..=100.0).contains(&value);
         let is_support = found.labels.iter().filter_map(|(_, label)| label.number()).all(in_range);
         let mut names = vec![None; self.n - 1];
-        let mut support: Vec<(usize, &str)> = Vec::new();
+        let mut support: Vec<(usize, &'a str)> = Vec::new();
         let mut lost = Vec::new();
         for (source, label) in &found.labels {
             match merge_of(*source) {
@@ -268,7 +274,13 @@ impl Shape {
                 Some(merge) => names[merge] = Some(label.text.clone()),
             }
         }
-        support.extend(found.support.iter().filter_map(|(source, text)| Some((merge_of(*source)?, text.as_str()))));
+        let of_comments = |comments: &'a [(usize, String)]| {
+            comments.iter().filter_map(|(source, text)| Some((merge_of(*source)?, text.as_str())))
+        };
+        support.extend(of_comments(&found.support));
+        if support.is_empty() {
+            support.extend(of_comments(&found.foreign_support));
+        }
         annotations.shares =
             !support.is_empty() && support.iter().all(|(_, text)| number(text).is_some_and(|s| s <= 1.0));
         if !support.is_empty() {

@@ -29,6 +29,8 @@ named!(Underscores, "underscores", {
 /// * **Labels of inner nodes** are support if they are numbers outside of quotes, else names (as
 ///   Bio.Phylo has it, which looks into quotes too); with one number that is not within 0 to 100 all are
 ///   names. Support is in percent, unless no number of the tree is above 1. `95/0.98` is a name.
+///   So is `support` in comments (`[&support=98]`), and where there is no other `posterior`, `prob`, `bootstrap`, and
+///   `B` of NHX.
 /// * **Branch lengths** are kept as they are, unless the heights tell them.
 /// * **Heights** come from comments as [`Newick::heights`](super::Newick::heights) writes them; else from branch lengths, if
 ///   all leaves are as far from the root (but for 1e-4 of the height): a node's height is the longest way

@@ -33,6 +33,8 @@ pub(super) struct Found {
     pub(super) support: Vec<(usize, String)>,
     pub(super) merges: Vec<(usize, Vec<u32>)>,
     pub(super) numbers: Vec<(usize, u32)>,
+    /// Support as comments of other programs have it, which counts where there is no other.
+    pub(super) foreign_support: Vec<(usize, String)>,
 }
 
 pub(super) struct Scanner<'a> {
@@ -235,7 +237,7 @@ impl<'a> Scanner<'a> {
     fn comments_of(&mut self, node: &mut Node) -> Result<()> {
         let this = self.found.nodes.len();
         while let Some(comment) = self.comment()? {
-            for item in comment.strip_prefix('&').unwrap_or_default().split(',') {
+            for item in items(comment) {
                 let Some((key, value)) = item.split_once('=') else {
                     node.dissimilarity = kind(item.trim()).or(node.dissimilarity);
                     continue;
@@ -250,6 +252,12 @@ impl<'a> Scanner<'a> {
                         let share = number(value).filter(|share| (0.0..=100.0).contains(share));
                         share.ok_or_else(|| self.wrong(item, "support"))?;
                         self.found.support.push((this, value.to_string()));
+                    }
+                    // As BEAST, MrBayes and the extended format of NHX call it.
+                    "posterior" | "prob" | "bootstrap" | "B"
+                        if number(value).is_some_and(|share| (0.0..=100.0).contains(&share)) =>
+                    {
+                        self.found.foreign_support.push((this, value.to_string()));
                     }
                     "merge" => {
                         let numbers: Option<Vec<u32>> = value.split('/').map(|number| number.parse().ok()).collect();
@@ -289,6 +297,14 @@ impl<'a> Scanner<'a> {
             }
         }
         Err(self.error("the text ends inside a comment that begins here"))
+    }
+}
+
+/// What a comment lists: after `&&NHX:` between colons, after `&` between commas.
+fn items(comment: &str) -> std::str::Split<'_, char> {
+    match comment.strip_prefix("&&NHX") {
+        Some(list) => list.split(':'),
+        None => comment.strip_prefix('&').unwrap_or_default().split(','),
     }
 }
 

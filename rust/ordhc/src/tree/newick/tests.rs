@@ -157,3 +157,28 @@ fn comments_that_do_not_fit_are_errors() {
         assert!(message.contains(part), "{text}: {message}");
     }
 }
+
+#[test]
+fn support_of_other_programs_is_read() {
+    for (text, support, shares) in [
+        ("((a,b)[&posterior=0.9,height_95%_HPD={0.1,0.2}]:1,c);", [0.9, f64::NAN], true),
+        (
+            "((a[&prob=1.0],b)[&prob=5.0e-01,prob_stddev=0.0,prob(percent)=\"50\"]:1[&rate=0.1],c)[&prob=1];",
+            [0.5, 1.0],
+            true,
+        ),
+        ("((a,b)x[&&NHX:S=human:B=90],c);", [0.9, f64::NAN], false),
+        ("((a,b)[&bootstrap=90,!name=\"x\"],c)[&bootstrap=100];", [0.9, 1.0], false),
+        ("((a,b)90[&posterior=0.98],c);", [0.9, f64::NAN], false),
+        ("((a,b)[&support=0.5,posterior=0.98],c)[&posterior=1];", [0.5, f64::NAN], true),
+    ] {
+        let read = NewickTree::read(text, Underscores::Blanks, None).unwrap();
+        let found = read.annotations.support.unwrap();
+        assert_eq!(found.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), support.map(f64::to_bits), "{text}");
+        assert_eq!(read.annotations.shares, shares, "{text}");
+    }
+    for text in ["((a,b)[&posterior=101],c);", "((a[&prob=1],b[&prob=1]),c);", "((a,b)[&posterior=NaN,B],c);"] {
+        let read = NewickTree::read(text, Underscores::Blanks, None).unwrap();
+        assert_eq!(read.annotations.support, None, "{text}");
+    }
+}

@@ -1,0 +1,236 @@
+"""Who gets which question."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.asking.events import ANSWER, ASKED, IMPORT, PARALLEL, PASSED, SAMPLERS, UNDO, USE, Event, key_of
+from ordhc.asking.fill import Filler
+from ordhc.asking.learner import Questions
+from ordhc.asking.log import Key, Met
+from ordhc.asking.mirror import Mirror
+
+__all__ = ["Crowd"]
+
+Row = tuple[int, ...]
+#: Questions by number, with the kinds of their samplers.
+Found = list[tuple[int, Row, int]]
+
+_NAMES = {kind: name for name, kind in SAMPLERS.items()}
+
+
+class Crowd(Mirror):
+    """A session among people: questions are leased to them, and nobody gets the same one twice."""
+
+    #: Whether as many leaves are searched side by side as people are there.
+    _is_following: bool
+    _seed: int
+
+    def _hand_out(
+        self,
+        limit: int | None,
+        who: str | None,
+        lease: float,
+        fill: Mapping[str, float],
+        is_distinct: bool,
+    ) -> Questions:
+        """At most so many questions, leased to `who`; all that the learner has without `limit`."""
+        now = self._now()
+        most = 2**31 if limit is None else limit
+        over = [number for number, (_, until) in self._leases.items() if until <= now]
+        if over:
+            self._store.release(over)
+            for number in over:
+                del self._leases[number]
+        others = [number for number, (whose, _) in self._leases.items() if whose != who]
+        met = self._log.met(who) if who is not None and is_distinct else None
+        if who is not None:
+            self._meet(who, now)
+        found = self._open(most, who, met, others)
+        found += self._kept(most - len(found), who)
+        if len(found) < most and not self._desk.done:
+            self._follow(who, len(others) + (limit or 1))
+            found = self._asked(most, who, met, others, found)
+        missing = (not found) if limit is None else limit - len(found)
+        if missing and fill and not self._desk.done:
+            found += self._filled(missing, who, fill)
+        if who is not None and found:
+            numbers = [number for number, _, _ in found]
+            self._store.lease(numbers, who, now + lease)
+            self._leases.update(dict.fromkeys(numbers, (who, now + lease)))
+        return _questions(found, self._log.width)
+
+    def _kept(self, most: int, who: str | None) -> Found:
+        """What `who` has already of questions that fill."""
+        log = self._log
+        found: Found = []
+        if who is None:
+            return found
+        for number, (whose, _) in self._leases.items():
+            if whose == who and len(found) < most and not log.n_answers[number - 1]:
+                kind = int(log.kinds[number - 1])
+                if kind != ASKED:
+                    found.append((number, tuple(log.leaves[number - 1].tolist()), kind))
+        return found
+
+    def _open(self, most: int, who: str | None, met: Met | None, others: list[int]) -> Found:
+        """Questions of the learner that are asked already: those of `who`, and those that nobody has now."""
+        if most <= 0:
+            return []
+        taken = np.array(sorted(others), dtype=np.int64)
+        ids, rows = self._desk.open(most if met is None else 2**31, taken)
+        found: Found = []
+        passed: list[Event] = []
+        for number, row in zip(ids.tolist(), map(tuple, rows.tolist()), strict=True):
+            if met is not None and not met.may_get(number, key_of(row)):
+                continue
+            found.append((number, row, ASKED))
+            if who is not None and number not in self._leases and not self._is_given(number, who, met, row):
+                passed.append(Event(PASSED, number, (), None, who))
+            if len(found) == most:
+                break
+        if passed:
+            self._append(passed)
+        return found
+
+    def _is_given(self, number: int, who: str, met: Met | None, row: Row) -> bool:
+        if met is None:
+            met = self._log.met(who)
+        return met.given.get(key_of(row)) == number
+
+    def _follow(self, who: str | None, people: int) -> None:
+        """As many searches as people were there lately, or as questions are wanted side by side."""
+        if self._is_following and who is not None:
+            people = min(max(len(self._seen), people), self._log.n_leaves)
+            if people > self._log.parallel or people < self._log.parallel // 2:
+                self._append([Event(PARALLEL, people)])
+
+    def _asked(self, most: int, who: str | None, met: Met | None, others: list[int], found: Found) -> Found:
+        """What was found, and questions that the learner asks only now."""
+        found += self._new(self._waiting(most - len(found), met), who)
+        while (count := most - len(found)) > 0 and not self._log.is_idle():
+            skipped = len(self._desk.waiting(2**31)) if met is not None else 0
+            wanted = skipped + count
+            self._desk.want(wanted)
+            is_all = len(self._desk.waiting(wanted)) < wanted
+            # Questions that were given up before may be asked again, under their old numbers.
+            known = {number for number, _, _ in found}
+            again = self._open(most, who, met, others)
+            found += [question for question in again if question[0] not in known][:count]
+            rows = self._waiting(most - len(found), met)
+            found += self._new(rows, who, wanted)
+            if is_all or not rows:
+                break
+        return found
+
+    def _waiting(self, most: int, met: Met | None) -> list[Row]:
+        """Questions of the learner that nobody was given, as far as they are new."""
+        if most <= 0:
+            return []
+        if met is None:
+            return [tuple(row) for row in self._desk.waiting(most).tolist()]
+        found: dict[Key, Row] = {}
+        for row in self._desk.waiting(2**31).tolist():
+            key = key_of(row)
+            if key not in found and not met.knows(key):
+                found[key] = tuple(row)
+                if len(found) == most:
+                    break
+        return list(found.values())
+
+    def _new(self, rows: Sequence[Row], who: str | None, wanted: int = -1) -> Found:
+        """Ask these; the learner was asked for so many."""
+        if not rows and wanted == -1:
+            return []
+        events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
+        events[0] = events[0]._replace(ref=wanted)
+        first = self._log.n + 1
+        self._append(events, is_asked=True)
+        return [(number, row, ASKED) for number, row in enumerate(rows, first)]
+
+    def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
+        """Questions that the learner doesn't ask."""
+        most = min(most, self._desk.left)
+        if most <= 0:
+            return []
+        met = Met() if who is None else self._log.met(who)
+        filler = Filler(self._log, self._desk, fill, met, f"{self._seed} {self._log.n} {who}")
+        found: Found = []
+        first = self._log.n + 1
+        while len(found) < most and (drawn := filler.draw()) is not None:
+            found.append((first + len(found), drawn[1], drawn[0]))
+        self._append([Event(kind, -1, row, None, who) for _, row, kind in found])
+        return found
+
+    # --- what comes back ---------------------------------------------------------------------
+
+    def _settled(
+        self, numbers: list[int], answers: list[int], seconds: list[float | None], who: str | None
+    ) -> list[str]:
+        """Keep answers; what became of each."""
+        if who is not None:
+            self._meet(who, self._now())
+        log = self._log
+        states: list[str] = []
+        events: list[Event] = []
+        here: dict[int, list[int]] = {}
+        for number, answer, took in zip(numbers, answers, seconds, strict=True):
+            leaves = log.question(number)
+            if leaves is None:
+                states.append("foreign")
+                continue
+            mine = log.answers_by(number, who) + here.get(number, [])
+            if mine:
+                states.append("already answered")
+            elif log.n_answers[number - 1] or not self._is_needed(number):
+                states.append("late")
+            else:
+                states.append("taken")
+            if who is None or answer not in mine:
+                here.setdefault(number, []).append(answer)
+                events.append(Event(ANSWER, number, leaves, answer, who, took))
+        if events:
+            self._append(events)
+        self._released(numbers)
+        return states
+
+    def _is_needed(self, number: int) -> bool:
+        return bool(self._log.kinds[number - 1] != ASKED) or self._desk.is_asked(number)
+
+    def _taken_back(self, who: str | None) -> Row | None:
+        """Take back the last answer; its leaves."""
+        last = self._log.last_answer(who)
+        if last is None:
+            return None
+        self._append([Event(UNDO, last, (), None, who), Event(USE)])
+        return tuple(self._log.leaves[last - 1].tolist())
+
+    def _released(self, numbers: list[int]) -> None:
+        """Nobody has these questions any more."""
+        leased = [number for number in numbers if self._leases.pop(number, None) is not None]
+        if leased:
+            self._store.release(leased)
+
+    def _forgotten(self, who: str) -> int:
+        """Take somebody out of all events; how many answers they gave."""
+        log = self._log
+        theirs = log.who[: log.n] == log.ids.get(who, -1)
+        told = theirs & ((log.kinds[: log.n] == ANSWER) | (log.kinds[: log.n] == IMPORT))
+        # Whoever took an answer of theirs back.
+        is_undo = log.kinds[: log.n] == UNDO
+        back = is_undo & told[np.where(is_undo, log.refs[: log.n], 1) - 1]
+        rows = np.flatnonzero(theirs | back)
+        events = [log.without_person(row) for row in rows.tolist()]
+        if len(rows):
+            self._replace((rows + 1).tolist(), events)
+        self._released([number for number, (whose, _) in self._leases.items() if whose == who])
+        self._seen.pop(who, None)
+        return int(np.count_nonzero(told))
+
+
+def _questions(found: Found, width: int) -> Questions:
+    ids = np.array([number for number, _, _ in found], dtype=np.int64)
+    rows: NDArray[Any] = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, width)
+    return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))

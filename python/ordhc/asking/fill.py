@@ -1,0 +1,135 @@
+"""Questions for those whom the learner has nothing to ask at the moment."""
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from ordhc import _checks
+from ordhc._ordhc import Desk
+from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS, key_of
+from ordhc.asking.log import Key, Log, Met
+from ordhc.errors import InputError
+
+__all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
+
+#: Of ten questions that fill, so many are held out, repeated and drawn at random.
+DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
+
+_NAMES = tuple(name for name in SAMPLERS if name != "learner")
+#: Draws before all questions are looked at, where these are few enough.
+_DRAWS, _FEW = 50, 20_000
+
+
+def checked_fill(fill: Any) -> dict[str, float]:
+    """Shares of samplers, from a mapping, names or one name; they add up to 1, if there are any."""
+    if isinstance(fill, str):
+        fill = (fill,)
+    if isinstance(fill, Mapping):
+        shares = dict(fill)
+    elif isinstance(fill, Sequence):
+        shares = dict.fromkeys(fill, 1)
+    else:
+        raise InputError(f"fill = {_checks.quoted(fill)} is no mapping of samplers to shares")
+    found = {}
+    for name, share in shares.items():
+        name = _checks.choice("fill", name, _NAMES)
+        found[name] = _checks.number(f"fill[{name!r}]", share, at_least=0)
+    total = sum(found.values())
+    if found and not 0 < total < float("inf"):
+        raise InputError(f"the shares of fill are {', '.join(map(str, found.values()))}: one must be above 0")
+    return {name: share / total for name, share in found.items() if share}
+
+
+class Filler:
+    """Draws questions by their shares for somebody who knows some.
+
+    The sampler that is furthest behind its share comes first; one that has no question for this person
+    leaves its turn to the next.
+    """
+
+    def __init__(self, log: Log, desk: Desk, shares: Mapping[str, float], met: Met, seed: str) -> None:
+        self._log, self._desk, self._shares, self._met = log, desk, shares, met
+        self._random = random.Random(seed)
+        self._counts = {name: log.counts[SAMPLERS[name]] for name in shares}
+        self._new: set[Key] = set()
+        self._kept: dict[str, list[Key]] = {}
+
+    def draw(self) -> tuple[int, Key] | None:
+        """The kind and the leaves of a question that this person doesn't know; None if there is none."""
+        for name in sorted(self._shares, key=lambda name: (self._counts[name] + 1) / self._shares[name]):
+            kind = SAMPLERS[name]
+            leaves = self._drawn() if kind in (HELDOUT, RANDOM) else self._recorded(name, kind)
+            if leaves is None:
+                continue
+            self._counts[name] += 1
+            self._new.add(key_of(leaves))
+            shown = list(leaves)
+            self._random.shuffle(shown)
+            return kind, tuple(shown) if len(shown) == 3 else self._turned(leaves)
+        return None
+
+    def _turned(self, leaves: Key) -> Key:
+        """Two pairs in any order."""
+        pairs = [list(leaves[:2]), list(leaves[2:])]
+        for pair in pairs:
+            self._random.shuffle(pair)
+        self._random.shuffle(pairs)
+        return tuple(pairs[0] + pairs[1])
+
+    def _is_new(self, leaves: Key) -> bool:
+        key = key_of(leaves)
+        # What the learner asks now is answered for the learner.
+        return key not in self._new and not self._met.knows(key) and not self._desk.asks(leaves)
+
+    def _drawn(self) -> Key | None:
+        n, width = self._log.n_leaves, self._log.width
+        if n < 3:
+            return None
+        for _ in range(_DRAWS):
+            if width == 3:
+                leaves = tuple(self._random.sample(range(n), 3))
+            else:
+                leaves = (*self._random.sample(range(n), 2), *self._random.sample(range(n), 2))
+                if set(leaves[:2]) == set(leaves[2:]):
+                    continue
+            if self._is_new(leaves):
+                return leaves
+        if n**width > _FEW * 6:
+            return None
+        if width == 3:
+            every: list[Key] = list(combinations(range(n), 3))
+        else:
+            every = [first + second for first, second in combinations(combinations(range(n), 2), 2)]
+        left = [leaves for leaves in every if self._is_new(leaves)]
+        return self._random.choice(left) if left else None
+
+    def _recorded(self, name: str, kind: int) -> Key | None:
+        """A question that others have answered, or one whose answer is known."""
+        log = self._log
+        if log.n == 0 or (kind == GOLD and not log.counts[KNOWN]):
+            return None
+        for _ in range(_DRAWS if kind == REPEAT else 0):
+            row = self._random.randrange(log.n)
+            if self._fits(row, kind) and self._is_new(leaves := tuple(log.leaves[row].tolist())):
+                return leaves
+        if name not in self._kept:
+            # A look at all of them, once for all questions that are drawn together.
+            rows = log.rows_of(KNOWN) if kind == GOLD else log.rows_of(ANSWER)[-_FEW:]
+            self._kept[name] = [
+                leaves
+                for row in rows.tolist()
+                if self._fits(row, kind) and self._is_new(leaves := tuple(log.leaves[row].tolist()))
+            ]
+        left = [leaves for leaves in self._kept[name] if self._is_new(leaves)]
+        return self._random.choice(left) if left else None
+
+    def _fits(self, row: int, kind: int) -> bool:
+        log = self._log
+        if kind == GOLD:
+            return bool(log.kinds[row] == KNOWN)
+        if log.kinds[row] != ANSWER or log.undone[row]:
+            return False
+        # What is held out, and what is asked because its answer is known, isn't for repeating.
+        number = log.refs[row]
+        return number == -1 or log.kinds[number - 1] not in (HELDOUT, GOLD)

@@ -1,0 +1,54 @@
+"""What a session is given, checked."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordhc import _checks
+from ordhc.asking.events import are_questions
+from ordhc.errors import InputError
+
+__all__ = ["checked_answers", "checked_seconds", "checked_who"]
+
+
+def checked_answers(
+    rows: ArrayLike, answers: ArrayLike, width: int, n_leaves: int
+) -> list[tuple[tuple[int, ...], int]]:
+    """Questions and their answers, checked."""
+    table, given = _checks.array("rows", rows), _checks.array("answers", answers)
+    largest = 2 if width == 3 else 1
+    if table.size == 0 and given.size == 0:
+        return []
+    if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
+        raise InputError(f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})")
+    leaves = _checks.whole_numbers("rows", table)
+    verdicts = _checks.whole_numbers("answers", given)
+    for at in np.flatnonzero(~are_questions(leaves, n_leaves))[:1].tolist():
+        what = "three different leaves" if width == 3 else "two different pairs of leaves"
+        row = leaves[at].tolist()
+        reason = f"{row} are not {what} of 0..={n_leaves - 1}"
+        raise InputError(reason, row=at, leaves=[row])
+    for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
+        raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
+    return list(zip(map(tuple, leaves.tolist()), verdicts.tolist(), strict=True))
+
+
+def checked_who(who: object) -> None:
+    """An error if it is no name."""
+    if who is not None and not isinstance(who, str):
+        raise InputError(f"who = {_checks.quoted(who)} is no name")
+    try:
+        (who or "").encode()
+    except UnicodeEncodeError:
+        raise InputError(f"who = {_checks.quoted(who)} cannot be written as UTF-8") from None
+
+
+def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
+    """How long each of m answers took."""
+    if seconds is None:
+        return [None] * m
+    found = np.atleast_1d(_checks.numbers_of("seconds", seconds))
+    if found.shape != (m,):
+        raise InputError(f"seconds have shape {found.shape} for ids of shape {(m,)}")
+    for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & np.isfinite(found))))[:1].tolist():
+        raise InputError(f"seconds[{at}] = {found[at]:g} is no time", row=at)
+    return [None if np.isnan(x) else x for x in found.tolist()]

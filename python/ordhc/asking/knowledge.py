@@ -1,0 +1,322 @@
+"""What is known in a session: its tree, its answers, and who gave them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.asking.answers import comparisons_of
+from ordhc.asking.crowd import Crowd
+from ordhc.asking.events import ASKED, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
+from ordhc.asking.people import (
+    Person,
+    agreements,
+    as_questions,
+    dawid_skene,
+    interval,
+    numbered,
+    weights_of,
+)
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Knowledge"]
+
+Rows = NDArray[np.intp]
+_NAMES = {kind: name for name, kind in SAMPLERS.items()}
+
+
+class Knowledge(Crowd):
+    """A session, as far as it is asked what it knows."""
+
+    _names: tuple[str, ...] | None
+    _n_leaves: int
+    _width: int
+    _settings: dict[str, Any]
+
+    def refresh(self) -> None:
+        """Take in what other processes have added."""
+        self._reading(lambda: None)
+
+    def tree(self) -> Dendrogram:
+        """The best tree so far, see `Learner.tree`."""
+        return self._reading(lambda: Dendrogram._of(self._desk.tree(), self._names))
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask."""
+        return self._reading(lambda: self._desk.done)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, or None."""
+        return self._names
+
+    @property
+    def width(self) -> int:
+        """How many leaves a question has: 3, or 4 for two pairs."""
+        return self._width
+
+    @property
+    def _largest(self) -> int:
+        return 2 if self._width == 3 else 1
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self._n_leaves
+
+    @property
+    def n_answered(self) -> int:
+        """How many answers stand, imported ones included."""
+        return self._reading(lambda: self._log.n_answered)
+
+    @property
+    def n_placed(self) -> int:
+        """How many leaves have their place in the tree."""
+        return self._reading(lambda: self._desk.n_placed)
+
+    @property
+    def remaining_estimate(self) -> float:
+        """About how many answers are still needed."""
+        return self._reading(lambda: self._desk.remaining_estimate)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the learner, and `fill` and `distinct` as far as they were given."""
+        return dict(self._settings)
+
+    def answers(self) -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
+        """All answers that stand: (m, 3) or (m, 4) leaves, (m,) answers, and who answered."""
+
+        def work() -> tuple[NDArray[np.int32], NDArray[np.int8], list[str | None]]:
+            log = self._log
+            at = log.standing()
+            return log.leaves[at], log.answers[at], [log.people[who][0] for who in log.who[at].tolist()]
+
+        return self._reading(work)
+
+    def comparisons(
+        self, *, weights: str | None = None, heldout: bool | None = False
+    ) -> Triplets | Quadruplets:
+        """Answers as triplets, two for each odd one out, or as quadruplets; groups are who answered.
+
+        Parameters
+        ----------
+        weights
+            "reliability": answers weigh what they say if they are right as often as `people` has it, the
+            logarithm of the odds against chance; 1 on average, and nothing where somebody answers by chance.
+        heldout
+            False for all answers but those to questions that were held out; True for those alone, without
+            leaves that were asked about otherwise too; None for both. A tree that was made of the first
+            is scored on the second: ``ordhc.metrics.satisfied(tree, session.comparisons(heldout=True))``.
+        """
+        if weights is not None:
+            _checks.choice("weights", weights, ("reliability",))
+        if heldout is not None:
+            heldout = _checks.flag("heldout", heldout)
+
+        def work() -> Triplets | Quadruplets:
+            log = self._log
+            at = log.standing()
+            found = None
+            if weights is not None:
+                alpha, beta = self._posterior(at)
+                found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
+            if heldout is not None:
+                apart = self._is_heldout(at)
+                if heldout:
+                    # What was asked otherwise too is not held out.
+                    questions, _ = as_questions(log.leaves[at], log.answers[at])
+                    numbers, count = numbered(questions)
+                    elsewhere = np.bincount(numbers, ~apart, minlength=count) > 0
+                    apart &= ~elsewhere[numbers]
+                keep = apart if heldout else ~apart
+                at, found = at[keep], None if found is None else found[keep]
+            who = [log.people[person][0] for person in log.who[at].tolist()]
+            if found is not None and found.sum() > 0:
+                found = found / found.mean()
+            return comparisons_of(
+                log.leaves[at], log.answers[at], self._n_leaves, self._names, who, weights=found
+            )
+
+        return self._reading(work)
+
+    def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
+        return np.asarray(self._kinds(at) == HELDOUT)
+
+    def _kinds(self, at: Rows) -> NDArray[np.int8]:
+        """The kinds of the questions of answers; `IMPORT` for those that were imported."""
+        log = self._log
+        refs = log.refs[at]
+        kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
+        return np.where(log.kinds[at] == IMPORT, IMPORT, kinds).astype(np.int8)
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """All answers that stand, with all that is known of each, as columns of equal length.
+
+        ``pandas.DataFrame(session.table())`` is a data frame of it.
+
+        Returns
+        -------
+        dict
+            "question", its number (0 for imported answers); "who"; "trial", how many answers of this person
+            came before it; "sampler", who chose the question ("learner", "heldout", "repeat", "random",
+            "gold", or "import"); "at", when it was answered, seconds since 1970; "seconds", how long it took
+            (NaN where nobody knows); "leaf_1" and so on, the leaves in the order in which they were shown;
+            "answer", as it was told; "position", the place that was chosen, from 1 on, and 0 for none of
+            them.
+        """
+
+        def work() -> dict[str, NDArray[Any]]:
+            log = self._log
+            at = log.standing()
+            kinds, answers = self._kinds(at), log.answers[at]
+            order = np.argsort(log.who[at], kind="stable")
+            people = log.who[at][order]
+            first = np.searchsorted(people, people)
+            trials = np.empty(len(at), dtype=np.int64)
+            trials[order] = np.arange(len(at)) - first
+            samplers = {**_NAMES, IMPORT: "import"}
+            if self._width == 3:
+                position = answers + 1
+            else:
+                position = np.where(answers > 0, 1, np.where(answers < 0, 2, 0))
+            names = np.array([name for name, _ in log.people], dtype=object)
+            return {
+                "question": np.maximum(log.refs[at], 0),
+                "who": names[log.who[at]],
+                "trial": trials,
+                "sampler": np.array([samplers[kind] for kind in kinds.tolist()], dtype=object),
+                "at": log.at[at],
+                "seconds": self._seconds(at),
+                **{f"leaf_{k + 1}": log.leaves[at, k] for k in range(self._width)},
+                "answer": answers,
+                "position": position.astype(np.int8),
+            }
+
+        return self._reading(work)
+
+    def _seconds(self, at: Rows) -> NDArray[np.float64]:
+        """How long answers took: as it was told, or since the question was given to whoever answered."""
+        log = self._log
+        refs, who = log.refs[at], log.who[at]
+        number = np.maximum(refs, 1) - 1
+        given = np.where((refs != -1) & (log.who[number] == who), log.at[number], np.nan)
+        passed: dict[tuple[int, int], float] = {}
+        for row in log.rows_of(PASSED).tolist():
+            passed.setdefault((int(log.refs[row]), int(log.who[row])), float(log.at[row]))
+        for k in np.flatnonzero(np.isnan(given) & (refs != -1)).tolist() if passed else []:
+            given[k] = passed.get((int(refs[k]), int(who[k])), np.nan)
+        told = log.seconds[at].astype(np.float64)
+        return np.where(np.isnan(told), np.maximum(log.at[at] - given, 0), told)
+
+    # --- people ------------------------------------------------------------------------------
+
+    def people(self) -> dict[str | None, Person]:
+        """What is known of everybody who answered, by name, in the order in which they came.
+
+        Reliability is how likely an answer of theirs is right. It is estimated from questions of `add_gold`
+        and from those that several people answered, by the model of Dawid & Skene with one coin
+        (docs/decisions/0010); of somebody of whom neither is known it is a guess, as `low` and `high` say.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=3) as session:
+        ...     session.add_gold([[0, 1, 2]], [2])
+        ...     states = session.tell(session.ask(who="ann").ids, [-1], who="ann")
+        ...     ann = session.people()["ann"]
+        >>> ann.n_answers, ann.gold, ann.reliability
+        (1, 0.0, 0.5)
+        """
+
+        def work() -> dict[str | None, Person]:
+            log = self._log
+            at = log.standing()
+            alpha, beta = self._posterior(at)
+            low, high = interval(alpha, beta)
+            who = log.who[at]
+            size = len(log.people)
+            questions, answers = as_questions(log.leaves[at], log.answers[at])
+            numbers, count = numbered(questions)
+            others, same = agreements(numbers, answers, count)
+            gold = self._known(at)
+            tree = self._of_tree(log.leaves[at])
+            n_all = np.bincount(who, minlength=size)
+            parts = {}
+            for name, is_known, agreed in (
+                ("gold", gold >= 0, gold == answers),
+                ("repeats", others > 0, np.nan_to_num(same)),
+                ("tree", tree != _SILENT, tree == log.answers[at]),
+            ):
+                many = np.bincount(who[is_known], minlength=size)
+                total = np.bincount(who[is_known], agreed[is_known].astype(np.float64), minlength=size)
+                parts[name] = (many, total)
+            _, firsts = np.unique(who, return_index=True)
+            found = {}
+            for k in who[np.sort(firsts)].tolist():
+                shares: dict[str, Any] = {}
+                for name, (many, total) in parts.items():
+                    shares[f"n_{name}"] = int(many[k])
+                    shares[name] = float(total[k] / many[k]) if many[k] else None
+                a, b = float(alpha[k]), float(beta[k])
+                found[log.people[k][0]] = Person(
+                    log.people[k][0],
+                    int(n_all[k]),
+                    reliability=a / (a + b),
+                    low=float(low[k]),
+                    high=float(high[k]),
+                    alpha=a,
+                    beta=b,
+                    **shares,
+                )
+            return found
+
+        return self._reading(work)
+
+    def _known(self, at: Rows) -> NDArray[np.int8]:
+        """(m,) right answers to the questions of answers as `as_questions` has them, -1 if not known."""
+        log = self._log
+        rows = log.rows_of(KNOWN)
+        if not len(rows):
+            return np.full(len(at), -1, dtype=np.int8)
+        both = np.concatenate([rows, at])
+        questions, answers = as_questions(log.leaves[both], log.answers[both])
+        numbers, count = numbered(questions)
+        known = np.full(count, -1, dtype=np.int8)
+        known[numbers[: len(rows)]] = answers[: len(rows)]
+        return known[numbers[len(rows) :]]
+
+    def _n_options(self, at: Rows) -> int:
+        """How many answers a question has; "none" is one if anybody said so."""
+        log = self._log
+        answers = log.answers[np.concatenate([at, log.rows_of(KNOWN)])]
+        nothing = -1 if self._width == 3 else 0
+        return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
+
+    def _posterior(self, at: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        log = self._log
+        questions, answers = as_questions(log.leaves[at], log.answers[at])
+        numbers, count = numbered(questions)
+        known = np.full(count, -1, dtype=np.int8)
+        known[numbers] = self._known(at)
+        who = log.who[at].astype(np.int64)
+        return dawid_skene(numbers, answers, who, len(log.people), known, self._n_options(at))
+
+    def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
+        """(m,) answers as the tree so far has them, `_SILENT` where it says nothing."""
+        tree = self._desk.tree()
+        if not len(rows):
+            return np.zeros(0, dtype=np.int8)
+        if self._width == 3:
+            found = _ordhc.TreeOracle(tree).answer(np.ascontiguousarray(rows))
+            return np.where(found == -1, _SILENT, found).astype(np.int8)
+        sizes = Dendrogram._of(tree, None).lca_size
+        first, second = sizes(rows[:, 0], rows[:, 1]), sizes(rows[:, 2], rows[:, 3])
+        return np.where(first == second, _SILENT, np.where(first < second, 1, -1)).astype(np.int8)
+
+
+_SILENT = 9

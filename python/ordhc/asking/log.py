@@ -1,0 +1,397 @@
+"""The log of a session's events in memory."""
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc._ordhc import Desk
+from ordhc.asking.events import (
+    ANSWER,
+    ASKED,
+    GOLD,
+    GONE,
+    HELDOUT,
+    IMPORT,
+    KNOWN,
+    LEAF,
+    NO_ANSWER,
+    NONE,
+    PARALLEL,
+    PASSED,
+    QUESTIONS,
+    RANDOM,
+    REF,
+    REPEAT,
+    UNDO,
+    USE,
+    BrokenError,
+    Event,
+    are_questions,
+    checksum_of_text,
+    checksums,
+    key_of,
+)
+
+__all__ = ["Log", "Met"]
+
+Key = tuple[int, ...]
+
+_IS_QUESTION = np.zeros(GONE + 1, dtype=np.bool_)
+_IS_QUESTION[sorted(QUESTIONS)] = True
+#: Kinds that change what the learner would ask.
+_MOVES = np.zeros(GONE + 1, dtype=np.bool_)
+_MOVES[[ASKED, ANSWER, IMPORT, UNDO, USE, PARALLEL]] = True
+
+_COLUMNS: dict[str, Any] = {
+    "kinds": np.int8,
+    "refs": np.int64,
+    "leaves": np.int32,
+    "answers": np.int8,
+    "who": np.int32,
+    "undone": np.bool_,
+    "at": np.float64,
+    "seconds": np.float32,
+    "n_answers": np.int32,
+}
+
+
+class Met:
+    """The questions that somebody was given, by their leaves, and those that they have answered."""
+
+    def __init__(self) -> None:
+        self.given: dict[Key, int] = {}
+        self.answered: Counter[Key] = Counter()
+
+    def may_get(self, number: int, key: Key) -> bool:
+        """Whether an open question is new to them, or was theirs before and they did not answer it."""
+        return key not in self.answered and self.given.get(key, number) == number
+
+    def knows(self, key: Key) -> bool:
+        """Whether they were given these leaves, or answered about them."""
+        return key in self.answered or key in self.given
+
+
+class Log:
+    """All events in columns; an event's seq is its row plus 1.
+
+    Rows that are read from the file are checked, and appended whole or not at all, at whatever moment an
+    interrupt comes.
+    """
+
+    kinds: NDArray[np.int8]
+    refs: NDArray[np.int64]
+    leaves: NDArray[np.int32]
+    answers: NDArray[np.int8]
+    who: NDArray[np.int32]
+    undone: NDArray[np.bool_]
+    at: NDArray[np.float64]
+    seconds: NDArray[np.float32]
+    #: Of a question: how many answers to it stand.
+    n_answers: NDArray[np.int32]
+
+    def __init__(self, n_leaves: int, width: int) -> None:
+        self.n_leaves, self.width = n_leaves, width
+        #: Whether the learner uses answers to questions that others chose.
+        self.is_shared = False
+        self.n = 0
+        # Names of people and their checksums.
+        self.people: list[tuple[str | None, int]] = [(None, NONE)]
+        self.ids: dict[str | None, int] = {None: 0}
+        self.reserve(64)
+        self._forget_counts()
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many events in all."""
+        for name, kind in _COLUMNS.items():
+            shape = (size, self.width) if name == "leaves" else (size,)
+            new = np.zeros(shape, dtype=kind)
+            if self.n:
+                new[: self.n] = getattr(self, name)[: self.n]
+            setattr(self, name, new)
+
+    def _forget_counts(self) -> None:
+        #: How many answers are taken back, in all.
+        self.total_undone = 0
+        #: How many events there are of each kind.
+        self.counts: Counter[int] = Counter()
+        #: How many leaves the learner searches side by side, as far as this was changed.
+        self.parallel = 1
+        self._met: dict[int, Met] = {}
+        self._is_idle_at = 0
+
+    def _meet(self, names: set[object]) -> None:
+        for name in names - self.ids.keys():
+            if not isinstance(name, str):
+                raise TypeError(f"who is {name!r}")
+            self.people.append((name, checksum_of_text(name)))
+            self.ids[name] = len(self.people) - 1
+
+    # --- what comes from the file ------------------------------------------------------------
+
+    def extend(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Append rows as `packed` has them.
+
+        Raises
+        ------
+        BrokenError
+            A row that is missing, that its checksum is not of, or that says something impossible.
+        """
+        if not rows:
+            return
+        first, m = self.n + 1, len(rows)
+        try:
+            *whole, names, at, took, sums = zip(*rows, strict=True)
+            self._meet(set(names))
+            ids = np.array([self.ids[name] for name in names], dtype=np.int32)
+            moments = np.frombuffer(array("d", at), dtype=np.int64)
+            seconds = np.array(took, dtype=np.float64)
+            seconds[seconds < 0] = np.nan
+            totals = np.frombuffer(array("q", sums), dtype=np.int64)
+            near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise BrokenError(first, f"or a later one is damaged ({error})") from None
+        kinds, refs = rest >> (REF + 3), (rest & ((1 << REF) - 1)) - 1
+        answers = ((rest >> REF) & 7) + NO_ANSWER
+        mask = (1 << LEAF) - 1
+        leaves = [near & mask, near >> LEAF, far & mask, far >> LEAF]
+        table = np.stack(leaves[: self.width], axis=1) - 1
+        people = np.array([total for _, total in self.people], dtype=np.int64)[ids]
+        seqs = np.arange(first, first + m)
+        columns = [
+            np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)
+        ]
+        wrong = np.flatnonzero(checksums(columns, seconds) != totals)
+        if wrong.size:
+            raise BrokenError(first + int(wrong[0]), "is not what was written")
+        self._check(first, kinds, refs, table, answers)
+
+        n, end = self.n, self.n + m
+        if end > len(self.kinds):
+            self.reserve(max(end, 2 * len(self.kinds)))
+        self.refs[n:end], self.kinds[n:end], self.leaves[n:end] = refs, kinds, table
+        self.answers[n:end], self.who[n:end], self.undone[n:end] = answers, ids, False
+        self.at[n:end], self.seconds[n:end], self.n_answers[n:end] = moments.view(np.float64), seconds, 0
+        self._check_refs(n, end)
+        self._count(n, end)
+        self.n = end
+
+    def _check(self, first: int, kinds: Any, refs: Any, table: Any, answers: Any) -> None:
+        known = (kinds >= ASKED) & (kinds <= GONE)
+        told = (kinds == ANSWER) | (kinds == IMPORT) | (kinds == KNOWN)
+        rows = told | ((kinds >= HELDOUT) & (kinds <= GOLD)) | ((kinds == ASKED) & (table[:, 0] != NONE))
+        fine = known & (~rows | are_questions(table, self.n_leaves))
+        fine &= rows | (table == NONE).all(axis=1)
+        largest = 2 if self.width == 3 else 1
+        fine &= ~told | ((answers >= -1) & (answers <= largest))
+        fine &= ((kinds != ASKED) | (refs == NONE) | (refs >= 1)) & ((kinds != PARALLEL) | (refs >= 1))
+        wrong = np.flatnonzero(~fine)
+        if wrong.size:
+            raise BrokenError(first + int(wrong[0]), "says what cannot be")
+
+    def _check_refs(self, n: int, end: int) -> None:
+        """Answers are of questions with the same leaves, and what is taken back is an answer."""
+        kinds, refs = self.kinds[n:end], self.refs[n:end]
+        here = np.arange(n + 1, end + 1)
+        answers = (kinds == ANSWER) & (refs != -1)
+        pointing = answers | (kinds == UNDO) | (kinds == PASSED)
+        fine = ~pointing | ((refs >= 1) & (refs < here))
+        if fine.all():
+            to = np.where(pointing, refs, 1) - 1
+            found = self.kinds[to]
+            fine = ~pointing | np.where(kinds == UNDO, found == ANSWER, _IS_QUESTION[found])
+            fine &= ~answers | (self.leaves[to] == self.leaves[n:end]).all(axis=1)
+        wrong = np.flatnonzero(~fine)
+        if wrong.size:
+            raise BrokenError(n + 1 + int(wrong[0]), "belongs to no other")
+
+    def _count(self, n: int, end: int) -> None:
+        """Take rows into all that is counted."""
+        kinds, refs = self.kinds[n:end], self.refs[n:end]
+        answered = refs[(kinds == ANSWER) & (refs != -1)] - 1
+        np.add.at(self.n_answers, answered, 1)
+        back = refs[kinds == UNDO] - 1
+        back = back[~self.undone[back]]
+        self.undone[back] = True
+        asked = self.refs[back]
+        np.add.at(self.n_answers, asked[asked != -1] - 1, -1)
+        self.total_undone += len(back)
+        found, many = np.unique(kinds, return_counts=True)
+        self.counts.update(dict(zip(found.tolist(), many.tolist(), strict=True)))
+        changed = refs[kinds == PARALLEL]
+        if changed.size:
+            self.parallel = int(changed[-1])
+        self._met.clear()
+
+    # --- what is written ---------------------------------------------------------------------
+
+    def append(self, events: Sequence[Event], at: float) -> None:
+        """Append events that are written now."""
+        n = self.n
+        if n + len(events) > len(self.kinds):
+            self.reserve(max(n + len(events), 2 * len(self.kinds)))
+        for row, (kind, ref, leaves, answer, who, seconds) in enumerate(events, n):
+            person = self.ids.get(who)
+            if person is None:
+                self._meet({who})
+                person = self.ids[who]
+            self.kinds[row], self.refs[row], self.leaves[row] = kind, ref, leaves or NONE
+            self.answers[row], self.who[row] = NO_ANSWER if answer is None else answer, person
+            self.at[row], self.seconds[row] = at, np.nan if seconds is None else seconds
+            self.undone[row], self.n_answers[row] = False, 0
+            if kind == ANSWER and ref != -1:
+                self.n_answers[ref - 1] += 1
+            elif kind == UNDO and not self.undone[ref - 1]:
+                self.undone[ref - 1] = True
+                self.total_undone += 1
+                self._met.pop(int(self.who[ref - 1]), None)
+                if self.refs[ref - 1] != -1:
+                    self.n_answers[self.refs[ref - 1] - 1] -= 1
+            elif kind == PARALLEL:
+                self.parallel = ref
+            self.counts[kind] += 1
+            self._note(row + 1, kind, ref, leaves, person)
+        self.n = n + len(events)
+
+    def _note(self, seq: int, kind: int, ref: int, leaves: Key, person: int) -> None:
+        met = self._met.get(person)
+        if met is None:
+            return
+        if kind in (ANSWER, IMPORT):
+            met.answered[key_of(leaves)] += 1
+        elif kind in QUESTIONS and leaves:
+            met.given[key_of(leaves)] = seq
+        elif kind == PASSED:
+            met.given[key_of(self.leaves[ref - 1].tolist())] = ref
+
+    def cut(self, n: int) -> None:
+        """Forget all but the first `n` events."""
+        self.n = n
+        self._forget_counts()
+        self.undone[:] = False
+        self.n_answers[:] = 0
+        self._count(0, n)
+
+    # --- what it says ------------------------------------------------------------------------
+
+    def replay(self, desk: Desk, start: int, stop: int, *, is_asked: bool = False) -> None:
+        """Tell a desk the events of rows `start` to `stop`, but what was taken back.
+
+        With `is_asked` its learner has been asked already for what they want.
+        """
+        refs, kinds = self.refs[start:stop], self.kinds[start:stop]
+        if is_asked:
+            refs = np.where(kinds == ASKED, -1, refs)
+        if self.is_shared:
+            # Answers without a question of the learner are there for whenever it asks the same.
+            answers = (kinds == ANSWER) & (refs > 0)
+            of = self.kinds[np.where(answers, refs, 1) - 1]
+            refs = np.where(answers & ((of == REPEAT) | (of == RANDOM)), -1, refs)
+        desk.replay(
+            start + 1,
+            self.kinds[start:stop],
+            refs,
+            self.leaves[start:stop],
+            self.answers[start:stop],
+            self.undone[start:stop],
+        )
+
+    def _is_told(self, kind: int) -> bool:
+        """Whether the learner is told the answers to questions of this kind."""
+        return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
+
+    def n_undone(self, stop: int) -> int:
+        """How many answers of the first `stop` events are taken back."""
+        return self.total_undone if stop == self.n else int(np.count_nonzero(self.undone[:stop]))
+
+    @property
+    def n_answered(self) -> int:
+        """How many answers stand."""
+        return self.counts[ANSWER] + self.counts[IMPORT] - self.total_undone
+
+    def standing(self) -> NDArray[np.intp]:
+        """The rows of answers that stand."""
+        kinds = self.kinds[: self.n]
+        return np.flatnonzero(((kinds == ANSWER) | (kinds == IMPORT)) & ~self.undone[: self.n])
+
+    def rows_of(self, *kinds: int) -> NDArray[np.intp]:
+        """The rows of events of some kinds."""
+        return np.flatnonzero(np.isin(self.kinds[: self.n], kinds))
+
+    def name(self, row: int) -> str | None:
+        """The person of a row."""
+        return self.people[int(self.who[row])][0]
+
+    def without_person(self, row: int) -> Event:
+        """What stays of an event of somebody who is forgotten: questions, which others may have answered."""
+        kind, ref = int(self.kinds[row]), int(self.refs[row])
+        if kind not in QUESTIONS:
+            return Event(GONE)
+        leaves = tuple(self.leaves[row].tolist())
+        return Event(kind, ref, () if leaves[0] < 0 else leaves)
+
+    def last_answer(self, who: str | None) -> int | None:
+        """The seq of the last answer that stands and was not imported; of `who`, if given."""
+        kinds = self.kinds[: self.n]
+        mine = (kinds == ANSWER) & ~self.undone[: self.n]
+        if who is not None:
+            mine &= self.who[: self.n] == self.ids.get(who, -1)
+        at = np.flatnonzero(mine)
+        return int(at[-1]) + 1 if at.size else None
+
+    def question(self, number: int) -> Key | None:
+        """The leaves of a question; None if it was never asked."""
+        if not 1 <= number <= self.n or self.kinds[number - 1] not in QUESTIONS:
+            return None
+        leaves = tuple(self.leaves[number - 1].tolist())
+        return None if leaves[0] < 0 else leaves
+
+    def answers_by(self, number: int, who: str | None) -> list[int]:
+        """What somebody has answered to a question, as far as it stands."""
+        if not self.n_answers[number - 1]:
+            return []
+        rows = np.flatnonzero(self.refs[number : self.n] == number) + number
+        mine = (self.kinds[rows] == ANSWER) & ~self.undone[rows] & (self.who[rows] == self.ids.get(who, -1))
+        return self.answers[rows[mine]].tolist()  # type: ignore[no-any-return]
+
+    def met(self, who: str) -> Met:
+        """The questions that somebody knows."""
+        self._meet({who})
+        person = self.ids[who]
+        found = self._met.get(person)
+        if found is not None:
+            return found
+        found = Met()
+        kinds, here = self.kinds[: self.n], np.flatnonzero(self.who[: self.n] == person)
+        of = kinds[here]
+        for row in here[(of == ANSWER) | (of == IMPORT)].tolist():
+            if not self.undone[row]:
+                found.answered[key_of(self.leaves[row].tolist())] += 1
+        for row in here[_IS_QUESTION[of] | (of == PASSED)].tolist():
+            number = int(self.refs[row]) if kinds[row] == PASSED else row + 1
+            leaves = self.leaves[number - 1].tolist()
+            if leaves[0] >= 0:
+                found.given[key_of(leaves)] = number
+        self._met[person] = found
+        return found
+
+    def is_idle(self) -> bool:
+        """Whether the learner had nothing to ask when it was asked last, and knows nothing more since."""
+        kinds = self.kinds
+        for row in range(self.n - 1, self._is_idle_at - 1, -1):
+            kind = kinds[row]
+            if not _MOVES[kind]:
+                continue
+            if kind == ANSWER and self.refs[row] != -1 and not self._is_told(self.kinds[self.refs[row] - 1]):
+                continue
+            self._idle, self._is_idle_at = bool(kind == ASKED and self.leaves[row, 0] < 0), self.n
+            return self._idle
+        if self._is_idle_at == 0:
+            return False
+        self._is_idle_at = self.n
+        return self._idle
+
+    _idle = False

@@ -1,0 +1,91 @@
+"""The interview of `ordhc learn`: a person at a terminal, beside others at theirs."""
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ordhc.asking.learner import Questions
+    from ordhc.asking.session import Session
+
+#: Seconds between two looks at the file for others' answers.
+POLL = 0.5
+
+#: What somebody who leaves is told.
+LEFT = "Everything is kept. The same command goes on."
+
+_LATE = "Somebody else has answered that meanwhile. Your answer is kept too."
+
+
+def interview(session: "Session", who: str | None) -> None:
+    """Ask the person at the terminal, until all is known or they quit."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.prompt import Prompt
+
+    console = Console(stderr=True)
+    names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
+    console.print(f"[bold]{session.n_leaves:,} items, {session.n_answered:,} answers so far.[/bold]")
+    pairs = session.width == 4
+    if pairs:
+        console.print("Which pair is more similar? [bold]1[/bold], [bold]2[/bold], or")
+    else:
+        console.print("Which one is the odd one out? [bold]1[/bold], [bold]2[/bold], [bold]3[/bold], or")
+    console.print("[bold]0[/bold] none, [bold]s[/bold] skip, [bold]u[/bold] undo, [bold]q[/bold] quit.")
+    skipped: set[int] = set()
+    while not session.done:
+        questions = [pair for pair in _asked(session, len(skipped) + 1, who) if pair[0] not in skipped]
+        if not questions:
+            if not skipped:
+                _wait(session, who, console)
+            skipped.clear()
+            continue
+        number, row = questions[0]
+        left = session.remaining_estimate
+        share = session.n_answered / max(session.n_answered + left, 1)
+        console.print(f"\n[dim]{share:.0%} done, about {left:,.0f} questions left[/dim]")
+        texts = [names[leaf] for leaf in row]
+        if pairs:
+            texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
+        for at, text in enumerate(texts, 1):
+            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(text)}")
+        shown = time.monotonic()
+        try:
+            choices = ["1", "2", *([] if pairs else ["3"]), "0", "s", "u", "q"]
+            what = "more similar" if pairs else "odd one out"
+            given = Prompt.ask(what, choices=choices, show_choices=False, console=console)
+        except (EOFError, KeyboardInterrupt):
+            given = "q"
+        if given == "q":
+            session.release([number for number, _ in questions])
+            console.print(f"\n{LEFT}")
+            return
+        if given == "u":
+            row_back = session.undo(who)
+            skipped.clear()
+            told = "There is nothing to undo." if row_back is None else "The last answer is taken back."
+            console.print(told)
+        elif given == "s":
+            skipped.add(number)
+        else:
+            answer = {"1": 1, "2": -1, "0": 0}[given] if pairs else int(given) - 1
+            (became,) = session.tell([number], [answer], who=who, seconds=[time.monotonic() - shown])
+            if became == "late":
+                console.print(_LATE)
+    console.print("\n[bold]All is known.[/bold]")
+
+
+def _asked(session: "Session", count: int, who: str | None) -> "Questions":
+    """Questions for this terminal; those who give no name are told apart by their processes."""
+    if who is not None:
+        return session.ask(count, who=who)
+    return session.ask(count, who=f"terminal {os.getpid()}", fill={}, distinct=False)
+
+
+def _wait(session: "Session", who: str | None, console: "Console") -> None:
+    """Until there is a question for this person, or nothing left to ask."""
+    console.print("\nAll questions are with others at the moment: waiting for their answers (Ctrl-C leaves).")
+    while not session.done and not len(_asked(session, 1, who)):
+        time.sleep(POLL)

@@ -1,0 +1,162 @@
+"""NEXUS and NeXML files, read by DendroPy (the extra `trees`); NEXUS as text."""
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ordhc.errors import InputError, MissingExtraError
+from ordhc.io.guard import brief
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.newick import statements
+
+__all__ = ["newick_texts", "nexus_text"]
+
+#: Annotations that say how sure a node is, as `Dendrogram.from_newick` knows them.
+_SUPPORT = ("support", "posterior", "prob", "bootstrap")
+#: The first word of a statement.
+_WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)\b", re.IGNORECASE)
+#: FigTree's annotation for the name of a node. It tells a name from support where the name is a number.
+_NAME = "!name"
+
+
+def newick_texts(text: str, schema: str) -> list[str]:
+    """The trees of a NEXUS or NeXML file as Newick text, with the annotations that say something of support.
+
+    Raises
+    ------
+    MissingExtraError
+        DendroPy isn't installed.
+    InputError
+        What DendroPy can't read.
+    """
+    what = {"nexus": "a NEXUS file", "nexml": "a NeXML file"}[schema]
+    try:
+        import dendropy
+    except ImportError:
+        raise MissingExtraError.of(what, "DendroPy", "trees") from None
+    if schema == "nexus":
+        _check_blocks(text)
+        # What is open where a text ends, DendroPy waits for forever.
+        text += "\n;END;\n;END;\n"
+    options: dict[str, Any] = {"suppress_internal_node_taxa": True, "extract_comment_metadata": True}
+    if schema == "nexus":
+        options |= {"case_sensitive_taxon_labels": True, "preserve_underscores": False}
+    with _deep(text), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            namespace = dendropy.TaxonNamespace(is_case_sensitive=True)
+            trees = dendropy.TreeList.get(
+                data=text,
+                schema=schema,
+                taxon_namespace=namespace,
+                **(options if schema == "nexus" else {}),
+            )
+            for tree in trees if schema == "nexml" else ():
+                # Without a length it is 0 there.
+                tree.seed_node.edge.length = tree.seed_node.edge.length or None
+            return [_newick(tree) for tree in trees]
+        except RecursionError:
+            raise InputError(f"{what} of trees that are nested too deeply for DendroPy; use Newick") from None
+        except Exception as error:
+            raise InputError(f"DendroPy can't read it as {what}: {brief(str(error), 200)}") from None
+
+
+def _check_blocks(text: str) -> None:
+    """Raise if a block has no end."""
+    begun: int | None = None
+    for line, statement in statements(text):
+        word = _WORD.match(statement)
+        if word is not None and word[1].upper() in ("BEGIN", "END", "ENDBLOCK"):
+            if word[1].upper() == "BEGIN" and begun is not None:
+                break
+            begun = line + statement.count("\n", 0, word.start(1)) + 1 if word[1].upper() == "BEGIN" else None
+    if begun is not None:
+        raise InputError("the block that begins here has no END;", line=begun)
+
+
+@contextmanager
+def _deep(text: str) -> Iterator[None]:
+    """Let DendroPy, which recurses, read trees that are as deep as this text's."""
+    depth = deepest = 0
+    for mark in re.finditer(r"[()]|<edge\b", text):
+        depth += -1 if mark.group() == ")" else 1
+        deepest = max(deepest, depth)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 2 * min(deepest, 1_000_000) + 1000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _newick(tree: Any) -> str:
+    """One of DendroPy's trees as text; nothing recurses."""
+    text: list[str] = []
+    waiting: list[Any] = [tree.seed_node]
+    while waiting:
+        step = waiting.pop()
+        if isinstance(step, str):
+            text.append(step)
+            continue
+        children = step.child_nodes()
+        about = _label(step, is_leaf=not children)
+        if not children:
+            text.append(about)
+            continue
+        text.append("(")
+        waiting.append(f"){about}")
+        for at, child in enumerate(reversed(children)):
+            waiting += [",", child] if at else [child]
+    return "".join(text) + ";"
+
+
+def _label(node: Any, *, is_leaf: bool) -> str:
+    notes = {note.name: note.value for note in node.annotations}
+    label = node.taxon.label if node.taxon is not None else node.label
+    text = "" if label is None else str(label)
+    if not is_leaf and notes.get(_NAME) is not None:
+        text = _quoted(str(notes[_NAME]))
+    elif text and not _is_number(text):
+        text = _quoted(text)
+    support = [f"{key}={notes[key]}" for key in _SUPPORT if not is_leaf and _is_number(str(notes.get(key)))]
+    length = node.edge.length
+    return text + (f"[&{','.join(support)}]" if support else "") + ("" if length is None else f":{length!r}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
+    """A NEXUS file of trees and their Newick texts, with a block of all leaves."""
+    labels = list(dict.fromkeys(label for tree in trees for label in tree.labels))
+    quoted = [label if re.fullmatch(r"[A-Za-z0-9.]+", label) else _quoted(label) for label in labels]
+    lines = ["#NEXUS", "", "BEGIN TAXA;", f"    DIMENSIONS NTAX={len(labels)};", "    TAXLABELS"]
+    lines += [f"        {label}" for label in quoted]
+    lines += ["    ;", "END;", "", "BEGIN TREES;"]
+    lines += [f"    TREE tree{at} = [&R] {_with_names(text)}" for at, text in enumerate(texts, start=1)]
+    return "\n".join([*lines, "END;", ""])
+
+
+def _with_names(text: str) -> str:
+    """Newick text in which quoted numbers that are names of nodes stand in annotations.
+
+    Readers of NEXUS don't tell what was quoted.
+    """
+
+    def renamed(found: re.Match[str]) -> str:
+        name = (found.group(1) or "")[1:-1]
+        return f')[&{_NAME}="{name}"]' if name and _is_number(name) else found.group()
+
+    return re.sub(r"\[[^]]*\]|\)('(?:[^']|'')*')|'(?:[^']|'')*'", renamed, text)

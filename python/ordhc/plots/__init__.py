@@ -1,0 +1,15 @@
+"""Figures about trees and answers, with Matplotlib (the extra `plot`).
+
+All take axes, by default pyplot's current ones, and return those in which they have drawn.
+"""
+
+from ordhc.plots.answers import agreement, learning_curve
+from ordhc.plots.matrices import heatmap
+from ordhc.plots.scores import compare, support_calibration
+from ordhc.plots.tanglegrams import tanglegram
+
+__all__ = ["agreement", "compare", "heatmap", "learning_curve", "support_calibration", "tanglegram"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

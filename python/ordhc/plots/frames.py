@@ -1,0 +1,68 @@
+"""What all figures share: axes, inks, intervals of shares."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.evaluate.ceiling import NoiseCeiling
+from ordhc.plotting.figures import axes_for
+from ordhc.plotting.palette import Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ceiling_band", "plain_axes", "reference_line", "wilson"]
+
+#: A noise ceiling from fewer answers to repeated questions says too little to be drawn.
+FEWEST_REPEATED = 100
+
+
+def plain_axes(
+    ax: "Axes | None", x: str, y: str, *, size: tuple[float, float] = (4.8, 3.4)
+) -> tuple["Axes", Theme]:
+    """Axes with their labels and without a frame, and their inks."""
+    ax = axes_for(ax, size)
+    inks = Theme.of(None, ax)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(inks.line)
+    ax.tick_params(colors=inks.line, labelsize=8)
+    ax.set_xlabel(x, color=inks.ink, fontsize=9)
+    ax.set_ylabel(y, color=inks.ink, fontsize=9)
+    return ax, inks
+
+
+def reference_line(ax: "Axes", value: float, name: str, inks: Theme, *, upright: bool = False) -> None:
+    """A dashed line at a value, with its name at its end."""
+    line = ax.axvline if upright else ax.axhline
+    line(value, color=inks.line, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1, gid=f"ordhc-{name}")
+    across = ax.get_xaxis_transform() if upright else ax.get_yaxis_transform()
+    ax.text(
+        *((value, 1.0) if upright else (1.0, value)),
+        f" {name}" if upright else f"{name} ",
+        transform=across,
+        color=inks.line,
+        fontsize=7,
+        ha="center" if upright else "right",
+        va="bottom",
+    )
+
+
+def ceiling_band(ax: "Axes", ceiling: NoiseCeiling | None, inks: Theme, *, upright: bool = False) -> None:
+    """The noise ceiling, from its lower to its upper bound, unless too few answers tell it."""
+    if ceiling is None or ceiling.n_answers < FEWEST_REPEATED:
+        return
+    span = ax.axvspan if upright else ax.axhspan
+    span(ceiling.lower, ceiling.upper, color=inks.pale, zorder=0).set_gid("ordhc-ceiling")
+    reference_line(ax, ceiling.lower, "noise ceiling", inks, upright=upright)
+
+
+def wilson(share: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """95% intervals of shares of so many, (2, k) (Wilson 1927); they stay within 0 to 1."""
+    z = 1.959964
+    scale = 1 / (1 + z * z / count)
+    middle = scale * (share + z * z / (2 * count))
+    half = scale * z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return np.clip(np.stack([middle - half, middle + half]), 0.0, 1.0)

@@ -1,0 +1,207 @@
+"""How sure support is, and how methods compare."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.evaluate.bootstrap import Bootstrap
+from ordhc.evaluate.select import SCORES, Selection
+from ordhc.plots.frames import ceiling_band, plain_axes, reference_line, wilson
+from ordhc.plotting.palette import palette
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import prepared
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["compare", "support_calibration"]
+
+
+def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None, n_bins: int = 10) -> "Axes":
+    """Draw how many of the clusters of some support are true.
+
+    Where support is calibrated, of the clusters with a support of 0.8 four in five are in the true tree:
+    points are on the diagonal. Below it support promises too much.
+
+    Parameters
+    ----------
+    trees
+        A tree with support, a `Bootstrap`, or a list of such; trees of many simulations tell more.
+    references
+        The true tree, or one for each.
+    ax
+        Where to draw.
+    n_bins
+        In how many parts of equal width to split support.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With the share of clusters that are true for each part, and 95% intervals (Wilson).
+
+    Raises
+    ------
+    InputError
+        No support, another number of references than trees, other leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> true = ordhc.Dendrogram.from_newick("(((a,b),c),(d,e));")
+    >>> found = ordhc.Dendrogram.from_newick("(((a,b)90,d)40,(c,e)60);")
+    >>> ax = ordhc.plots.support_calibration(found, true, n_bins=2)
+    >>> ax.lines[0].get_ydata().tolist()
+    [0.0, 0.5]
+    """
+    n_bins = _checks.whole("n_bins", n_bins, at_least=1, at_most=1000)
+    given = list(trees) if isinstance(trees, list | tuple) else [trees]
+    known = list(references) if isinstance(references, list | tuple) else [references] * len(given)
+    if len(known) != len(given) or not given:
+        raise InputError(f"{len(known)} references for {len(given)} trees; give one, or one for each")
+    support, is_true = [], []
+    for tree, reference in zip(given, known, strict=True):
+        tree = tree.tree if isinstance(tree, Bootstrap) else tree
+        found, other = prepared(tree, reference, ("tree",), "support_calibration")
+        if found.support is None:
+            raise InputError("the tree has no support; `ordhc.bootstrap` gives it some")
+        true = set(_clusters(other).values())
+        for at, key in _clusters(found).items():
+            share = float(found.support[at])
+            if share == share:
+                support.append(share)
+                is_true.append(key in true)
+    ax, inks = plain_axes(ax, "support", "clusters that are true", size=(3.6, 3.6))
+    values, hits = np.array(support), np.array(is_true, dtype=np.float64)
+    bins = np.minimum((values * n_bins).astype(np.int64), n_bins - 1)
+    count = np.bincount(bins, minlength=n_bins).astype(np.float64)
+    some = count > 0
+    x = np.bincount(bins, values, n_bins)[some] / count[some]
+    y = np.bincount(bins, hits, n_bins)[some] / count[some]
+    low, high = wilson(y, count[some])
+    colour = palette(1)[0]
+    errors = np.stack([y - low, high - y]).clip(min=0)
+    ax.errorbar(x, y, errors, fmt="o-", color=colour, markersize=4, linewidth=1.2, capsize=2)
+    ax.plot([0, 1], [0, 1], color=inks.line, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    for at, many in zip(x.tolist(), count[some].tolist(), strict=True):
+        # How many clusters there are, above.
+        ax.text(
+            at,
+            1.01,
+            f"{many:,.0f}",
+            transform=ax.get_xaxis_transform(),
+            fontsize=6,
+            ha="center",
+            va="bottom",
+            color=inks.line,
+        )
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    return ax
+
+
+def compare(
+    scores: Selection | Mapping[str, Any],
+    *,
+    ax: "Axes | None" = None,
+    by: str | None = None,
+) -> "Axes":
+    """Draw the scores of methods with their intervals, the best on top.
+
+    Parameters
+    ----------
+    scores
+        What `ordhc.select` gives; or by name an interval, as `Bootstrap.intervals` has them, or (value, low,
+        high).
+    ax
+        Where to draw.
+    by
+        "revenue" or "satisfied", of a `Selection`; by default the one that decided.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With 95% intervals for a `Selection` (1.96 standard errors over folds), and with chance and the noise
+        ceiling as far as they are known.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+    >>> ax = ordhc.plots.compare(ordhc.select(t, ["adds3-al", "mulk3-al"], folds=2))
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['adds3-al', 'mulk3-al']
+    """
+    if isinstance(scores, Selection):
+        by = scores.by if by is None else _checks.choice("by", by, SCORES)
+        what = f"held-out {by}"
+        rows = [
+            (each.method, getattr(each, by), 1.96 * getattr(each, f"{by}_error"))
+            for each in scores.candidates
+        ]
+        table = [(name, value, value - error, value + error) for name, value, error in rows]
+        chance = 0.0 if by == "revenue" else float(np.mean([each.chance for each in scores.candidates]))
+        ceiling = scores.ceiling if by == "satisfied" else None
+    else:
+        if by is not None:
+            raise InputError("`by` is for what `select` gives; scores by name are of one kind")
+        if not isinstance(scores, Mapping) or not scores:
+            raise InputError(
+                f"scores are {_checks.quoted(scores)}; give what `select` gives, or scores by name"
+            )
+        what, chance, ceiling = "score", None, None
+        table = [(str(name), *_interval(str(name), value)) for name, value in scores.items()]
+    table.sort(key=lambda row: -row[1])
+    ax, inks = plain_axes(ax, what, "", size=(5.2, 0.32 * len(table) + 1.0))
+    values = np.array([row[1:] for row in table], dtype=np.float64)
+    errors = np.stack([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]])
+    places = np.arange(len(table))
+    ax.errorbar(
+        values[:, 0],
+        places,
+        xerr=errors,
+        fmt="o",
+        color=palette(1)[0],
+        markersize=5,
+        linewidth=1.4,
+        capsize=3,
+    )
+    ax.set_yticks(places, labels=[row[0] for row in table], color=inks.ink, fontsize=9, parse_math=False)
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=inks.pale, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ceiling_band(ax, ceiling, inks, upright=True)
+    if chance is not None:
+        reference_line(ax, chance, "chance", inks, upright=True)
+    return ax
+
+
+def _interval(name: str, given: Any) -> tuple[float, float, float]:
+    if hasattr(given, "estimate"):
+        given = (given.estimate, given.low, given.high)
+    values = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    if len(values) != 3:
+        raise InputError(f"scores[{name!r}] is {_checks.quoted(given)}; give (value, low, high)")
+    value, low, high = (_checks.number(f"scores[{name!r}]", each) for each in values)
+    if not low <= value <= high:
+        raise InputError(f"scores[{name!r}]: {value:g} is not between {low:g} and {high:g}")
+    return value, low, high
+
+
+def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
+    """Nodes below the root by their merges, each known by what its leaves are (sums of random numbers)."""
+    n = tree.n_leaves
+    random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)
+    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((n - 1, 2), dtype=np.uint64)])
+    for at, (a, b) in enumerate(tree.merges.tolist()):
+        sums[n + at] = sums[a] + sums[b]
+    joined = tree.joined
+    return {
+        at: (int(sums[n + at, 0]), int(sums[n + at, 1]))
+        for at in range(n - 2)
+        if joined is None or not joined[at]
+    }

@@ -1,0 +1,141 @@
+"""Categories of leaves, and their colours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.plotting.palette import palette
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Categories", "check_colour", "columns_of", "of_cut", "of_mapping"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Categories:
+    """A category of each leaf, (n,) codes, -1 for none; the names of the categories and their colours."""
+
+    codes: NDArray[np.int64]
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+    title: str | None = None
+
+
+def of_cut(tree: Dendrogram, n_clusters: int) -> Categories:
+    """The clusters of a cut, numbered as they stand side by side."""
+    flat = tree.cut(n_clusters)
+    seen: dict[int, int] = {}
+    for label in flat[tree.leaf_order()].tolist():
+        seen.setdefault(label, len(seen))
+    codes = np.array([seen[label] for label in flat.tolist()], dtype=np.int64)
+    return Categories(codes, tuple(f"cluster {label}" for label in seen), palette(len(seen)))
+
+
+def of_mapping(tree: Dendrogram, colours: Any) -> Categories:
+    """Colours of leaves, by name or in the order of their numbers; those that are missing have none."""
+    given = _by_leaf(tree, "colors", colours)
+    different: dict[str, int] = {}
+    codes = np.full(tree.n_leaves, -1)
+    for leaf, colour in enumerate(given):
+        if colour is not None:
+            codes[leaf] = different.setdefault(check_colour("colors", colour), len(different))
+    return Categories(codes, tuple(different), tuple(different))
+
+
+def columns_of(
+    tree: Dendrogram, what: str, given: Any, chosen: Mapping[Any, Any] | None, *, after: int = 0
+) -> list[Categories]:
+    """Columns of categories; none of them shares a colour with another, nor with the first `after` colours.
+
+    Parameters
+    ----------
+    given
+        One column, by name or in the order of the leaves' numbers; or a data frame or a mapping of titles to
+        such columns.
+    chosen
+        The colours of categories; by default those of the palette.
+    """
+    tables: list[tuple[str | None, Any]]
+    if hasattr(given, "columns") and not isinstance(given, Mapping):
+        tables = [(str(title), given[title]) for title in given.columns]
+    elif isinstance(given, Mapping) and any(_is_column(value) for value in given.values()):
+        tables = [(str(title), column) for title, column in given.items()]
+    else:
+        title = getattr(given, "name", None)
+        tables = [(None if title is None else str(title), given)]
+    values = [(title, _by_leaf(tree, what, column)) for title, column in tables]
+    order = tree.leaf_order().tolist()
+    seen: list[dict[Any, int]] = []
+    for _, column in values:
+        present = {value for value in column if value is not None}
+        try:
+            ranked = sorted(present)
+        except TypeError:
+            ranked = [value for value in dict.fromkeys(column[leaf] for leaf in order) if value is not None]
+        seen.append({value: at for at, value in enumerate(ranked)})
+    chosen = {} if chosen is None else dict(chosen)
+    free = list(palette(after + sum(map(len, seen)) + len(chosen)))[after:]
+    taken = {check_colour("palette", colour).lower() for colour in chosen.values()}
+    unused = iter([colour for colour in free if colour.lower() not in taken])
+    found = []
+    for (title, column), numbers in zip(values, seen, strict=True):
+        codes = np.array([-1 if value is None else numbers[value] for value in column], dtype=np.int64)
+        colours = [
+            check_colour("palette", chosen[value]) if value in chosen else next(unused) for value in numbers
+        ]
+        found.append(Categories(codes, tuple(map(str, numbers)), tuple(colours), title))
+    return found
+
+
+def check_colour(what: str, colour: Any) -> str:
+    """A colour of Matplotlib as text."""
+    from matplotlib.colors import is_color_like, to_hex
+
+    if not is_color_like(colour):
+        raise InputError(
+            f"{what}: {_checks.quoted(colour)} is no colour; give one as 'tab:blue' or '#0072B2'"
+        )
+    return to_hex(colour, keep_alpha=False)
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, Mapping) or (hasattr(value, "__len__") and not isinstance(value, str | tuple))
+
+
+def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
+    """A value of each leaf, None where there is none (NaN, missing names)."""
+    if hasattr(given, "index") and hasattr(given, "to_dict"):
+        # A series: by its index, unless that only counts what is there.
+        index = list(given.index)
+        given = (
+            list(given) if tree.names is not None and index == list(range(len(index))) else given.to_dict()
+        )
+    if isinstance(given, Mapping):
+        known = set(tree.labels)
+        for name in given:
+            if str(name) not in known:
+                raise InputError(f"{what}: {_checks.unknown_name(str(name), tree.labels)}")
+        by_name = {str(name): value for name, value in given.items()}
+        return [_value(what, by_name.get(name)) for name in tree.labels]
+    if isinstance(given, str) or not (isinstance(given, Sequence) or hasattr(given, "__len__")):
+        raise InputError(f"{what} is {_checks.quoted(given)}; give a value of each leaf, by name or in order")
+    values = [_value(what, value) for value in given]
+    if len(values) != tree.n_leaves:
+        raise InputError(f"{what} has {len(values)} values for {tree.n_leaves} leaves")
+    return values
+
+
+def _value(what: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or value != value:
+        return None
+    try:
+        hash(value)
+    except TypeError:
+        raise InputError(f"{what}: {_checks.quoted(value)} is no category") from None
+    return value

@@ -1,0 +1,148 @@
+"""What of a tree is drawn: open nodes, and tips, which are leaves or collapsed clusters, side by side."""
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Crown", "Item"]
+
+#: Trees of more leaves are collapsed, unless `truncate` says otherwise, to so many tips.
+WHOLE, COLLAPSED = 299, 60
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A leaf, a collapsed cluster or an open node.
+
+    `first` and `size` are its leaves in the order of the picture. `place`, `low` and `high` say where it
+    stands beside the others: leaf after leaf, 1 apart.
+    """
+
+    label: int
+    first: int
+    size: int
+    height: float
+    #: The last children of a node of many, of which only the first are shown.
+    is_rest: bool = False
+    children: "list[Item]" = field(default_factory=list)
+    place: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+
+class Crown:
+    """The items of a picture, of which only the top of the tree is seen if it is too large."""
+
+    def __init__(self, tree: Dendrogram, truncate: int | bool | None = None, *, at_least: int = 1) -> None:
+        self.tree = tree
+        self.order: NDArray[np.int64] = tree.leaf_order()
+        n = tree.n_leaves
+        heights = tree._all_heights
+        rising = tree.kind == "dissimilarity"
+        inner = tree.heights
+        low, high = (float(inner.min()), float(inner.max())) if len(inner) else (0.0, 1.0)
+        self.margin = 0.03 * (high - low or abs(high) or 1.0)
+        own = tree.leaf_heights
+        #: Where leaves stand that have no height of their own, and where names begin.
+        if own is None:
+            self.leaf_end = min(0.0, low) if rising else high + 2 * self.margin
+        else:
+            self.leaf_end = float(min(own.min(), low) if rising else max(own.max(), high))
+        self.root_end = high + self.margin if rising else low - self.margin
+        self._leaf_heights = np.full(n, self.leaf_end) if own is None else own
+        self._heights = heights
+        self.root = self._item(2 * n - 2)
+        self._open(_tips_wanted(truncate, n, at_least))
+        self.tips = [item for item in self.items() if not item.children]
+        cursor = -0.5
+        for tip in self.tips:
+            width = 1.0 if tip.size == 1 else 1.0 + min(2.0, 0.45 * math.log10(tip.size))
+            tip.low, tip.high, tip.place = cursor, cursor + width, cursor + width / 2
+            cursor += width
+        #: The room of all tips, the first of which begins at -0.5.
+        self.width = cursor + 0.5
+        self.opened = [item for item in self.items() if item.children]
+        for item in reversed(self.opened):
+            first, last = item.children[0], item.children[-1]
+            item.place = (first.place + last.place) / 2
+            item.low, item.high = first.low, last.high
+
+    def items(self) -> Iterator[Item]:
+        """All items, parents before their children, from left to right."""
+        waiting = [self.root]
+        while waiting:
+            item = waiting.pop()
+            yield item
+            waiting.extend(reversed(item.children))
+
+    def _item(self, label: int) -> Item:
+        shape, n = self.tree._shape, self.tree.n_leaves
+        height = self._leaf_heights[label] if label < n else self._heights[label]
+        return Item(label, shape.starts[label], shape.sizes[label], float(height))
+
+    def _open(self, most: int) -> None:
+        """Open nodes from the root down, the last merge first, until there are enough tips."""
+        shape, count = self.tree._shape, 1
+        waiting = [(-self.root.label, 0, self.root)] if self.root.size > 1 else []
+        while waiting and count < most:
+            item = heapq.heappop(waiting)[2]
+            labels = shape.children_of(item.label)
+            room = most - count + 1
+            shown = labels if len(labels) <= room else labels[: room - 1]
+            item.children = [self._item(label) for label in shown]
+            if len(shown) < len(labels):
+                start = shape.starts[labels[len(shown)]]
+                size = item.first + item.size - start
+                item.children.append(Item(item.label, start, size, item.height, is_rest=True))
+            count += len(item.children) - 1
+            for child in item.children:
+                if child.size > 1 and not child.is_rest:
+                    heapq.heappush(waiting, (-child.label, child.first, child))
+
+    def names(self, longest: int = 60) -> list[str]:
+        """What to call the tips."""
+        tree, labels, found = self.tree, self.tree.labels, []
+        for tip in self.tips:
+            name = None
+            if tip.label >= tree.n_leaves and not tip.is_rest and tree.node_names is not None:
+                name = tree.node_names[tip.label - tree.n_leaves]
+            more = "" if tip.size == 1 or name is not None else f" +{tip.size - 1:,}"
+            if name is not None:
+                more = f" ({tip.size:,})"
+            # As `Dendrogram.collapse` calls it: by the leaf with the smallest number.
+            leaves = self.order[tip.first : tip.first + tip.size]
+            leaf = int(leaves[0] if tip.is_rest else leaves.min())
+            text = " ".join((labels[leaf] if name is None else name).split())
+            if len(text) + len(more) > longest:
+                text = text[: max(longest - len(more) - 1, 1)].rstrip() + "…"
+            found.append(text + more)
+        return found
+
+    def uniform(self, codes: NDArray[np.int64]) -> dict[int, int]:
+        """By `id` of an item the code that all of its leaves have; those of different codes are left out."""
+        placed = codes[self.order]
+        changes = np.concatenate([[0], np.cumsum(placed[1:] != placed[:-1])]).tolist()
+        found = {}
+        for item in self.items():
+            if changes[item.first] == changes[item.first + item.size - 1] and placed[item.first] >= 0:
+                found[id(item)] = int(placed[item.first])
+        return found
+
+
+def _tips_wanted(truncate: int | bool | None, n: int, at_least: int) -> int:
+    if truncate is None or truncate is True:
+        return max(COLLAPSED, at_least) if truncate or n > WHOLE else n
+    if truncate is False:
+        return n
+    most = _checks.whole("truncate", truncate, at_least=2)
+    if most < at_least:
+        raise InputError(f"truncate = {most} tips are too few for {at_least} clusters")
+    return most

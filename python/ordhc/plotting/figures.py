@@ -1,0 +1,128 @@
+"""Figures: their size, pyplot's current axes, and files."""
+
+import io as bytes_io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ordhc import _checks
+from ordhc._signals import interrupts_later
+from ordhc.errors import InputError, MissingExtraError
+from ordhc.plotting.palette import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PICTURES", "axes_for", "need_matplotlib", "picture", "picture_bytes", "points_of"]
+
+PICTURES = (".svg", ".png", ".pdf")
+MILLIMETRES = 25.4
+#: Text stays text: in SVG it can be edited, in PDF fonts are embedded as TrueType, as journals want them.
+EXPORT = {"svg.hashsalt": "ordhc", "svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42}
+
+
+def need_matplotlib() -> Any:
+    """Matplotlib, or an error that says how to get it."""
+    try:
+        with interrupts_later():
+            import matplotlib
+            import matplotlib.figure
+    except ImportError:
+        raise MissingExtraError.of("a picture", "matplotlib", "plot") from None
+    return matplotlib
+
+
+def axes_for(
+    ax: "Axes | None", size: tuple[float, float], *, theme: str | None = None, pyplot: bool = True
+) -> "Axes":
+    """The axes to draw in: those given; pyplot's current ones if these are empty; else those of a new figure.
+
+    Where pyplot can't have a figure (its backend needs a screen) it is one that pyplot does not know.
+
+    Parameters
+    ----------
+    ax
+        Axes, or None.
+    size
+        Width and height of a new figure in inches.
+    theme
+        "light" or "dark": the background of a new figure, and of axes that stand alone in theirs.
+    pyplot
+        Whether pyplot is asked at all.
+    """
+    need_matplotlib()
+    if ax is not None:
+        if not hasattr(ax, "transData"):
+            raise InputError(f"ax is {_checks.quoted(ax)}, no axes of Matplotlib")
+        found = ax
+    else:
+        found = _current(size) if pyplot else _new(size).add_subplot()
+    figure = found.get_figure(root=True)
+    if theme is not None and figure is not None:
+        back = (DARK if theme == "dark" else LIGHT).background
+        found.set_facecolor(back)
+        if len(figure.axes) == 1:
+            figure.set_facecolor(back)
+    return found
+
+
+def points_of(ax: "Axes") -> tuple[float, float]:
+    """About how wide and tall axes are with their labels, in points, before the figure is laid out."""
+    figure = ax.get_figure(root=True)
+    box = ax.get_window_extent()
+    dots = 72.0 / (100.0 if figure is None else figure.dpi)
+    if figure is not None and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        # Nothing but these axes fills it.
+        return figure.bbox.width * dots * 0.98, max(figure.bbox.height * dots - 40, 10.0)
+    return box.width * dots, box.height * dots
+
+
+def _new(size: tuple[float, float]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained")
+
+
+def _current(size: tuple[float, float]) -> "Axes":
+    try:
+        from matplotlib import pyplot
+
+        if not pyplot.get_fignums() or pyplot.gca().has_data():
+            pyplot.figure(figsize=size, layout="constrained")
+        ax = pyplot.gca()
+        figure = ax.get_figure(root=True)
+        if figure is not None and len(figure.axes) == 1 and figure.get_layout_engine() is None:
+            # Else long names are cut off.
+            figure.set_layout_engine("constrained")
+        return ax
+    except ImportError:
+        return _new(size).add_subplot()
+
+
+def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float = 150) -> None:
+    """Write what is drawn into an svg, png or pdf file; the same axes give the same file."""
+    from ordhc.io.files import write_bytes
+
+    suffix = Path(_checks.path(path)).suffix.lower()
+    if suffix not in PICTURES:
+        raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=path)
+    write_bytes(path, picture_bytes(suffix[1:], draw, dpi))
+
+
+def picture_bytes(kind: str, draw: Callable[[], "Axes"], dpi: float = 150) -> bytes:
+    """What is drawn as "svg", "png" or "pdf"."""
+    matplotlib = need_matplotlib()
+    dpi = _checks.number("dpi", dpi, at_least=10, at_most=4800)
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    buffer = bytes_io.BytesIO()
+    with matplotlib.rc_context(EXPORT):
+        figure = draw().get_figure(root=True)
+        if figure is None:
+            raise InputError("the axes are in no figure")
+        # What packs a picture best takes longer than drawing it.
+        packing: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if kind == "png" else {}
+        face = figure.get_facecolor()
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata, facecolor=face, **packing)
+    return buffer.getvalue()

@@ -1,0 +1,261 @@
+"""What stands beside and on a tree: support, columns of categories, legends, a scale bar."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.plotting.categories import Categories
+from ordhc.plotting.crown import Crown, Item
+from ordhc.plotting.palette import Theme
+from ordhc.plotting.shapes import Rectangle, Shapes, Unrooted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_columns", "draw_support", "legend", "scale_bar", "widths_of"]
+
+
+def support_of(crown: Crown) -> list[tuple[Item, float]]:
+    """Nodes whose support is known, but for the root, which has all leaves always; large ones first."""
+    support, n = crown.tree.support, crown.tree.n_leaves
+    if support is None:
+        return []
+    found = []
+    for item in crown.items():
+        if item is not crown.root and item.label >= n and not item.is_rest:
+            share = float(support[item.label - n])
+            if share == share:
+                found.append((item, share))
+    return sorted(found, key=lambda pair: -pair[0].size)
+
+
+def widths_of(crown: Crown, line: float, shown: str | None, least: float | None) -> dict[int, float]:
+    """By `id` of an item how wide its branch is, where support is shown so."""
+    if shown != "width":
+        return {}
+    thinnest, widest = 0.4 * line, 3.0 * line
+    return {
+        id(item): thinnest if least is not None and share < least else thinnest + share * (widest - thinnest)
+        for item, share in support_of(crown)
+    }
+
+
+def draw_support(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    shown: str,
+    least: float | None,
+    inks: Theme,
+    size: float,
+    line: float,
+) -> None:
+    """Numbers in percent, or dots, at the nodes."""
+    known = [(item, share) for item, share in support_of(crown) if least is None or share >= least]
+    if not known:
+        return
+    places = np.array([shapes.node(item) for item, _ in known])
+    if shown == "dots":
+        areas = [(1.2 + 3.0 * share) ** 2 * max(line, 0.6) for _, share in known]
+        dots = ax.scatter(places[:, 0], places[:, 1], s=areas, c=inks.ink, linewidths=0, zorder=3)
+        dots.set_gid("ordhc-support")
+        return
+    small = float(np.clip(0.72 * (size or 7.0), 3.5, 7.0))
+    lines = _segments(ax, crown, shapes)
+    scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
+    turned = isinstance(shapes, Rectangle) and not shapes.sideways
+    taken = np.zeros((0, 4))
+    pixels = ax.transData.transform(places).tolist()
+    for (_, share), place, (x, y) in zip(known, places.tolist(), pixels, strict=True):
+        text = f"{100 * share:.0f}"
+        extent = np.array([0.64 * small * len(text), small])[:: -1 if turned else 1]
+        # As far as can be told before the figure is laid out.
+        spots = [(spot, _box(x, y, spot, extent, scale)) for spot in _spots(shapes)]
+        free = [(spot, box) for spot, box in spots if not _overlaps(box, taken).any()]
+        if not free:
+            continue
+        spot, box = min(free, key=lambda found: int(_overlaps(found[1], lines).sum()))
+        taken = np.vstack([taken, box])
+        ax.annotate(
+            text,
+            (place[0], place[1]),
+            xytext=spot[:2],
+            textcoords="offset points",
+            fontsize=small,
+            color=inks.line,
+            rotation=90 if turned else 0,
+            ha=spot[2],
+            va=spot[3],
+            zorder=3,
+            gid="ordhc-support",
+        ).set_in_layout(False)
+
+
+Spot = tuple[float, float, str, str]
+
+
+def _spots(shapes: Shapes) -> list[Spot]:
+    """Where a number may stand beside its node, the best first: shifts in points, alignment."""
+    if not isinstance(shapes, Rectangle):
+        return [(-1.0, 1.0, "right", "bottom"), (1.0, 1.0, "left", "bottom"), (1.0, -1.0, "left", "top")]
+    return {
+        "right": [(-1.5, 0.8, "right", "bottom"), (-1.5, -1.0, "right", "top"), (1.5, 0.0, "left", "center")],
+        "left": [(1.5, 0.8, "left", "bottom"), (1.5, -1.0, "left", "top"), (-1.5, 0.0, "right", "center")],
+        "top": [(-0.8, -1.5, "right", "top"), (1.0, -1.5, "left", "top"), (0.0, 1.5, "center", "bottom")],
+        "bottom": [
+            (-0.8, 1.5, "right", "bottom"),
+            (1.0, 1.5, "left", "bottom"),
+            (0.0, -1.5, "center", "top"),
+        ],
+    }[shapes.orientation]
+
+
+def _box(x: float, y: float, spot: Spot, extent: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    shares = {"left": 0.0, "bottom": 0.0, "center": -0.5, "right": -1.0, "top": -1.0}
+    low = np.array([x, y]) + scale * (np.array(spot[:2]) + extent * (shares[spot[2]], shares[spot[3]]))
+    return np.concatenate([low, low + scale * extent])
+
+
+def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    inside = (others[:, :2] < box[2:]) & (others[:, 2:] > box[:2])
+    return inside[:, 0] & inside[:, 1]
+
+
+def _segments(ax: "Axes", crown: Crown, shapes: Shapes) -> NDArray[np.float64]:
+    """The boxes of the parts of all branches, in pixels."""
+    lines = [shapes.branch(item, child) for item in crown.opened for child in item.children]
+    pairs = np.concatenate([np.concatenate([line[:-1], line[1:]], axis=1) for line in lines])
+    ends = ax.transData.transform(pairs.reshape(-1, 2)).reshape(-1, 2, 2)
+    return np.concatenate([ends.min(axis=1) - 0.01, ends.max(axis=1) + 0.01], axis=1)
+
+
+def draw_columns(
+    ax: "Axes", crown: Crown, shapes: Shapes, columns: Sequence[Categories], inks: Theme
+) -> None:
+    """Strips of categories; a collapsed cluster shows the shares of its leaves."""
+    from matplotlib.collections import PolyCollection
+
+    for at, column in enumerate(columns):
+        placed = column.codes[crown.order]
+        outlines: list[NDArray[np.float64]] = []
+        colours: list[str] = []
+        for tip in crown.tips:
+            counts = np.bincount(placed[tip.first : tip.first + tip.size] + 1, minlength=1)
+            start = 0.0
+            for code in np.flatnonzero(counts).tolist():
+                end = start + counts[code] / tip.size
+                outlines.append(shapes.cell(tip, at, start, end))
+                colours.append(inks.pale if code == 0 else column.colours[code - 1])
+                start = end
+        cells = PolyCollection(outlines, facecolors=colours, edgecolors=inks.background, linewidths=0.2)
+        cells.set_gid(f"ordhc-column-{at}")
+        ax.add_collection(cells)
+
+
+def legend(
+    ax: "Axes", keys: Sequence[Categories], title: str | None, inks: Theme, size: float, *, below: bool
+) -> None:
+    """The categories of all columns beside their colours, where no names are; and the title."""
+    from matplotlib.patches import Patch
+
+    entries: list[Patch] = []
+    for key in keys:
+        if key.title is not None and len(keys) > 1:
+            entries.append(Patch(facecolor="none", edgecolor="none", label=f"{key.title}:"))
+        for name, colour in zip(key.names, key.colours, strict=True):
+            entries.append(Patch(facecolor=colour, label=name if len(name) <= 40 else name[:39] + "…"))
+    rows = 0
+    small = float(np.clip(size or 7.0, 5.0, 9.0))
+    if entries:
+        figure = ax.get_figure(root=True)
+        room = figure.get_size_inches()[0] * 72 * 0.9 if figure is not None else 400.0
+        widest = max(len(str(entry.get_label())) for entry in entries)
+        across = max(1, min(len(entries), int(room / (small * (0.55 * widest + 2.8)))))
+        rows = math.ceil(len(entries) / across)
+        single = keys[0].title if len(keys) == 1 else None
+        drawn = ax.legend(
+            handles=entries,
+            ncols=across,
+            fontsize=small,
+            title=single,
+            title_fontsize=small,
+            frameon=False,
+            labelcolor=inks.ink,
+            loc="upper left" if below else "lower left",
+            bbox_to_anchor=(0.0, -0.02 if below else 1.0),
+            borderaxespad=0.2,
+            borderpad=0.2,
+            handlelength=1.0,
+            handleheight=0.9,
+            columnspacing=1.0,
+            labelspacing=0.3,
+        )
+        drawn.get_title().set_color(inks.ink)
+        drawn.set_gid("ordhc-legend")
+        rows += single is not None
+    if title:
+        lifted = 0.0 if below else rows * small * 1.45
+        ax.set_title(title, loc="left", fontsize=max(small + 2, 9), color=inks.ink, pad=6 + lifted)
+
+
+def scale_bar(ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float) -> None:
+    """A bar as long as a round number of the heights' units."""
+    depth = abs(crown.leaf_end - crown.root_end)
+    if isinstance(shapes, Unrooted):
+        depth = 0.94 / shapes.unit
+    power = 10 ** math.floor(math.log10(0.2 * depth))
+    length = max(step * power for step in (1, 2, 5) if step * power <= 0.2 * depth)
+    text = f"{length:g}"
+    style = {"color": inks.line, "linewidth": 1.0, "clip_on": False, "gid": "ordhc-scale"}
+    if isinstance(shapes, Rectangle):
+        start, end = crown.root_end, crown.root_end + math.copysign(length, shapes.depth)
+        # Past the last leaf; the limits make room for it.
+        place = crown.width + 0.2
+        if shapes.sideways:
+            ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]
+            ax.set_ylim(place + 0.4, -0.6)
+            at = ((start + end) / 2, place)
+            ax.annotate(
+                text,
+                at,
+                (0, -2),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=size,
+                color=inks.line,
+            )
+        else:
+            ax.plot([place, place], [start, end], **style)  # type: ignore[arg-type]
+            ax.set_xlim(-0.6, place + 0.4)
+            at = (place, (start + end) / 2)
+            ax.annotate(
+                text,
+                at,
+                (2, 0),
+                textcoords="offset points",
+                ha="left",
+                va="center",
+                fontsize=size,
+                color=inks.line,
+            )
+        return
+    drawn = length * 0.94 / depth
+    low, high = ax.get_ylim()
+    left = ax.get_xlim()[0]
+    place = high - 0.02 * (high - low)
+    ax.plot([left, left + drawn], [place, place], **style)  # type: ignore[arg-type]
+    ax.annotate(
+        text,
+        (left + drawn / 2, place),
+        (0, -2),
+        textcoords="offset points",
+        ha="center",
+        va="top",
+        fontsize=size,
+        color=inks.line,
+        annotation_clip=False,
+    )

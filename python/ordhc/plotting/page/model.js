@@ -1,0 +1,169 @@
+"use strict";
+// The tree: nodes in preorder, by index; what is collapsed, where everything stands, clusters of a cut.
+class Tree {
+  constructor(data) {
+    const count = data.parent.length;
+    this.count = count;
+    this.leaves = data.leaves;
+    this.name = data.name;
+    this.height = Float64Array.from(data.height);
+    this.support = data.support;
+    this.number = data.number;
+    this.rank = Int32Array.from(data.rank);
+    this.parent = Int32Array.from(data.parent);
+    this.size = new Int32Array(count);
+    this.end = new Int32Array(count);
+    this.last = new Int32Array(count).fill(-1);
+    this.depth = new Int32Array(count);
+    for (let i = 0; i < count; i++) {
+      this.end[i] = i + 1;
+      if (i) {
+        this.depth[i] = this.depth[this.parent[i]] + 1;
+        this.last[this.parent[i]] = i;
+      }
+    }
+    for (let i = count - 1; i >= 0; i--) {
+      if (!this.size[i]) this.size[i] = 1;
+      const above = this.parent[i];
+      if (above >= 0) {
+        this.size[above] += this.size[i];
+        if (this.end[i] > this.end[above]) this.end[above] = this.end[i];
+      }
+    }
+    // By rank: the node that is opened next as a cut goes down.
+    this.opening = [];
+    // Of each node the leaf with the smallest number.
+    this.leader = Int32Array.from({ length: count }, (_, i) => i);
+    for (let i = count - 1; i > 0; i--) {
+      const above = this.parent[i];
+      const held = this.leader[above];
+      if (held === above || this.number[this.leader[i]] < this.number[held]) this.leader[above] = this.leader[i];
+    }
+    for (let i = 0; i < count; i++) if (this.rank[i] >= 0) this.opening[this.rank[i]] = i;
+    this.collapsed = new Uint8Array(count);
+    this.place = new Float64Array(count);
+    this.low = new Float64Array(count);
+    this.high = new Float64Array(count);
+    this.cluster = new Int32Array(count);
+    this.roots = [0];
+    this.opened = 0;
+    this.layout();
+    this.cut(0);
+  }
+
+  isLeaf(i) {
+    return this.end[i] === i + 1;
+  }
+
+  isTip(i) {
+    return this.isLeaf(i) || this.collapsed[i] === 1;
+  }
+
+  // Where nodes stand, 1 apart; what is inside collapsed ones is left out.
+  layout() {
+    this.shown = [];
+    this.tips = [];
+    let cursor = 0;
+    for (let i = 0; i < this.count; ) {
+      this.shown.push(i);
+      if (this.isTip(i)) {
+        const width = this.isLeaf(i) ? 1 : 2;
+        this.low[i] = cursor;
+        this.high[i] = cursor + width;
+        this.place[i] = cursor + width / 2;
+        cursor += width;
+        this.tips.push(i);
+        i = this.end[i];
+      } else i++;
+    }
+    this.width = cursor;
+    for (let at = this.shown.length - 1; at >= 0; at--) {
+      const i = this.shown[at];
+      if (this.isTip(i)) continue;
+      const first = i + 1;
+      const last = this.last[i];
+      this.place[i] = (this.place[first] + this.place[last]) / 2;
+      this.low[i] = this.low[first];
+      this.high[i] = this.high[last];
+    }
+  }
+
+  // The clusters that are left when so many nodes are opened, the last merge first.
+  cut(opened) {
+    this.opened = opened;
+    this.roots = [];
+    for (let i = 0; i < this.count; i++) {
+      const above = this.parent[i];
+      if (this.rank[i] >= 0 && this.rank[i] < opened) this.cluster[i] = -1;
+      else if (above < 0 || this.cluster[above] < 0) {
+        this.cluster[i] = this.roots.length;
+        this.roots.push(i);
+      } else this.cluster[i] = this.cluster[above];
+    }
+  }
+
+  // How many nodes to open for at least so many clusters.
+  openedFor(clusters) {
+    let count = 1;
+    let opened = 0;
+    while (count < clusters && opened < this.opening.length) {
+      count += this.children(this.opening[opened]).length - 1;
+      opened++;
+    }
+    return opened;
+  }
+
+  children(i) {
+    const found = [];
+    if (!this.isLeaf(i)) for (let c = i + 1; c < this.end[i]; c = this.end[c]) found.push(c);
+    return found;
+  }
+
+  leavesOf(i) {
+    const found = [];
+    for (let at = i; at < this.end[i]; at++) if (this.isLeaf(at)) found.push(at);
+    return found;
+  }
+
+  // What to call a node: its name, or a leaf's and how many more there are, as Python does.
+  title(i) {
+    if (this.name[i] || this.isLeaf(i)) return this.name[i];
+    return `${this.name[this.leader[i]]} +${(this.size[i] - 1).toLocaleString("en")}`;
+  }
+
+  // In words, as a tooltip and a screen reader say it.
+  words(i) {
+    const parts = [this.isLeaf(i) ? this.name[i] : `${this.title(i)}: ${this.size[i].toLocaleString("en")} leaves`];
+    if (!this.isLeaf(i)) {
+      parts.push(`height ${Number(this.height[i].toPrecision(5))}`);
+      if (this.support && this.support[i] !== null) parts.push(`support ${Math.round(100 * this.support[i])}%`);
+      if (this.collapsed[i]) parts.push("collapsed");
+    }
+    if (this.opened && this.cluster[i] >= 0) parts.push(`cluster ${this.cluster[i] + 1}`);
+    return parts.join(", ");
+  }
+
+  // Open everything above a node, so that it is seen; whether anything was collapsed.
+  reveal(i) {
+    let changed = false;
+    for (let above = this.parent[i]; above >= 0; above = this.parent[above]) {
+      if (this.collapsed[above]) {
+        this.collapsed[above] = 0;
+        changed = true;
+      }
+    }
+    if (changed) this.layout();
+    return changed;
+  }
+
+  isSeen(i) {
+    for (let above = this.parent[i]; above >= 0; above = this.parent[above]) if (this.collapsed[above]) return false;
+    return true;
+  }
+
+  toggle(i) {
+    if (this.isLeaf(i) || i === 0) return;
+    this.collapsed[i] ^= 1;
+    this.layout();
+  }
+}

@@ -1,0 +1,181 @@
+"""A page to explore a tree with: one file of HTML that needs no network."""
+
+import base64
+import json
+import math
+import os
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc._version import __version__
+from ordhc.errors import InputError
+from ordhc.plotting.crown import Crown
+from ordhc.plotting.palette import palette
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["inline", "page", "write_page"]
+
+#: Larger trees would make notebooks heavy.
+MOST_INLINE = 5000
+
+#: The beginnings of pictures that browsers show.
+_KINDS = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+    b"<svg": "image/svg+xml",
+    b"<?xml": "image/svg+xml",
+}
+_SCRIPTS = ("model.js", "view.js", "controls.js", "start.js")
+#: Colours of the first clusters; the page goes on by itself.
+_COLOURS = 60
+
+
+def page(
+    tree: Dendrogram,
+    *,
+    n_clusters: int | None = None,
+    support_threshold: float = 0.0,
+    texts: Mapping[Any, Any] | None = None,
+    pictures: Mapping[Any, Any] | None = None,
+    title: str | None = None,
+) -> str:
+    """The page; see `Dendrogram.to_html`."""
+    clusters = 1
+    if n_clusters is not None:
+        clusters = _checks.whole("n_clusters", n_clusters, at_least=1, at_most=tree.n_leaves)
+    least = _checks.number("support_threshold", support_threshold, at_least=0, at_most=1)
+    shown = f"{tree.n_leaves:,} leaves" if title is None else _checks.text("title", title)
+    data = _nodes(tree)
+    places = {leaf: at for at, leaf in enumerate(data["number"]) if leaf is not None}
+    data["text"] = {
+        places[leaf]: _checks.text("texts", text) for leaf, text in _of_leaves(tree, "texts", texts).items()
+    }
+    data["picture"] = {
+        places[leaf]: _data_uri(given) for leaf, given in _of_leaves(tree, "pictures", pictures).items()
+    }
+    data |= {"palette": palette(_COLOURS), "clusters": clusters, "threshold": round(100 * least)}
+    parts = {
+        "TITLE": escape(shown),
+        "VERSION": escape(__version__),
+        "STYLE": _asset("page.css"),
+        "SCRIPT": "\n".join(_asset(name) for name in _SCRIPTS),
+        "DATA": _json(data),
+    }
+    # Cut at the marks, so that nothing in one part is taken for another.
+    pieces = _asset("page.html").split("@")
+    return "".join(parts.get(piece, piece) if at % 2 else piece for at, piece in enumerate(pieces))
+
+
+def write_page(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write the page into a file; "-" is standard output."""
+    from ordhc.io.files import write_bytes
+
+    write_bytes(_checks.path(path), page(tree, **options).encode())
+
+
+def inline(tree: Dendrogram, height: int = 480) -> str:
+    """The page within a notebook, which it can't touch; of large trees only what they are."""
+    text = f"<code>{escape(repr(tree))}</code>"
+    if tree.n_leaves > MOST_INLINE:
+        return text
+    return (
+        f'<div>{text}<iframe title="Tree" sandbox="allow-scripts allow-downloads" allow="clipboard-write" '
+        f'style="border: 1px solid #d5dade; height: {height}px; width: 100%" '
+        f'srcdoc="{escape(page(tree), quote=True)}"></iframe></div>'
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("ordhc.plotting") / "page" / name).read_text(encoding="utf-8")
+
+
+def _json(data: Any) -> str:
+    """JSON that may stand within HTML, whatever texts are in it."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _nodes(tree: Dendrogram) -> dict[str, Any]:
+    """All nodes, parents before their children, by column."""
+    n, shape = tree.n_leaves, tree._shape
+    labels = np.fromiter(shape.preorder(2 * n - 2), dtype=np.int64)
+    at = np.full(2 * n - 1, -1)
+    at[labels] = np.arange(len(labels))
+    above = np.array(shape.parents)[labels]
+    crown = Crown(tree, 2)
+    heights = tree._all_heights[labels].copy()
+    is_leaf = labels < n
+    if tree.leaf_heights is None:
+        heights[is_leaf] = crown.leaf_end
+    # The last merge is opened first.
+    rank = np.full(len(labels), -1)
+    inner = np.flatnonzero(~is_leaf)
+    rank[inner[np.argsort(-labels[inner])]] = np.arange(len(inner))
+    names, inside = tree.labels, tree.node_names
+    support: list[float | None] | None = None
+    if tree.support is not None:
+        shares = [math.nan if label < n else float(tree.support[label - n]) for label in labels.tolist()]
+        support = [None if share != share else round(share, 4) for share in shares]
+    return {
+        "leaves": n,
+        "kind": tree.kind,
+        "leaf_end": _short(crown.leaf_end),
+        "root_end": _short(crown.root_end),
+        "parent": np.where(above < 0, -1, at[above]).tolist(),
+        "height": [_short(height) for height in heights.tolist()],
+        "support": support,
+        "rank": rank.tolist(),
+        "number": [label if label < n else None for label in labels.tolist()],
+        "name": [
+            names[label] if label < n else (inside[label - n] or "") if inside is not None else ""
+            for label in labels.tolist()
+        ],
+    }
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.9g}")
+
+
+def _of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
+    """What was given by the names of leaves, by their numbers."""
+    if given is None:
+        return {}
+    if hasattr(given, "to_dict"):
+        # A series.
+        given = given.to_dict()
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what} is {_checks.quoted(given)}; give a mapping by the names of leaves")
+    numbers = {name: leaf for leaf, name in enumerate(tree.labels)}
+    found = {}
+    for name, value in given.items():
+        leaf = numbers.get(str(name))
+        if leaf is None:
+            raise InputError(f"{what}: {_checks.unknown_name(str(name), tree.labels)}")
+        found[leaf] = value
+    return found
+
+
+def _data_uri(given: Any) -> str:
+    """A picture, as bytes or a file, within the page."""
+    if isinstance(given, bytes | bytearray):
+        content, name = bytes(given), "bytes"
+    else:
+        name = _checks.path(given, "pictures")
+        try:
+            content = Path(os.fspath(given)).read_bytes()
+        except OSError as error:
+            raise InputError(f"the picture cannot be read: {error.strerror}", path=name) from None
+    start = content.lstrip()[:5] if content[:1] in b" \r\n\t<\xef" else content[:5]
+    kind = next((kind for begin, kind in _KINDS.items() if start.startswith(begin)), None)
+    if kind is None or (kind == "image/webp" and content[8:12] != b"WEBP"):
+        raise InputError(f"pictures: {_checks.quoted(name)} is none of png, jpeg, gif, webp and svg")
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,103 @@
+"""Colours: as many as are wanted, told apart with the eye, on white and on black."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Theme", "palette"]
+
+#: Distinguishable with any colour vision (Okabe & Ito 2008, without yellow and black); the first to be used.
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+#: Lightness (CIELAB) of colours that are seen on white as well as on black.
+_DARKEST, _LIGHTEST = 45.0, 76.0
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of what has no colour of its own."""
+
+    ink: str
+    line: str
+    pale: str
+    background: str
+
+    @classmethod
+    def of(cls, theme: str | None, ax: Any) -> "Theme":
+        """The one named, "light" or "dark", or that of the axes' background."""
+        if theme is None:
+            from matplotlib.colors import to_hex, to_rgba
+
+            figure = ax.get_figure(root=True)
+            faces = [to_rgba(face.get_facecolor()) for face in (ax.patch, figure.patch)]
+            seen = next((face for face in faces if face[3] > 0.5), (1.0, 1.0, 1.0, 1.0))
+            found = DARK if float(np.dot(seen[:3], (0.299, 0.587, 0.114))) < 0.5 else LIGHT
+            return cls(found.ink, found.line, found.pale, to_hex(seen))
+        return DARK if theme == "dark" else LIGHT
+
+
+LIGHT = Theme("#1f2428", "#5f6a72", "#d5dade", "#ffffff")
+DARK = Theme("#e8ebee", "#9aa5ad", "#3d454c", "#16191c")
+
+
+@lru_cache(maxsize=32)
+def palette(count: int) -> tuple[str, ...]:
+    """Different colours, as many as are asked for.
+
+    The first six are those of Okabe and Ito; each further one is as far as can be from all before, as the eye
+    sees distance (CIELAB). A longer palette begins with the shorter one.
+
+    Examples
+    --------
+    >>> palette(2), len(set(palette(40)))
+    (('#0072B2', '#D55E00'), 40)
+    """
+    found = list(OKABE_ITO[:count])
+    if count <= len(found):
+        return tuple(found)
+    # All palettes are grown among the same candidates, unless there are too few of them.
+    steps = 20
+    while True:
+        candidates = _candidates(steps)
+        if len(candidates) >= 4 * count or steps > 120:
+            break
+        steps *= 2
+    lab = _lab(candidates)
+    gap = np.full(len(candidates), np.inf)
+    for given in found:
+        rgb = np.array([[int(given[at : at + 2], 16) / 255 for at in (1, 3, 5)]])
+        gap = np.minimum(gap, ((lab - _lab(rgb)) ** 2).sum(axis=1))
+    while len(found) < count:
+        best = int(gap.argmax())
+        red, green, blue = (round(255 * part) for part in candidates[best].tolist())
+        found.append(f"#{red:02X}{green:02X}{blue:02X}")
+        gap = np.minimum(gap, ((lab - lab[best]) ** 2).sum(axis=1))
+    return tuple(found)
+
+
+def _candidates(steps: int) -> NDArray[np.float64]:
+    """Colours on a grid that are neither too dark, nor too light, nor grey."""
+    levels = np.linspace(0.0, 1.0, steps)
+    grid = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
+    lab = _lab(grid)
+    is_colour = np.hypot(lab[:, 1], lab[:, 2]) > 18
+    return grid[is_colour & (lab[:, 0] > _DARKEST) & (lab[:, 0] < _LIGHTEST)]
+
+
+def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
+    """CIELAB (D65) of sRGB."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array(
+        [
+            [0.4124564, 0.3575761, 0.1804375],
+            [0.2126729, 0.7151522, 0.072175],
+            [0.0193339, 0.119192, 0.9503041],
+        ]
+    )
+    xyz = linear @ to_xyz.T / (0.95047, 1.0, 1.08883)
+    root = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.column_stack(
+        [116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])]
+    )

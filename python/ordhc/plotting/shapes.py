@@ -1,0 +1,236 @@
+"""Where the lines of a tree run: brackets, circles, and branches without a root."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.plotting.crown import Crown, Item
+
+__all__ = ["Circle", "Label", "Rectangle", "Shapes", "Unrooted"]
+
+Points = NDArray[np.float64]
+#: The thickness of a column beside the leaves, and the gap before it, as shares of the tree's depth.
+COLUMN, GAP = 0.035, 0.012
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Where the name of a tip stands: its near end, and the angle at which it is written."""
+
+    x: float
+    y: float
+    angle: float
+    is_flipped: bool
+
+
+class Shapes(Protocol):
+    """What layouts have in common."""
+
+    def branch(self, parent: Item, child: Item) -> Points:
+        """The line from a node to a child, (k, 2)."""
+
+    def node(self, item: Item) -> tuple[float, float]:
+        """Where a node is."""
+
+    def triangle(self, tip: Item) -> Points:
+        """The outline of a collapsed cluster, (k, 2)."""
+
+    def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
+        """The outline of a part of a tip's cell in a column, from one share of its side to another."""
+
+    def label(self, tip: Item, columns: int) -> Label:
+        """Where its name stands."""
+
+    def leader(self, tip: Item) -> Points:
+        """From the end of a tip to where names begin, (2, 2)."""
+
+    def reach(self, columns: int) -> float:
+        """Where names begin."""
+
+
+@dataclass(slots=True)
+class Rectangle:
+    """Brackets, with leaves at one of the four sides."""
+
+    crown: Crown
+    orientation: str
+
+    @property
+    def sideways(self) -> bool:
+        """Whether heights run from left to right."""
+        return self.orientation in ("right", "left")
+
+    def _at(self, points: list[tuple[float, float]]) -> Points:
+        found = np.array(points)
+        return found if self.sideways else found[:, ::-1]
+
+    def branch(self, parent: Item, child: Item) -> Points:
+        """Along the heights, then across."""
+        return self._at(
+            [(child.height, child.place), (parent.height, child.place), (parent.height, parent.place)]
+        )
+
+    def node(self, item: Item) -> tuple[float, float]:
+        """The middle of the bracket."""
+        return (item.height, item.place) if self.sideways else (item.place, item.height)
+
+    def triangle(self, tip: Item) -> Points:
+        """With its base where leaves stand."""
+        low, high, end = tip.low + 0.12, tip.high - 0.12, self.crown.leaf_end
+        return self._at([(tip.height, tip.place), (end, low), (end, high)])
+
+    def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
+        """A rectangle beyond the leaves."""
+        near, far = (self.reach(column) + shift for shift in (GAP * self.depth, self.step))
+        low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
+        return self._at([(near, low), (far, low), (far, high), (near, high)])
+
+    def label(self, tip: Item, columns: int) -> Label:
+        """Beyond the columns."""
+        x, y = self._at([(self.reach(columns) + 0.005 * self.depth, tip.place)])[0].tolist()
+        return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
+
+    def leader(self, tip: Item) -> Points:
+        """Along the heights."""
+        start = tip.height if tip.size == 1 else self.crown.leaf_end
+        return self._at([(start, tip.place), (self.crown.leaf_end, tip.place)])
+
+    @property
+    def depth(self) -> float:
+        """From the root's end to the leaves' end; negative where heights fall to the leaves."""
+        return self.crown.leaf_end - self.crown.root_end
+
+    @property
+    def step(self) -> float:
+        """How much room a column takes."""
+        return (COLUMN + GAP) * self.depth
+
+    def reach(self, columns: int) -> float:
+        """Where names begin, past so many columns."""
+        return self.crown.leaf_end + columns * self.step
+
+
+@dataclass(slots=True)
+class Circle:
+    """The root in the middle, leaves around it."""
+
+    crown: Crown
+    #: The angle that is left open, in degrees.
+    opening: float = 8.0
+
+    def radius(self, height: float) -> float:
+        """Of a height: 1 where leaves stand."""
+        root_end, leaf_end = self.crown.root_end, self.crown.leaf_end
+        return 0.06 + 0.94 * (height - root_end) / (leaf_end - root_end)
+
+    def angle(self, place: float) -> float:
+        """Of a place among the leaves, in radians, clockwise from the top."""
+        sweep = 360.0 - self.opening
+        return math.radians(90 - self.opening / 2 - sweep * (place + 0.5) / self.crown.width)
+
+    def _arc(self, radius: float, start: float, end: float) -> Points:
+        first, last = self.angle(start), self.angle(end)
+        steps = np.linspace(first, last, 2 + int(abs(last - first) / 0.03))
+        return radius * np.column_stack([np.cos(steps), np.sin(steps)])
+
+    def branch(self, parent: Item, child: Item) -> Points:
+        """A ray and an arc."""
+        start = self._arc(self.radius(child.height), child.place, child.place)[:1]
+        return np.concatenate([start, self._arc(self.radius(parent.height), child.place, parent.place)])
+
+    def node(self, item: Item) -> tuple[float, float]:
+        """The middle of the arc."""
+        x, y = self._arc(self.radius(item.height), item.place, item.place)[0].tolist()
+        return x, y
+
+    def triangle(self, tip: Item) -> Points:
+        """With an arc as its base."""
+        return np.concatenate([[self.node(tip)], self._arc(1.0, tip.low + 0.12, tip.high - 0.12)])
+
+    def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
+        """A part of a ring around the leaves."""
+        near = 1.0 + column * (COLUMN + GAP) + GAP
+        low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
+        return np.concatenate([self._arc(near, low, high), self._arc(near + COLUMN, high, low)])
+
+    def label(self, tip: Item, columns: int) -> Label:
+        """Around the rings, along the rays."""
+        angle = self.angle(tip.place)
+        radius = self.reach(columns)
+        return _turned(radius * math.cos(angle), radius * math.sin(angle), angle)
+
+    def leader(self, tip: Item) -> Points:
+        """Along a ray."""
+        start = self.radius(tip.height) if tip.size == 1 else 1.0
+        return np.concatenate([self._arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
+
+    def reach(self, columns: int) -> float:
+        """How far out names begin."""
+        return 1.03 + columns * (COLUMN + GAP)
+
+
+@dataclass(slots=True)
+class Unrooted(Circle):
+    """Straight branches, as if there were no root: each cluster has an angle that follows its leaves.
+
+    Lengths are those of the branches, as read or as heights tell them (equal-angle layout, Felsenstein 2004),
+    the farthest tip at 1 from the root. Names stand on a circle around, so that they don't cover each other.
+    """
+
+    unit: float = 1.0
+    _at: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.opening = 0.0
+        crown = self.crown
+        lengths = crown.tree.branch_lengths
+        self._at[id(crown.root)] = (0.0, 0.0)
+        for item in crown.items():
+            x, y = self._at[id(item)]
+            for child in item.children:
+                length = 0.0 if child.is_rest else abs(child.height - item.height)
+                if lengths is not None and not child.is_rest:
+                    length = max(float(np.nan_to_num(lengths[child.label])), 0.0)
+                angle = self.angle(self._middle(child))
+                self._at[id(child)] = (x + length * math.cos(angle), y + length * math.sin(angle))
+        reach = [math.hypot(*self._at[id(tip)]) + self._depth(tip) for tip in crown.tips]
+        self.unit = 1.0 / (max(reach) or 1.0)
+
+    def _depth(self, tip: Item) -> float:
+        return abs(self.crown.leaf_end - tip.height) if tip.size > 1 else 0.0
+
+    def _middle(self, item: Item) -> float:
+        return (item.low + item.high) / 2
+
+    def branch(self, parent: Item, child: Item) -> Points:
+        """A straight line."""
+        return np.array([self.node(child), self.node(parent)])
+
+    def node(self, item: Item) -> tuple[float, float]:
+        """Where branches meet."""
+        x, y = self._at[id(item)]
+        return x * self.unit, y * self.unit
+
+    def triangle(self, tip: Item) -> Points:
+        """A sector of the cluster's angle, as deep as its height."""
+        depth = max(self._depth(tip) * self.unit, 0.04)
+        angles = np.linspace(self.angle(tip.low + 0.1), self.angle(tip.high - 0.1), 6)
+        here = np.array([self.node(tip)])
+        return np.concatenate([here, here + depth * np.column_stack([np.cos(angles), np.sin(angles)])])
+
+    def leader(self, tip: Item) -> Points:
+        """From a tip to where its name is."""
+        angle = self.angle(tip.place)
+        start = np.array([self.node(tip)])
+        if tip.size > 1:
+            start = self.triangle(tip)[1:].mean(axis=0, keepdims=True)
+        return np.concatenate([start, 1.01 * np.array([[math.cos(angle), math.sin(angle)]])])
+
+
+def _turned(x: float, y: float, angle: float) -> Label:
+    degrees = math.degrees(angle) % 360
+    flipped = 90 < degrees < 270
+    return Label(x, y, degrees - 180 if flipped else degrees, flipped)

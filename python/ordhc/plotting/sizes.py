@@ -1,0 +1,44 @@
+"""How large figures and names are."""
+
+import numpy as np
+
+from ordhc import _checks
+from ordhc.plotting.crown import Crown
+from ordhc.plotting.figures import MILLIMETRES
+from ordhc.plotting.shapes import Rectangle, Shapes
+
+__all__ = ["LARGEST", "SMALLEST", "figure_size", "longest_name"]
+
+#: Names of leaves are written in no smaller a font, in points, and in no larger one unless it is asked for.
+SMALLEST, LARGEST = 3.0, 10.0
+
+
+def figure_size(
+    crown: Crown, shapes: Shapes, names: list[str], width: float | None, height: float | None
+) -> tuple[float, float]:
+    """Width and height of a new figure in inches."""
+    given = [
+        None if value is None else _checks.number(what, value, at_least=10, at_most=10_000) / MILLIMETRES
+        for what, value in (("width", width), ("height", height))
+    ]
+    longest = max(map(len, names), default=0)
+    font = float(np.clip(640 / crown.width, 6.0, LARGEST))
+    if isinstance(shapes, Rectangle):
+        # On narrow paper names are small.
+        narrow = given[0] if shapes.sideways else given[1]
+        if narrow is not None and narrow < 5:
+            font = min(font, 7.0)
+        room = float(np.clip(crown.width * font * 1.32 / 72, 1.2, 60.0)) + 0.8
+        depth = 6.0 + 0.0065 * font * longest
+        own = (depth, room) if shapes.sideways else (room, depth)
+    else:
+        around = max(crown.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
+        side = given[0] or given[1] or float(min(around, 40.0))
+        own = (side, side)
+    return given[0] or own[0], given[1] or own[1]
+
+
+def longest_name(shapes: Shapes, points: float, size: float) -> int:
+    """How many characters of names there is room for, where the axes are so many points wide."""
+    share = 0.42 if isinstance(shapes, Rectangle) else 0.24
+    return int(np.clip(share * points / (0.55 * size), 6, 60))

@@ -1,0 +1,26 @@
+"""A browser to drive pages in."""
+
+import os
+import shutil
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+HOW = "no Chromium: install one (apt-get install chromium) or name it in ORDHC_BROWSER"
+
+
+def browser_path():
+    """Where Chromium is, or None."""
+    given = os.environ.get("ORDHC_BROWSER")
+    return given or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def launched(playwright):
+    """Chromium, or the test is skipped; the end of the report tells so in capitals."""
+    path = browser_path()
+    if path is None:
+        pytest.skip(HOW)
+    # Who is root has no sandbox.
+    return playwright.chromium.launch(
+        executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+    )

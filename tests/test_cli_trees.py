@@ -1,0 +1,76 @@
+"""Commands that read and write many trees, and NEXUS."""
+
+import sys
+
+import pytest
+
+import ordhc
+from ordhc.cli import main
+
+pytest.importorskip("dendropy")
+
+NEXUS = """#NEXUS
+begin trees;
+tree a = [&R] ((a:1,b:1)[&posterior=0.9]:1,'c d':2);
+tree b = [&R] ((a:1,b:1)[&posterior=0.8]:2,'c d':3);
+tree c = [&R] ((a:1,'c d':1):2,b:3);
+end;
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.nex").write_text(NEXUS)
+    (tmp_path / "p.trees").write_text(NEXUS)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main(list(arguments))
+        out, err = capsys.readouterr()
+        return stop.value.code or 0, out, err
+
+    return call
+
+
+def test_nexus_to_newick_and_back(run):
+    assert run("convert", "p.nex", "p.nwk")[0] == 0
+    assert ordhc.read_trees("p.nwk") == ordhc.read_trees("p.nex") == ordhc.read_trees("p.trees")
+    assert run("convert", "p.nwk", "q.nex")[0] == run("convert", "p.trees", "q.json.gz")[0] == 0
+    assert ordhc.read_trees("q.nex") == ordhc.read_trees("q.json.gz") == ordhc.read_trees("p.nex")
+    code, _, err = run("convert", "p.nex", "p.csv")
+    assert (code, err) == (2, "ordhc: SciPy's Z is one tree, not 3: write .nwk, .nex or .json\n")
+    code, _, err = run("convert", "p.nex", "p.nexml")
+    assert (code, err) == (2, "ordhc: p.nexml: nexml is read, but not written: write .nex or .nwk\n")
+
+
+def test_consensus(run):
+    assert run("consensus", "p.nex", "-o", "c.nwk", "-q")[0] == 0
+    assert ordhc.read_tree("c.nwk").to_newick(branch_lengths=False).startswith("('c d',(a,b)66.6")
+    code, out, _ = run("consensus", "p.trees", "--threshold", "1")
+    assert (code, out.count("(")) == (0, 1)
+    for arguments, part in [
+        (("p.nex", "--threshold", "0.3"), "0.5"),
+        (("p.nex", "-o", "p.nex"), "is an input"),
+        (("p.nex", "-o", "p.xyz"), "the ending is none of"),
+        (("q.nex",), "there is no such file"),
+    ]:
+        code, _, err = run("consensus", *arguments)
+        assert code == 2
+        assert part in err
+
+
+def test_scores_beside_nexus(run):
+    run("consensus", "p.nex", "-o", "c.nex")
+    ordhc.write_tree(ordhc.Dendrogram.from_newick("((a,'c d'),b);"), "t.nwk")
+    code, out, _ = run("score", "t.nwk", "c.nex", "--metric", "triplet_distance", "-q")
+    assert (code, out) == (0, "triplet_distance  1.0\n")
+    code, _, err = run("score", "t.nwk", "p.nex", "--metric", "triplet_distance", "-q")
+    assert code == 2
+    assert "p.nex: holds 3 trees: ordhc.read_trees reads all of them, `ordhc consensus` makes one" in err
+
+
+def test_without_dendropy(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dendropy", None)
+    code, _, err = run("convert", "p.nex", "p.nwk")
+    assert (code, err) == (2, 'ordhc: a NEXUS file needs DendroPy: pip install "ordhc[trees]"\n')
