@@ -386,24 +386,3 @@ def test_anything_is_taken_or_explained(name):
         _check(call, right, odd)
 
     run()
-
-
-#: Whole numbers that Python refuses to print.
-LONG = 10**5000
-IN_FRAMES = {
-    "columns": ({LONG: [1], "b": [2], "c": [3]}, {}),
-    "cells": ({"anchor": [LONG], "near": [2], "far": [3]}, {}),
-    "items": ({**ANSWERS["data"]}, {"items": [LONG, "b", "c"]}),
-    "chosen": ({**ANSWERS["data"]}, {"chosen": LONG}),
-    "answers": ({**ANSWERS["data"], "odd": [LONG, "y"]}, {}),
-    "exclude": ({**ANSWERS["data"]}, {"exclude": {"who": LONG}}),
-}
-
-
-@pytest.mark.filterwarnings("ignore:exclude")
-@pytest.mark.parametrize("where", IN_FRAMES)
-def test_numbers_too_long_to_print_are_explained(where):
-    data, odd = IN_FRAMES[where]
-    given = {} if where in {"columns", "cells"} else {**ANSWERS, **odd}
-    with pytest.raises(InputError, match="a number of 5001 digits"):
-        Triplets.from_frame(**{**given, "data": data})
