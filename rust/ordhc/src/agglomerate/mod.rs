@@ -34,6 +34,7 @@ mod spanning_tree;
 mod sparse;
 mod square_rounds;
 mod store;
+mod ties;
 mod tolerance;
 
 pub use agglomeration::{Agglomeration, ByRows};

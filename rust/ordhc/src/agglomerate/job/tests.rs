@@ -173,6 +173,8 @@ fn packing_and_handing_over_keep_the_tree() {
     assert_engines_agree(&values, true, true);
     let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();
     assert_engines_agree(&whole, false, true);
+    let binary: Vec<f64> = values.iter().map(|x| (x * 2.0).floor()).collect();
+    assert_engines_agree(&binary, false, true);
     let tenths: Vec<f64> = values.iter().map(|x| (x * 9.0).floor() * 0.1).collect();
     assert_engines_agree(&tenths, false, true);
     for constant in [0.1, 1.0, -0.7] {
