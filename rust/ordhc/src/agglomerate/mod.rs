@@ -15,6 +15,7 @@
 //! * `sparse`: similarities of few pairs, without a matrix.
 
 mod agglomeration;
+mod centers;
 mod chain;
 mod condensed_rows;
 mod engine;
@@ -45,6 +46,7 @@ pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use row_update::RowMerge;
+use square_rounds::parts as parallel_parts;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};
