@@ -142,12 +142,17 @@ impl<'a> Search<'a> {
             self.set(i, i + 1 + place, top, second);
             return Ok(());
         }
+        // No key is larger, and the first that is as large is the nearest.
+        let highest = key(top + self.error(top));
         let (mut near, mut best) = (NONE as usize, f64::NEG_INFINITY);
         for k in i + 1..self.rows.stride {
             if self.rows.similarity(i, k) >= floor {
                 let key = self.key(i, k)?;
                 if near == NONE as usize || key > best {
                     (near, best) = (k, key);
+                }
+                if best == highest {
+                    break;
                 }
             }
         }
@@ -275,7 +280,8 @@ impl<'a> Search<'a> {
         for values in [&mut self.best, &mut self.second, &mut self.limit, &mut self.keys] {
             *values = kept.iter().map(|&at| values[at]).collect();
         }
-        self.near = kept.iter().map(|&at| self.near[at]).map(|near| place.get(near as usize).map_or(NONE, |&at| at)).collect();
+        self.near =
+            kept.iter().map(|&at| self.near[at]).map(|near| place.get(near as usize).map_or(NONE, |&at| at)).collect();
     }
 }
 

@@ -46,10 +46,10 @@ pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use row_update::RowMerge;
-use square_rounds::parts as parallel_parts;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};
+use square_rounds::parts as parallel_parts;
 pub use tolerance::Tolerance;
 
 use crate::error::Result;

@@ -8,6 +8,9 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::precise::Precise;
 
+/// Whether to go on is asked once for so many members.
+const LOOK: usize = 64;
+
 pub(super) struct Known<'a> {
     matrix: &'a Matrix<'a>,
     means: Means,
@@ -80,11 +83,13 @@ impl<'a> Known<'a> {
     /// The weighted sum over the pairs between two clusters.
     fn between(&self, i: usize, k: usize) -> Result<Precise> {
         let mut sum = Precise::from(0.0);
-        for &a in &self.members[i] {
+        for (at, &a) in self.members[i].iter().enumerate() {
             for &b in &self.members[k] {
                 sum = sum + self.pair(a, b);
             }
-            self.monitor.advance(0)?;
+            if at % LOOK == 0 {
+                self.monitor.advance(0)?;
+            }
         }
         Ok(sum)
     }
@@ -99,7 +104,9 @@ impl<'a> Known<'a> {
             for &b in &self.members[i][..at] {
                 sum = sum + self.pair(a, b);
             }
-            self.monitor.advance(0)?;
+            if at % LOOK == 0 {
+                self.monitor.advance(0)?;
+            }
         }
         self.inside[i] = Some(sum);
         Ok(sum)
