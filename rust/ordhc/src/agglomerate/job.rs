@@ -163,7 +163,11 @@ impl<'a> Job<'a> {
             Engine::Auto | Engine::Chain if *self.rule == Rule::Single && initial.is_none() => {
                 return single::merges(&self.matrix(&input), monitor);
             }
-            Engine::Auto if let (Some(means), None, Input::Given(matrix)) = (self.means(), initial, &input) => {
+            Engine::Auto
+                if let (Some(means), None, Input::Given(matrix)) = (self.means(), initial, &input)
+                    // Squares are in a unit in which none is too small.
+                    && (self.about.dissimilarity || !matrix.any_below(SMALL)) =>
+            {
                 return centers::merges(matrix, means, monitor);
             }
             Engine::Auto | Engine::Chain if reducible && update.commutes() => match initial {

@@ -255,6 +255,14 @@ fn what_cancels_is_not_to_be_trusted() {
 }
 
 #[test]
+fn the_smallest_similarities_are_no_zeros() {
+    let mut values = [0.0; 6];
+    values[4] = 5e-324;
+    assert_engines_agree(&values, false, true);
+    assert_engines_agree(&values.map(|x| x * 3.0), false, true);
+}
+
+#[test]
 fn small_and_large_dissimilarities_can_be_squared() {
     let values = [3.0, 4.0, 5.0];
     for rule in [Rule::Ward, Rule::Centroid, Rule::Median] {
