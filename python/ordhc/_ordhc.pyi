@@ -337,6 +337,8 @@ class Learner:
         assume: str,
         noise: str,
         schedule: str,
+        prior: Dendrogram | None,
+        prior_strength: float,
     ) -> Learner: ...
     @staticmethod
     def of_quadruplets(

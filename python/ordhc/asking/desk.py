@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ordhc import _ordhc
-from ordhc.asking.learner import NOISY, Learner
+from ordhc.asking.learner import NOISY, Learner, method_of
 
 __all__ = ["follows_people", "new_desk", "uses_any_answer"]
 
@@ -16,7 +16,7 @@ _OF_SESSIONS = ("fill", "distinct")
 
 def follows_people(settings: dict[str, Any]) -> bool:
     """Whether a learner searches as many leaves side by side as people are there."""
-    found = settings.get("method", "insertion") in ("insertion", "robust")
+    found = method_of(settings) in ("insertion", "robust", "revise")
     found &= settings.get("schedule", "questions") == "questions"
     return found and "parallel" not in settings and not settings.get("exact", False)
 
@@ -27,7 +27,7 @@ def uses_any_answer(settings: dict[str, Any]) -> bool:
     What learners promise where answers may be wrong rests on answers to questions that they have asked
     themselves.
     """
-    return settings.get("method", "insertion") not in NOISY and settings.get("p", 1.0) == 1.0
+    return method_of(settings) not in NOISY and settings.get("p", 1.0) == 1.0
 
 
 def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any]) -> _ordhc.Desk:

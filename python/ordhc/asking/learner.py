@@ -1,14 +1,16 @@
 """Learners, which ask and are told."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc.asking.prior import prior_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -19,7 +21,17 @@ __all__ = ["Learner", "Questions"]
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
-METHODS = ("insertion", "quick", *NOISY, *OF_PAIRS)
+METHODS = ("insertion", "quick", *NOISY, "revise", *OF_PAIRS)
+#: Those that begin with a tree.
+OF_PRIORS = ("revise",)
+
+
+def method_of(settings: Mapping[str, Any]) -> str:
+    """The method of a learner with these settings."""
+    method: str | None = settings.get("method")
+    if method is not None:
+        return method
+    return "insertion" if settings.get("prior") is None else "revise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +138,7 @@ class Learner:
     def __init__(
         self,
         n_leaves: int | Sequence[str],
-        method: str = "insertion",
+        method: str | None = None,
         *,
         p: float = 1.0,
         delta: float = 0.05,
@@ -138,6 +150,8 @@ class Learner:
         n_landmarks: int | None = None,
         q: float | None = None,
         n_references: int | None = None,
+        prior: Any = None,
+        prior_strength: float | None = None,
         repeat: int = 1,
         budget: int | None = None,
         limit: int | None = None,
@@ -151,6 +165,7 @@ class Learner:
             else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         )
         p, delta = _checks.number("p", p), _checks.number("delta", delta)
+        method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
         if not 0.5 < p <= 1:
@@ -163,8 +178,19 @@ class Learner:
         q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
         if method == "insertion" and p < 1:
             method = "robust"
-        if schedule != "questions" and method not in ("insertion", "robust"):
-            raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
+        if schedule != "questions" and method not in ("insertion", "robust", "revise"):
+            raise InputError(
+                f"the schedule {schedule!r} is one of insertion, robust and revise, not of {method}"
+            )
+        if prior is None and method == "revise":
+            raise InputError("revise needs a prior, the tree that it revises")
+        if prior is not None and method not in OF_PRIORS:
+            raise InputError(f"{method} takes no prior; {', '.join(OF_PRIORS)} do")
+        if prior is None and prior_strength is not None:
+            raise InputError("prior_strength needs a prior")
+        strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
+        if not 0 < strength < math.inf:
+            raise InputError(f"prior_strength = {strength:g} must be more than 0")
         parallel = _checks.whole("parallel", parallel, at_least=1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
@@ -180,8 +206,19 @@ class Learner:
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
+            start = None if prior is None else prior_tree(prior, names, n)
             self._learner = _ordhc.Learner(
-                kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
+                kind,
+                n,
+                parallel,
+                seed,
+                p=p,
+                delta=delta,
+                assume=assume,
+                noise=noise,
+                schedule=schedule,
+                prior=start,
+                prior_strength=strength,
             )
         self._names = names
         times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
