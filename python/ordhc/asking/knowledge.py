@@ -18,6 +18,7 @@ from ordhc.asking.people import (
     numbered,
     weights_of,
 )
+from ordhc.asking.prior import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -41,7 +42,7 @@ class Knowledge(Crowd):
 
     def tree(self) -> Dendrogram:
         """The best tree so far, see `Learner.tree`."""
-        return self._reading(lambda: Dendrogram._of(self._desk.tree(), self._names))
+        return self._reading(lambda: supported_tree(self._desk, self._names))
 
     @property
     def done(self) -> bool:

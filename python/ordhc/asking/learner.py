@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
-from ordhc.asking.prior import prior_tree
+from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -89,6 +89,11 @@ class Learner:
         Of two pairs ask "single" and "complete", which find the single and complete linkage of
         similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
         equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
+        "revise" begins with a tree, `prior`, and asks where its subtrees may be elsewhere and that matters
+        most; those that answers want elsewhere move. A few questions a leaf mend most of what is wrong with
+        a tree that has most triplets right. It never asks the same three leaves twice, promises nothing, and
+        stops when nothing is worth asking, or the budget is spent. If the first answers agree with the
+        prior by chance only, it is left aside for "robust". Each batch takes O(n^2) time.
     p
         How likely an answer is right, more than 1/2. `estimate_p` tells it from repeated questions.
     delta
@@ -103,7 +108,8 @@ class Learner:
     schedule
         Of "insertion" and "robust": "questions" asks the fewest questions, one leaf after the other;
         "balanced" and "rounds" place many leaves side by side: few and fewest rounds, somewhat more
-        questions.
+        questions. "revise" has as many questions side by side as a twentieth, a tenth, a quarter of the
+        leaves.
     parallel
         Of the schedule "questions": how many leaves are searched side by side.
     exact
@@ -113,6 +119,13 @@ class Learner:
     n_landmarks, q, n_references
         Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
         ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
+    prior
+        A tree to begin with, from embeddings or an earlier study, in any form that `as_dendrogram` takes, or
+        the path of a file; the method then is "revise". It has the same leaves, which are found by name if
+        both sides have names. Where it has nodes of many children it says nothing of what is closer.
+    prior_strength
+        How much likelier the place that a subtree has in the prior is than all others together in a cluster
+        twice as large; by default 20.
     repeat
         Ask every question so many times, an odd number, and take the majority; a tie is "none".
     budget
@@ -287,9 +300,12 @@ class Learner:
     def tree(self) -> Dendrogram:
         """The best tree so far over all leaves; those that have no place yet are joined last.
 
-        Nodes of more than two children are merges of equal height; heights are levels.
+        Nodes of more than two children are merges of equal height; heights are levels. With "revise"
+        `Dendrogram.support` is, of the answers that bear on a node, the share that agree with it; NaN where
+        none does and it rests on the prior alone. An answer about three leaves bears on the nodes that hold
+        two of them and not the third.
         """
-        return Dendrogram._of(self._learner.tree(), self._names)
+        return supported_tree(self._learner, self._names)
 
     @property
     def done(self) -> bool:

@@ -13,7 +13,7 @@ from ordhc.tree.beside import shown
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["leaves_of_prior", "prior_tree", "with_kept_prior"]
+__all__ = ["leaves_of_prior", "prior_tree", "supported_tree", "with_kept_prior"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Dendrogram:
@@ -59,6 +59,14 @@ def _read(prior: Any) -> Dendrogram:
     return as_dendrogram(prior)
 
 
+def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None) -> Dendrogram:
+    """The tree of a learner, with the support of its nodes, where the learner knows that."""
+    found = learner.tree()
+    support = learner.support(found)
+    tree = Dendrogram._of(found, names)
+    return tree if support is None else tree.with_support(support)
+
+
 def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
     """The names of a prior's leaves, or their number."""
     tree = _read(prior)
@@ -68,7 +76,7 @@ def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
 def with_kept_prior(
     settings: Mapping[str, Any], names: Sequence[str] | None, n_leaves: int
 ) -> dict[str, Any]:
-    """Settings with the prior as JSON can hold it, over numbered leaves: learners make the same tree of it."""
+    """Settings with the prior as JSON can hold it, over numbered leaves: learners take it for the same."""
     if settings.get("prior") is None:
         return {key: value for key, value in settings.items() if key != "prior"}
     found = Dendrogram._of(prior_tree(settings["prior"], names, n_leaves), None)

@@ -175,6 +175,12 @@ impl Desk {
         Ok(py.detach(|| with!(self, desk => desk.learner().tree())).map_err(to_py)?.into())
     }
 
+    /// As the learner's.
+    fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
+        let tree = tree.get().inner();
+        py.detach(|| with!(self, desk => desk.learner().support(tree)))
+    }
+
     #[getter]
     fn done(&self) -> bool {
         with!(self, desk => desk.done())

@@ -183,6 +183,12 @@ impl Learner {
         Ok(py.detach(|| with!(self, learner => learner.tree())).map_err(to_py)?.into())
     }
 
+    /// By merge of the tree: the share of answers that agree with it, of a learner that revises one.
+    fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
+        let tree = tree.get().inner();
+        py.detach(|| with!(self, learner => learner.support(tree)))
+    }
+
     /// How many leaves a question has.
     #[getter]
     fn width(&self) -> usize {

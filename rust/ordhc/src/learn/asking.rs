@@ -32,6 +32,11 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// The tree so far.
     fn tree(&self) -> Result<Dendrogram>;
 
+    /// As [`Learner::support`].
+    fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The number of leaves.
     fn n_leaves(&self) -> usize;
 
@@ -87,6 +92,10 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
 
     fn tree(&self) -> Result<Dendrogram> {
         self.strategy.tree()
+    }
+
+    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+        self.strategy.support(tree)
     }
 
     fn done(&self) -> bool {

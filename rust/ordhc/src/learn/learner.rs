@@ -66,6 +66,12 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Not enough memory.
     fn tree(&self) -> Result<Dendrogram>;
 
+    /// Of a learner that revises a tree: by merge of a tree the share of answers that agree with it, of those that bear
+    /// on it; NaN where it rests on the prior alone.
+    fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
+        None
+    }
+
     /// Whether there is nothing left to ask.
     fn done(&self) -> bool;
 

@@ -122,6 +122,10 @@ impl<const K: usize> Learner<K> for Repeated<K> {
         self.learner.tree()
     }
 
+    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+        self.learner.support(tree)
+    }
+
     fn done(&self) -> bool {
         self.learner.done()
     }

@@ -32,6 +32,11 @@ impl Evidence {
         self.answers.len()
     }
 
+    /// All answers.
+    pub(super) fn answers(&self) -> impl Iterator<Item = &([u32; 3], i8)> {
+        self.answers.iter()
+    }
+
     /// In how many answers a leaf takes part.
     pub(super) fn count(&self, leaf: usize) -> usize {
         self.of_leaf[leaf].len()

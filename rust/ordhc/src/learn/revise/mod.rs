@@ -4,6 +4,7 @@ mod evidence;
 mod places;
 mod probe;
 mod revision;
+mod support;
 
 use std::collections::{HashSet, VecDeque};
 
@@ -226,6 +227,10 @@ impl Strategy for Revise {
             last.settle();
         }
         last.tree()
+    }
+
+    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+        self.other().is_none().then(|| support::support(self.revision.evidence.answers(), tree))
     }
 
     fn n_leaves(&self) -> usize {

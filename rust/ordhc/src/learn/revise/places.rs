@@ -34,11 +34,15 @@ pub(super) type Tilt = (Range<usize>, f64);
 pub(super) struct Finding {
     /// The node beside which it should stand: the median of all, by the triplets that lie between places.
     pub(super) best: usize,
-    /// Whether that is elsewhere, and the place that it has is less likely than all others together.
+    /// Whether that is elsewhere, and the place that it has is unlikely.
     pub(super) moves: bool,
     /// The logarithm of the likelihood of all places beside that of the present one.
     pub(super) evidence: f64,
 }
+
+/// A subtree moves when the place that it has is less likely than this: what one answer may have done, another one
+/// confirms first.
+const UNLIKELY: f64 = 0.05;
 
 /// The posterior over the places of one subtree after the other; a place is beside a node of the rest.
 ///
@@ -98,7 +102,7 @@ impl Places {
         self.sum(shape, total);
         let best = self.median(shape);
         let place = shape.place(best);
-        let moves = place != here && place != shape.place(parent) && self.weights[here] < 0.5;
+        let moves = place != here && place != shape.place(parent) && self.weights[here] < UNLIKELY;
         Finding { best, moves, evidence: (total / before).ln() }
     }
 

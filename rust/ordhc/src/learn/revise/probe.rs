@@ -12,6 +12,8 @@ pub(super) struct Probe {
     differs: f64,
     log_odds: f64,
     n: usize,
+    /// Answers about leaves of which the tree says something.
+    compared: usize,
     most: usize,
 }
 
@@ -33,6 +35,7 @@ impl Probe {
             differs: ((1.0 - useful) / (1.0 - chance)).ln(),
             log_odds: 0.0,
             n: 0,
+            compared: 0,
             most: MOST.min(MOST_A_LEAF * tree.n_leaves()),
         }
     }
@@ -43,6 +46,7 @@ impl Probe {
         }
         let expected = self.tree.answer(leaves);
         if answer >= 0 && expected >= 0 {
+            self.compared += 1;
             self.log_odds += if answer == expected { self.agrees } else { self.differs };
         }
         self.n += 1;
@@ -53,7 +57,7 @@ impl Probe {
     }
 
     pub(super) fn is_useless(&self) -> bool {
-        self.log_odds <= -CLEAR
+        self.log_odds <= -CLEAR || (self.n >= self.most && self.compared == 0)
     }
 
     /// How many answers to get next.
