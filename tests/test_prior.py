@@ -221,4 +221,4 @@ def test_command_line(tmp_path):
     assert json.loads(result.output)["n_answers"] == 20
     missing = CliRunner().invoke(group, [*arguments, "--prior", str(tmp_path / "nothing.nwk")])
     assert missing.exit_code != 0
-    assert "nothing.nwk" in missing.output
+    assert "nothing.nwk" in str(missing.exception)
