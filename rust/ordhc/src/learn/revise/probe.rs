@@ -12,14 +12,12 @@ pub(super) struct Probe {
     differs: f64,
     log_odds: f64,
     n: usize,
-    /// Answers about leaves of which the tree says something.
-    compared: usize,
     most: usize,
 }
 
 /// Odds of e^4: one decision in fifty is wrong.
 const CLEAR: f64 = 4.0;
-/// Whoever can't tell after so many keeps the tree; fewer if there are few leaves.
+/// After so many, fewer if there are few leaves, the likelier one it is; a tree that says nothing is useless.
 const MOST: usize = 60;
 const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;
@@ -35,7 +33,6 @@ impl Probe {
             differs: ((1.0 - useful) / (1.0 - chance)).ln(),
             log_odds: 0.0,
             n: 0,
-            compared: 0,
             most: MOST.min(MOST_A_LEAF * tree.n_leaves()),
         }
     }
@@ -46,7 +43,6 @@ impl Probe {
         }
         let expected = self.tree.answer(leaves);
         if answer >= 0 && expected >= 0 {
-            self.compared += 1;
             self.log_odds += if answer == expected { self.agrees } else { self.differs };
         }
         self.n += 1;
@@ -57,7 +53,7 @@ impl Probe {
     }
 
     pub(super) fn is_useless(&self) -> bool {
-        self.log_odds <= -CLEAR || (self.n >= self.most && self.compared == 0)
+        self.log_odds <= -CLEAR || (self.n >= self.most && self.log_odds <= 0.0)
     }
 
     /// How many answers to get next.
