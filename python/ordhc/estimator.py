@@ -32,9 +32,8 @@ def __dir__() -> list[str]:
 
 def _draws_trees(model: "OrdinalClustering") -> bool:
     """Whether the trees are drawn from a posterior, which predicts answers."""
-    if model.similarity is not None or model.linkage is not None:
-        return model.similarity is None and model.linkage == "posterior-al"
-    return model.method == "posterior-al"
+    name = model.method if model.linkage is None else model.linkage
+    return model.similarity is None and isinstance(name, str) and name == "posterior-al"
 
 
 class OrdinalClustering(ClusterMixin, BaseEstimator):
