@@ -145,7 +145,7 @@ class Client:
             attempts += 1
             self.attempts += 1
             begin = time.perf_counter()
-            taken = 0
+            taken, version = 0, self._version
             status, raw, wait, fault = 0, "", None, ""
             try:
                 status, raw, wait = await self._exchange(path, body)
@@ -168,7 +168,7 @@ class Client:
             if not fault:
                 if status == 200 and document is not None:
                     return Received(document, raw, "", seconds=seconds, attempts=attempts)
-                if status == 404 and not self.endpoint.has_path and not self._version:
+                if status == 404 and not self.endpoint.has_path and not version:
                     # Given without the version that most servers have.
                     self._version = "/v1"
                     continue

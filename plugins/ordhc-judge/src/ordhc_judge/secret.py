@@ -39,7 +39,9 @@ class Secret:
 def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
     """Text without secrets, should a server repeat them."""
     for secret in secrets:
-        plain = secret.reveal()
-        for form in (plain, json.dumps(plain)[1:-1], quote(plain, safe=""), quote(plain)):
-            text = text.replace(form, _SHOWN)
+        whole = secret.reveal()
+        # Of "Bearer abc" the second word alone as well.
+        for plain in (whole, *(word for word in whole.split()[1:] if len(word) > 5)):
+            for form in (plain, json.dumps(plain)[1:-1], quote(plain, safe=""), quote(plain)):
+                text = text.replace(form, _SHOWN)
     return text
