@@ -20,6 +20,7 @@ from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.loop import learn, learn_async
 from ordhc.asking.planted import simulate_planted
 from ordhc.clustering.cluster import cluster
+from ordhc.clustering.describe import describe
 from ordhc.clustering.refine import refine
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
@@ -37,6 +38,7 @@ from ordhc.io import (
 )
 from ordhc.metrics.score import score
 from ordhc.plugins.registry import list_plugins
+from ordhc.reporting.report import Report, report
 from ordhc.similarities.pca import pca
 from ordhc.similarities.similarity import similarity
 from ordhc.tree.consensus import consensus
@@ -60,6 +62,7 @@ __all__ = [
     "PluginError",
     "Quadruplets",
     "Questions",
+    "Report",
     "Selection",
     "Session",
     "Triplets",
@@ -69,6 +72,7 @@ __all__ = [
     "cluster",
     "datasets",
     "consensus",
+    "describe",
     "estimate_p",
     "learn",
     "learn_async",
@@ -84,6 +88,7 @@ __all__ = [
     "read_trees",
     "read_triplets",
     "refine",
+    "report",
     "score",
     "select",
     "similarity",

@@ -15,6 +15,7 @@ from ordhc.cli.demo import demo
 from ordhc.cli.help import Group
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
+from ordhc.cli.report import report
 from ordhc.cli.score import score
 from ordhc.cli.session import session
 from ordhc.cli.simulate import simulate
@@ -61,6 +62,7 @@ _COMMANDS = (
     cluster,
     compare,
     score,
+    report,
     learn,
     session,
     convert,
