@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ordhc.asking.planted import simulate_planted
     from ordhc.asking.session import Session
     from ordhc.clustering.cluster import cluster
+    from ordhc.clustering.describe import describe
     from ordhc.clustering.posterior import Posterior, posterior
     from ordhc.clustering.refine import refine
     from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     )
     from ordhc.metrics.score import score
     from ordhc.plugins.registry import list_plugins
+    from ordhc.reporting.report import Report, report
     from ordhc.similarities.pca import pca
     from ordhc.similarities.similarity import similarity
     from ordhc.tree.consensus import consensus
@@ -62,6 +64,7 @@ __all__ = [
     "Posterior",
     "Quadruplets",
     "Questions",
+    "Report",
     "Selection",
     "Session",
     "Triplets",
@@ -71,6 +74,7 @@ __all__ = [
     "cluster",
     "datasets",
     "consensus",
+    "describe",
     "estimate_p",
     "learn",
     "learn_async",
@@ -87,6 +91,7 @@ __all__ = [
     "read_trees",
     "read_triplets",
     "refine",
+    "report",
     "score",
     "select",
     "similarity",
@@ -105,6 +110,7 @@ _LATER = {
     "ordhc.asking.planted": "simulate_planted",
     "ordhc.asking.session": "Session",
     "ordhc.clustering.cluster": "cluster",
+    "ordhc.clustering.describe": "describe",
     "ordhc.clustering.posterior": "Posterior posterior",
     "ordhc.clustering.refine": "refine",
     "ordhc.comparison.comparisons": "Quadruplets Triplets",
@@ -116,6 +122,7 @@ _LATER = {
     "write_comparisons write_tree write_trees",
     "ordhc.metrics.score": "score",
     "ordhc.plugins.registry": "list_plugins",
+    "ordhc.reporting.report": "Report report",
     "ordhc.similarities.pca": "pca",
     "ordhc.similarities.similarity": "similarity",
     "ordhc.tree.consensus": "consensus",
