@@ -14,11 +14,11 @@ __all__ = [
     "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
     "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts",
     "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p",
-    "expected_adds3", "kendall_tau", "leaf_heights", "mean_dot_linkage",
-    "merge_distortion", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pairs_beaten", "panic",
-    "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity",
-    "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square", "support", "triplet_counts",
-    "vector_distances", "vector_linkage",
+    "expected_adds3", "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing",
+    "mulk3", "mulk4", "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted",
+    "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample",
+    "satisfied", "sparse_gram", "split_table", "square", "support", "triplet_counts", "vector_distances",
+    "vector_linkage", "verdicts",
 ]
 # fmt: on
 
@@ -262,6 +262,7 @@ def revenue(
 def satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
+def verdicts(tree: Dendrogram, rows: _Rows, progress: _Progress = None) -> _Bytes: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Dendrogram, values: _Any, revenue: bool, progress: _Progress) -> int | float: ...
 def cophenetic(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> float: ...
