@@ -52,6 +52,12 @@ if TYPE_CHECKING:
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
 @click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
+@click.option(
+    "--contract",
+    type=int,
+    metavar="N",
+    help="With --oracle: leave out nodes for which fewer questions speak.",
+)
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option(
@@ -69,6 +75,7 @@ def learn(
     params: tuple[str, ...],
     accuracy: float | None,
     budget: int | None,
+    contract: int | None,
     who: str | None,
     outputs: tuple[str, ...],
     export: str | None,
@@ -101,7 +108,12 @@ def learn(
         check_writable(export)
     if session is None and oracle is None:
         raise click.UsageError("give a SESSION file, or --oracle NAME --source FILE for a simulation")
-    for option, value in (("--accuracy", accuracy), ("--source", source), ("--param", params or None)):
+    for option, value in (
+        ("--accuracy", accuracy),
+        ("--source", source),
+        ("--param", params or None),
+        ("--contract", contract),
+    ):
         if value is not None and oracle is None:
             raise click.UsageError(f"{option} needs --oracle")
     given = {
@@ -114,7 +126,7 @@ def learn(
         assert answerer is not None
         if export is not None:
             raise click.UsageError("--export needs a SESSION, which keeps the answers")
-        found = _simulated(answerer, items, given, quiet)
+        found = _simulated(answerer, items, given, contract, quiet)
     else:
         with _opened(session, items, answerer, given) as kept:
             if answerer is None:
@@ -126,11 +138,12 @@ def learn(
                 from ordhc.asking.loop import learn as verb
 
                 with progress_bar("asking", quiet=quiet) as progress:
-                    verb(answerer.oracle, session=kept, who=who or oracle, progress=progress)
+                    who = who or oracle
+                    tree = verb(answerer.oracle, session=kept, contract=contract, who=who, progress=progress)
             if export is not None:
                 export_answers(kept, export)
             found = {
-                "tree": kept.tree(),
+                "tree": kept.tree() if answerer is None else tree,
                 "n_answers": kept.n_answered,
                 "n_placed": kept.n_placed,
                 "done": kept.done,
@@ -141,7 +154,7 @@ def learn(
     for path in outputs:
         write_tree(tree, path)
     if as_json:
-        told = {"report": report.to_dict()} if hasattr(report, "to_dict") else {}
+        told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
         emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
         state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
@@ -241,7 +254,9 @@ def _opened(session: str, items: str | None, answerer: _Answerer | None, given: 
     return Session(session, names, n_leaves=None if names else n_leaves, **given)
 
 
-def _simulated(answerer: _Answerer, items: str | None, given: dict[str, Any], quiet: bool) -> dict[str, Any]:
+def _simulated(
+    answerer: _Answerer, items: str | None, given: dict[str, Any], contract: int | None, quiet: bool
+) -> dict[str, Any]:
     """What is learned from an oracle, without a file."""
     import math
 
@@ -257,7 +272,7 @@ def _simulated(answerer: _Answerer, items: str | None, given: dict[str, Any], qu
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
     learner = Learner(leaves, **given)
     with progress_bar("asking", quiet=quiet) as progress:
-        tree = verb(oracle, learner=learner, progress=progress)
+        tree = verb(oracle, learner=learner, contract=contract, progress=progress)
     n = tree.n_leaves
     found = {
         "tree": tree,
