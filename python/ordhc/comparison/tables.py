@@ -47,7 +47,9 @@ def tidy(cell: Any) -> Any:
         return None
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
-    if isinstance(cell, numbers.Real):
+    if isinstance(cell, np.datetime64 | np.timedelta64) and np.isnat(cell):
+        return None
+    if isinstance(cell, numbers.Real) and not isinstance(cell, np.timedelta64):
         whole = _checks.as_int(cell)
         if whole is not None:
             return whole
