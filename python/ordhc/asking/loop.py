@@ -298,6 +298,10 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
     if known is not None and own is not None:
         if tuple(known) == tuple(own):
             return answer
+        own_way = getattr(answer, "leaves_of", None)
+        if own_way is not None:
+            leaves = np.asarray(own_way(own), dtype=np.int32)
+            return lambda rows: answer(leaves[rows])
         place = {name: leaf for leaf, name in enumerate(known)}
         for name in own:
             if name not in place:

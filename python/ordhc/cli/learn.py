@@ -12,6 +12,8 @@ from ordhc.cli.output import check_outputs, emit_json, progress_bar
 from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
     from ordhc.tree.dendrogram import Dendrogram
@@ -107,7 +109,7 @@ def learn(
         for name, value in {**settings, "budget": budget, "seed": seed}.items()
         if value is not None
     }
-    answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given)
+    answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given, session, items)
     if session is None:
         assert answerer is not None
         if export is not None:
@@ -135,10 +137,12 @@ def learn(
                 "remaining_estimate": kept.remaining_estimate,
             }
     tree = found.pop("tree")
+    report = None if answerer is None or answerer.report is None else answerer.report()
     for path in outputs:
         write_tree(tree, path)
     if as_json:
-        emit_json({**found, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
+        told = {"report": report.to_dict()} if hasattr(report, "to_dict") else {}
+        emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
         state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
         click.echo(
@@ -149,20 +153,29 @@ def learn(
             click.echo(f"rounds  {found['n_rounds']:,}")
         if "triplet_distance" in found:
             click.echo(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
+        if report is not None:
+            click.echo(report)
         for path in outputs:
             click.echo(f"wrote    {path}")
 
 
 @dataclass(frozen=True)
 class _Answerer:
-    """A registered oracle, and what is known of its leaves; the tree, where it answers from one."""
+    """A registered oracle, with what is known of its leaves; the tree that it answers from; what it tells."""
 
     oracle: "Answering"
     truth: "Dendrogram | None"
+    report: "Callable[[], Any] | None"
 
 
 def _answerer(
-    name: str, path: str | None, params: tuple[str, ...], accuracy: float | None, given: dict[str, Any]
+    name: str,
+    path: str | None,
+    params: tuple[str, ...],
+    accuracy: float | None,
+    given: dict[str, Any],
+    session: str | None,
+    items: str | None,
 ) -> _Answerer:
     """The oracle of a name, which answers from a file. Settings come to tell how often it is right."""
     from pathlib import Path
@@ -177,7 +190,10 @@ def _answerer(
         raise InputError(f"--oracle is a name: to answer as {name} has it, --oracle tree --source {name}")
     spec = registry.get("oracle", name)
     source, names = (None, None) if path is None else read_source(spec.takes, path, given.get("method"))
-    _, answer, _ = oracle_of(name, source, parameters_of(params), {})
+    if path is None and "names" in spec.takes:
+        source = _names(session, items)
+    _, made, _ = oracle_of(name, source, parameters_of(params), {})
+    answer, report = made, getattr(made, "report", None)
     names = getattr(answer, "names", None) or names
     n_leaves = getattr(answer, "n_leaves", None)
     widths = getattr(answer, "questions", spec.questions)
@@ -186,7 +202,24 @@ def _answerer(
         if accuracy > 0.5 and not {"p", "repeat"} & set(given):
             # Unless told otherwise the learner knows how often the answers are right.
             given["p"] = accuracy
-    return _Answerer(Answering(answer, n_leaves, names, widths), source if spec.takes == ("tree",) else None)
+    asked = Answering(answer, n_leaves, names, widths)
+    asked.leaves_of = getattr(made, "leaves_of", None)
+    return _Answerer(asked, source if spec.takes == ("tree",) else None, report)
+
+
+def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
+    """The names of the leaves: those of the items, or of a session that there is."""
+    from pathlib import Path
+
+    from ordhc.asking.session import Session
+    from ordhc.io import read_names
+
+    if items is not None:
+        return read_names(items)
+    if session is None or not Path(session).exists():
+        return None
+    with Session(session) as kept:
+        return kept.names
 
 
 def _opened(session: str, items: str | None, answerer: _Answerer | None, given: dict[str, Any]) -> "Session":
