@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import ordhc
-
 from ordhc import InputError, Triplets
 
 LONG = 10**5000

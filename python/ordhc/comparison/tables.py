@@ -47,9 +47,9 @@ def tidy(cell: Any) -> Any:
         return None
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
-    if isinstance(cell, np.datetime64 | np.timedelta64) and np.isnat(cell):
-        return None
-    if isinstance(cell, numbers.Real) and not isinstance(cell, np.timedelta64):
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        return None if np.isnat(cell) else str(cell.item())
+    if isinstance(cell, numbers.Real):
         whole = _checks.as_int(cell)
         if whole is not None:
             return whole
