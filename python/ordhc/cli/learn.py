@@ -141,7 +141,7 @@ def learn(
     for path in outputs:
         write_tree(tree, path)
     if as_json:
-        told = {"report": report.to_dict()} if hasattr(report, "to_dict") else {}
+        told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
         emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
         state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
