@@ -40,7 +40,7 @@ def test_every_fault_is_tested():
 def test_faults_now_and_then(served, truth, fault):
     server = served(faults={fault: 0.2}, retry_after=0.01)
     name, helps = CALLED[fault]
-    with judged(server, timeout=0.5 if fault == "timeout" else 30, concurrency=16) as judge:
+    with judged(server, timeout=0.5 if fault == "timeout" else 30, concurrency=16, retries=10) as judge:
         answers, report = judge(SOME), judge.report()
     right = truth(SOME)
     assert ((answers == right) | (answers == -1)).all()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ordhc.plotting.shapes import Rectangle, Shapes, Unrooted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_columns", "draw_support", "legend", "scale_bar", "widths_of"]
+__all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "scale_bar", "widths_of"]
 
 
 def support_of(crown: Crown) -> list[tuple[Item, float]]:
@@ -52,6 +52,7 @@ def draw_support(
     inks: Theme,
     size: float,
     line: float,
+    taken: NDArray[np.float64],
 ) -> None:
     """Numbers in percent, or dots, at the nodes."""
     known = [(item, share) for item, share in support_of(crown) if least is None or share >= least]
@@ -63,21 +64,60 @@ def draw_support(
         dots = ax.scatter(places[:, 0], places[:, 1], s=areas, c=inks.ink, linewidths=0, zorder=3)
         dots.set_gid("ordhc-support")
         return
+    texts = [f"{100 * share:.0f}" for _, share in known]
     small = float(np.clip(0.72 * (size or 7.0), 3.5, 7.0))
+    _write_beside(ax, crown, shapes, places, texts, small, taken, color=inks.line, gid="ordhc-support")
+
+
+def draw_node_names(
+    ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float, longest: int = 32
+) -> NDArray[np.float64]:
+    """The names of inner nodes beside them, large ones first; the boxes that they take, in pixels."""
+    given, n = crown.tree.node_names, crown.tree.n_leaves
+    named = [
+        (item, " ".join(name.split()))
+        for item in sorted(crown.opened, key=lambda item: -item.size)
+        if given is not None and item.label >= n and (name := given[item.label - n])
+    ]
+    taken = np.zeros((0, 4))
+    if not named:
+        return taken
+    places = np.array([shapes.node(item) for item, _ in named])
+    texts = [name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…" for _, name in named]
+    small = float(np.clip(0.8 * (size or 7.0), 4.0, 8.0))
+    # What lies under a name shines through a little.
+    behind = {"facecolor": inks.background, "edgecolor": "none", "alpha": 0.75, "pad": 0.3}
+    style = {"color": inks.ink, "gid": "ordhc-node-names", "style": "italic", "bbox": behind}
+    return _write_beside(ax, crown, shapes, places, texts, small, taken, **style)
+
+
+def _write_beside(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    places: NDArray[np.float64],
+    texts: Sequence[str],
+    small: float,
+    taken: NDArray[np.float64],
+    **style: Any,
+) -> NDArray[np.float64]:
+    """Write texts beside nodes, those left out that would cover others; the boxes that are taken then."""
     lines = _segments(ax, crown, shapes)
     scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     turned = isinstance(shapes, Rectangle) and not shapes.sideways
-    taken = np.zeros((0, 4))
     pixels = ax.transData.transform(places).tolist()
-    for (_, share), place, (x, y) in zip(known, places.tolist(), pixels, strict=True):
-        text = f"{100 * share:.0f}"
+    frame = np.array(ax.bbox.extents)
+    for text, place, (x, y) in zip(texts, places.tolist(), pixels, strict=True):
         extent = np.array([0.64 * small * len(text), small])[:: -1 if turned else 1]
         # As far as can be told before the figure is laid out.
         spots = [(spot, _box(x, y, spot, extent, scale)) for spot in _spots(shapes)]
         free = [(spot, box) for spot, box in spots if not _overlaps(box, taken).any()]
         if not free:
             continue
-        spot, box = min(free, key=lambda found: int(_overlaps(found[1], lines).sum()))
+        # Within the axes, and on as few lines as can be.
+        spot, box = min(
+            free, key=lambda found: (not _within(found[1], frame), int(_overlaps(found[1], lines).sum()))
+        )
         taken = np.vstack([taken, box])
         ax.annotate(
             text,
@@ -85,13 +125,14 @@ def draw_support(
             xytext=spot[:2],
             textcoords="offset points",
             fontsize=small,
-            color=inks.line,
             rotation=90 if turned else 0,
             ha=spot[2],
             va=spot[3],
             zorder=3,
-            gid="ordhc-support",
+            parse_math=False,
+            **style,
         ).set_in_layout(False)
+    return taken
 
 
 Spot = tuple[float, float, str, str]
@@ -102,13 +143,29 @@ def _spots(shapes: Shapes) -> list[Spot]:
     if not isinstance(shapes, Rectangle):
         return [(-1.0, 1.0, "right", "bottom"), (1.0, 1.0, "left", "bottom"), (1.0, -1.0, "left", "top")]
     return {
-        "right": [(-1.5, 0.8, "right", "bottom"), (-1.5, -1.0, "right", "top"), (1.5, 0.0, "left", "center")],
-        "left": [(1.5, 0.8, "left", "bottom"), (1.5, -1.0, "left", "top"), (-1.5, 0.0, "right", "center")],
-        "top": [(-0.8, -1.5, "right", "top"), (1.0, -1.5, "left", "top"), (0.0, 1.5, "center", "bottom")],
+        "right": [
+            (-1.5, 0.8, "right", "bottom"),
+            (-1.5, -1.0, "right", "top"),
+            (1.5, 0.0, "left", "center"),
+            (1.5, 1.0, "left", "bottom"),
+        ],
+        "left": [
+            (1.5, 0.8, "left", "bottom"),
+            (1.5, -1.0, "left", "top"),
+            (-1.5, 0.0, "right", "center"),
+            (-1.5, 1.0, "right", "bottom"),
+        ],
+        "top": [
+            (-0.8, -1.5, "right", "top"),
+            (1.0, -1.5, "left", "top"),
+            (0.0, 1.5, "center", "bottom"),
+            (1.0, 1.5, "left", "bottom"),
+        ],
         "bottom": [
             (-0.8, 1.5, "right", "bottom"),
             (1.0, 1.5, "left", "bottom"),
             (0.0, -1.5, "center", "top"),
+            (1.0, -1.5, "left", "top"),
         ],
     }[shapes.orientation]
 
@@ -122,6 +179,10 @@ def _box(x: float, y: float, spot: Spot, extent: NDArray[np.float64], scale: flo
 def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
     inside = (others[:, :2] < box[2:]) & (others[:, 2:] > box[:2])
     return inside[:, 0] & inside[:, 1]
+
+
+def _within(box: NDArray[np.float64], frame: NDArray[np.float64]) -> bool:
+    return bool((box[:2] >= frame[:2] - 1).all() and (box[2:] <= frame[2:] + 1).all())
 
 
 def _segments(ax: "Axes", crown: Crown, shapes: Shapes) -> NDArray[np.float64]:
