@@ -23,7 +23,17 @@ from ordhc.reporting.sections import (
     tree_section,
     unexplained_section,
 )
-from ordhc.reporting.words import forms, in_numbers, methods, percent, references, summary
+from ordhc.reporting.words import (
+    NO_BETTER,
+    forms,
+    in_numbers,
+    is_chance,
+    methods,
+    percent,
+    references,
+    summary,
+    told_ceiling,
+)
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["document"]
@@ -166,7 +176,7 @@ def _span(values: list[float]) -> tuple[float, float]:
 
 def _method(numbers: Numbers) -> Markup:
     method, accuracy = numbers["method"], numbers["accuracy"]
-    selection, held, ceiling = method["selection"], accuracy["held_out"], accuracy["ceiling"]
+    selection, held, ceiling = method["selection"], accuracy["held_out"], told_ceiling(accuracy)
     parts = []
     band = None if ceiling is None else (ceiling["lower"], ceiling["upper"])
     if held is not None:
@@ -184,6 +194,11 @@ def _method(numbers: Numbers) -> Markup:
                 f"{percent(held['chance'])}."
             )
         )
+        if is_chance(held):
+            parts.append(note(NO_BETTER))
+        if ceiling is None and accuracy["ceiling"] is not None:
+            few = in_numbers(accuracy["ceiling"]["n_answers"], "answer is", "answers are")
+            parts.append(paragraph(f"{few} to repeated questions: too few for a noise ceiling.", "quiet"))
         if ceiling is not None:
             parts.append(
                 paragraph(
