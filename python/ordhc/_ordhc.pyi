@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr", "adds_linkage",
-    "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
-    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts",
-    "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p",
-    "expected_adds3", "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing",
-    "mulk3", "mulk4", "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted",
-    "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample",
-    "satisfied", "sparse_gram", "split_table", "square", "support", "triplet_counts", "vector_distances",
-    "vector_linkage", "verdicts",
+    "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_order",
+    "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
+    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p", "expected_adds3",
+    "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing", "mulk3", "mulk4",
+    "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage",
+    "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
+    "split_table", "square", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
 ]
 # fmt: on
 
