@@ -212,7 +212,7 @@ def _answerer(
     widths = getattr(answer, "questions", spec.questions)
     if accuracy is not None:
         answer = noisy(answer, accuracy, seed=given.get("seed", 0))
-        if accuracy > 0.5 and not {"p", "repeat"} & set(given):
+        if accuracy > 0.5 and not {"p", "repeat"} & set(given) and given.get("method") != "uncertain":
             # Unless told otherwise the learner knows how often the answers are right.
             given["p"] = accuracy
     asked = Answering(answer, n_leaves, names, widths)
