@@ -1,7 +1,7 @@
 """The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -306,6 +306,7 @@ class Desk:
         answers: _Bytes,
         skipped: NDArray[np.bool_],
     ) -> None: ...
+    def happen(self, number: int, kind: int, reference: int, leaves: Sequence[int], answer: int) -> None: ...
     def want(self, count: int) -> None: ...
     def set_parallel(self, count: int) -> None: ...
     def waiting(self, most: int) -> _Ints32: ...

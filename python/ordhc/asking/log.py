@@ -35,10 +35,9 @@ from ordhc.asking.events import (
     checksums,
     key_of,
 )
+from ordhc.asking.met import Key, Met
 
-__all__ = ["Log", "Met"]
-
-Key = tuple[int, ...]
+__all__ = ["Log"]
 
 _IS_QUESTION = np.zeros(GONE + 1, dtype=np.bool_)
 _IS_QUESTION[sorted(QUESTIONS)] = True
@@ -57,22 +56,6 @@ _COLUMNS: dict[str, Any] = {
     "seconds": np.float32,
     "n_answers": np.int32,
 }
-
-
-class Met:
-    """The questions that somebody was given, by their leaves, and those that they have answered."""
-
-    def __init__(self) -> None:
-        self.given: dict[Key, int] = {}
-        self.answered: Counter[Key] = Counter()
-
-    def may_get(self, number: int, key: Key) -> bool:
-        """Whether an open question is new to them, or was theirs before and they did not answer it."""
-        return key not in self.answered and self.given.get(key, number) == number
-
-    def knows(self, key: Key) -> bool:
-        """Whether they were given these leaves, or answered about them."""
-        return key in self.answered or key in self.given
 
 
 class Log:
@@ -106,12 +89,14 @@ class Log:
 
     def reserve(self, size: int) -> None:
         """Make room for so many events in all."""
+        columns = {}
         for name, kind in _COLUMNS.items():
             shape = (size, self.width) if name == "leaves" else (size,)
-            new = np.zeros(shape, dtype=kind)
+            columns[name] = new = np.zeros(shape, dtype=kind)
             if self.n:
                 new[: self.n] = getattr(self, name)[: self.n]
-            setattr(self, name, new)
+        # All at once: an interrupt comes before or after.
+        vars(self).update(columns)
 
     def _forget_counts(self) -> None:
         #: How many answers are taken back, in all.
@@ -299,6 +284,15 @@ class Log:
             self.undone[start:stop],
         )
 
+    def tell(self, desk: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
+        """Tell a desk one event, the last one, as `replay` tells many."""
+        kind, ref, leaves, answer, *_ = event
+        if kind == ASKED:
+            ref = -1 if is_asked else ref
+        elif kind == ANSWER and ref > 0 and self.is_shared and self.kinds[ref - 1] in (REPEAT, RANDOM):
+            ref = -1
+        desk.happen(number, kind, ref, leaves, NO_ANSWER if answer is None else answer)
+
     def _is_told(self, kind: int) -> bool:
         """Whether the learner is told the answers to questions of this kind."""
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
@@ -359,8 +353,10 @@ class Log:
 
     def met(self, who: str) -> Met:
         """The questions that somebody knows."""
-        self._meet({who})
-        person = self.ids[who]
+        person = self.ids.get(who)
+        if person is None:
+            self._meet({who})
+            person = self.ids[who]
         found = self._met.get(person)
         if found is not None:
             return found

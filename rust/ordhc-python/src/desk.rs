@@ -78,6 +78,11 @@ impl Table<'_> {
     }
 }
 
+/// How many leaves a question has.
+fn width<const K: usize>(_: &learn::Desk<K>) -> usize {
+    K
+}
+
 impl Desk {
     fn lock(&self) -> MutexGuard<'_, Width> {
         // A lock is poisoned only by a panic, which the caller has been told of.
@@ -121,6 +126,32 @@ impl Desk {
             skipped: skipped.as_slice()?,
         };
         py.detach(|| with!(self, desk => table.replay(desk)))
+    }
+
+    /// One event, as `replay` takes many; no leaves where there are none.
+    fn happen(
+        &self,
+        py: Python<'_>,
+        number: u64,
+        kind: i8,
+        reference: i64,
+        leaves: Vec<i32>,
+        answer: i8,
+    ) -> PyResult<()> {
+        py.detach(|| {
+            with!(self, desk => {
+                let leaves = if leaves.is_empty() { vec![-1; width(desk)] } else { leaves };
+                let table = Table {
+                    first: number,
+                    kinds: &[kind],
+                    refs: &[reference],
+                    leaves: (&leaves, &[1, leaves.len()]),
+                    answers: &[answer],
+                    skipped: &[false],
+                };
+                table.replay(desk)
+            })
+        })
     }
 
     /// The learner is asked until so many questions wait.
