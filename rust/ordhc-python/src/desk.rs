@@ -159,11 +159,6 @@ impl Desk {
         py.detach(|| with!(self, desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
-    /// From now on so many leaves are searched side by side.
-    fn set_parallel(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        py.detach(|| with!(self, desk => desk.apply(Event::Parallel(count)))).map_err(to_py)
-    }
-
     /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
     fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let (width, leaves): (usize, Vec<i32>) = match &*self.lock() {
@@ -182,11 +177,6 @@ impl Desk {
             Width::Four(desk) => Asked::from(desk.open(most, &taken)),
         };
         asked.into_py(py)
-    }
-
-    /// The leaves of a number that is not answered.
-    fn held(&self, number: u64) -> Option<Vec<u32>> {
-        with!(self, desk => desk.held(number).map(|leaves| leaves.to_vec()))
     }
 
     /// Whether a number is not answered, and the learner still asks it.

@@ -5,6 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use super::learner::Learner;
 use crate::error::Result;
 
+mod bank;
+
+use bank::Bank;
+
 /// What happens at a [`Desk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -57,9 +61,8 @@ pub struct Desk<const K: usize = 3> {
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
     /// Numbers without a slot.
     orphans: HashMap<[u32; K], VecDeque<u64>>,
-    /// Answers that nobody has used.
-    bank: HashMap<[u32; K], VecDeque<([u32; K], i8)>>,
-    n_banked: u64,
+    /// Answers that nobody has used, by `key`.
+    bank: Bank<K>,
     /// Slots that were answered or have a number.
     spent: u64,
     answered: u64,
@@ -92,8 +95,7 @@ impl<const K: usize> Desk<K> {
             by_key: HashMap::new(),
             held: BTreeMap::new(),
             orphans: HashMap::new(),
-            bank: HashMap::new(),
-            n_banked: 0,
+            bank: Bank::default(),
             spent: 0,
             answered: 0,
         }
@@ -141,10 +143,10 @@ impl<const K: usize> Desk<K> {
     }
 
     fn use_bank(&mut self) -> Result<()> {
-        while self.n_banked > 0 {
+        while self.bank.len() > 0 {
             let room = self.room(u64::MAX).saturating_sub(self.waiting.len() as u64);
             // More than there are answers need not be asked.
-            let count = room.min(self.n_banked + 1);
+            let count = room.min(self.bank.len() + 1);
             if count == 0 || !self.ask(count)?.unwrap_or(false) {
                 break;
             }
@@ -170,10 +172,9 @@ impl<const K: usize> Desk<K> {
         let mut is_used = false;
         for question in questions {
             let (slot, found) = (question.id, key(question.leaves));
-            if let Some((leaves, answer)) = take_from(&mut self.bank, found, |_| true) {
-                self.n_banked -= 1;
+            if let Some(answer) = self.bank.take(found) {
                 self.spent += 1;
-                self.tell(slot, place(question.leaves, leaves, answer))?;
+                self.tell(slot, place(question.leaves, found, answer))?;
                 is_used = true;
                 continue;
             }
@@ -219,8 +220,7 @@ impl<const K: usize> Desk<K> {
         match slots.copied().min_by_key(|slot| (!self.waiting.contains(slot), *slot)) {
             Some(slot) => self.settle(slot, leaves, answer),
             None => {
-                self.bank.entry(found).or_default().push_back((leaves, answer));
-                self.n_banked += 1;
+                self.bank.push(found, place(found, leaves, answer));
                 Ok(())
             }
         }
