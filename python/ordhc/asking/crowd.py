@@ -6,9 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.asking.events import ANSWER, ASKED, IMPORT, PARALLEL, PASSED, SAMPLERS, UNDO, USE, Event, key_of
+from ordhc.asking.events import (
+    ANSWER,
+    ASKED,
+    GONE,
+    IMPORT,
+    PARALLEL,
+    PASSED,
+    QUESTIONS,
+    SAMPLERS,
+    UNDO,
+    USE,
+    Event,
+    key_of,
+)
 from ordhc.asking.fill import Filler
 from ordhc.asking.learner import Questions
+from ordhc.asking.log import Log
 from ordhc.asking.met import Key, Met
 from ordhc.asking.mirror import Mirror
 
@@ -169,7 +183,12 @@ class Crowd(Mirror):
     # --- what comes back ---------------------------------------------------------------------
 
     def _settled(
-        self, numbers: list[int], answers: list[int], seconds: list[float | None], who: str | None
+        self,
+        numbers: list[int],
+        answers: list[int],
+        seconds: list[float | None],
+        trusts: list[float | None],
+        who: str | None,
     ) -> list[str]:
         """Keep answers; what became of each."""
         if who is not None:
@@ -178,7 +197,7 @@ class Crowd(Mirror):
         states: list[str] = []
         events: list[Event] = []
         here: dict[int, list[int]] = {}
-        for number, answer, took in zip(numbers, answers, seconds, strict=True):
+        for number, answer, took, p in zip(numbers, answers, seconds, trusts, strict=True):
             leaves = log.question(number)
             if leaves is None:
                 states.append("foreign")
@@ -192,7 +211,7 @@ class Crowd(Mirror):
                 states.append("taken")
             if who is None or answer not in mine:
                 here.setdefault(number, []).append(answer)
-                events.append(Event(ANSWER, number, leaves, answer, who, took))
+                events.append(Event(ANSWER, number, leaves, answer, who, took, p))
         if events:
             self._append(events)
         self._released(numbers)
@@ -223,12 +242,21 @@ class Crowd(Mirror):
         undos = np.flatnonzero(log.kinds[: log.n] == UNDO)
         back = undos[told[log.refs[undos] - 1]]
         rows = np.union1d(np.flatnonzero(theirs), back)
-        events = [log.without_person(row) for row in rows.tolist()]
+        events = [_without_person(log, row) for row in rows.tolist()]
         if len(rows):
             self._replace((rows + 1).tolist(), events)
         self._released(self._leases.of(who))
         self._seen.pop(who, None)
         return int(np.count_nonzero(told))
+
+
+def _without_person(log: Log, row: int) -> Event:
+    """What stays of an event of somebody who is forgotten: questions, which others may have answered."""
+    kind, ref = int(log.kinds[row]), int(log.refs[row])
+    if kind not in QUESTIONS:
+        return Event(GONE)
+    leaves = tuple(log.leaves[row].tolist())
+    return Event(kind, ref, () if leaves[0] < 0 else leaves)
 
 
 def _questions(found: Found, width: int) -> Questions:

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 
 from ordhc import _checks, _html
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.desk import follows_people, new_desk, uses_any_answer
+from ordhc.asking.desk import BY_PERSON, follows_people, new_desk, uses_any_answer, weighs_answers
 from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
-from ordhc.asking.given import checked_seconds, checked_who
+from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
-from ordhc.asking.learner import Questions
+from ordhc.asking.learner import DOES_NOT_WEIGH, Questions
 from ordhc.asking.schema import FORMAT, damaged, width_of
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
@@ -50,7 +50,8 @@ class Session(Imports):
     method, **settings
         As in `Learner`. Of an existing session they are read from the file; others than these are
         errors. Without `parallel` as many leaves are searched side by side as people were there lately, or as
-        questions are wanted at a time.
+        questions are wanted at a time. With ``p="by person"`` answers count by what is known of whoever gives
+        them, see `tell`.
     fill
         What people answer when the learner has nothing to ask them, by its shares: "heldout", questions
         drawn at random whose answers are kept apart, for scores; "repeat", questions that others have
@@ -59,7 +60,8 @@ class Session(Imports):
         and random ones where it asks the same, unless they may be wrong (`p` below 1): then it needs fresh
         ones.
     distinct
-        Nobody is given the same leaves twice; repeats (`repeat=3`) go to others.
+        Nobody is given the same leaves twice; repeats (`repeat=3`), and what is asked anew where answers may
+        be wrong, go to others. Of few people, or one, that needs ``distinct=False``.
     durable
         What a power cut may take; a kill takes nothing. None: `tell` waits until answers are on the disk,
         but where they come faster than every twentieth of a second, the last ones get there that much later.
@@ -227,7 +229,13 @@ class Session(Imports):
         return self._writing(lambda: self._hand_out(most, who, lease, shares, is_distinct), is_told=False)
 
     def tell(
-        self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None, seconds: ArrayLike | None = None
+        self,
+        ids: ArrayLike,
+        answers: ArrayLike,
+        *,
+        who: str | None = None,
+        seconds: ArrayLike | None = None,
+        p: ArrayLike | None = None,
     ) -> list[str]:
         """Answer some questions; when this returns the answers are kept, see `durable`.
 
@@ -242,6 +250,10 @@ class Session(Imports):
         seconds
             (m,) how long each answer took, where that was measured; else it is the time since the question
             was given to `who`.
+        p
+            How likely these answers are right, if the learner weighs them (`p` of the session below 1): a
+            number from 1/2 to 1, (m,) of them, or "by person" for what `people` makes of all that `who` has
+            answered before. None for what the session says. It is kept with the answer.
 
         Returns
         -------
@@ -272,7 +284,27 @@ class Session(Imports):
                 raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
         took = checked_seconds(seconds, len(asked))
         checked_who(who)
-        return self._writing(lambda: self._settled(asked, told, took, who))
+        trusts = self._checked_trusts(p, len(asked))
+
+        def work() -> list[str]:
+            # It is fixed before these answers are seen.
+            known: list[float | None] = [self._trust(who)] * len(asked) if trusts is None else trusts
+            return self._settled(asked, told, took, known, who)
+
+        return self._writing(work)
+
+    def _checked_trusts(self, p: Any, m: int) -> list[float | None] | None:
+        """How likely each of m answers is right; None by person."""
+        if p is None:
+            p = BY_PERSON if self._settings.get("p") == BY_PERSON else np.nan
+        elif not weighs_answers(self._settings):
+            raise InputError(DOES_NOT_WEIGH)
+        if isinstance(p, str):
+            _checks.choice("p", p, (BY_PERSON,))
+            return None
+        if isinstance(p, float) and p != p:
+            return [None] * m
+        return [None if np.isnan(x) else x for x in checked_p(p, m).tolist()]
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""

@@ -309,7 +309,7 @@ class Store:
         for number, event, at in zip(numbers, events, moments, strict=True):
             (_, *row), *_ = as_rows([event], number, self.width, at)
             found.append((*row, number))
-        names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "sum"]
+        names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "p", "sum"]
         with self._errors:
             # What is deleted or changed is overwritten with zeros.
             self._db.execute("PRAGMA secure_delete=ON")

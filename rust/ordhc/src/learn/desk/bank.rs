@@ -3,14 +3,16 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use crate::learn::learner::Told;
+
 /// Answers by question, the first one first. Copies share what both have.
 #[derive(Debug, Clone)]
 pub(super) struct Bank<const K: usize> {
     shared: Arc<HashMap<[u32; K], Few>>,
     /// What has changed since; a question without answers hides those that are shared.
     changed: HashMap<[u32; K], Few>,
-    /// Of questions with more answers than `Few` holds: those after the first ones.
-    more: HashMap<[u32; K], VecDeque<i8>>,
+    /// Of questions with answers that `Few` doesn't hold: these and all that came after them.
+    more: HashMap<[u32; K], VecDeque<Told>>,
     len: u64,
 }
 
@@ -31,31 +33,30 @@ impl<const K: usize> Bank<K> {
     }
 
     /// One more answer to a question.
-    pub(super) fn push(&mut self, question: [u32; K], answer: i8) {
+    pub(super) fn push(&mut self, question: [u32; K], told: Told) {
         self.len += 1;
         let few = self.few(&question);
-        let fits = if self.more.contains_key(&question) { None } else { few.with(answer) };
+        let fits = if self.more.contains_key(&question) { None } else { few.with(told) };
         match fits {
             Some(few) => self.set(question, few),
-            None => self.more.entry(question).or_default().push_back(answer),
+            None => self.more.entry(question).or_default().push_back(told),
         }
     }
 
     /// Takes the first answer to a question.
-    pub(super) fn take(&mut self, question: [u32; K]) -> Option<i8> {
-        let (answer, mut few) = self.few(&question).split()?;
-        self.len -= 1;
-        if let Some(more) = self.more.get_mut(&question) {
-            if let Some(fuller) = more.front().and_then(|&next| few.with(next)) {
-                few = fuller;
-                more.pop_front();
-            }
-            if more.is_empty() {
-                self.more.remove(&question);
-            }
+    pub(super) fn take(&mut self, question: [u32; K]) -> Option<Told> {
+        if let Some((answer, few)) = self.few(&question).split() {
+            self.len -= 1;
+            self.set(question, few);
+            return Some(Told::new(answer));
         }
-        self.set(question, few);
-        Some(answer)
+        let more = self.more.get_mut(&question)?;
+        let told = more.pop_front();
+        if more.is_empty() {
+            self.more.remove(&question);
+        }
+        self.len -= u64::from(told.is_some());
+        told
     }
 
     fn few(&self, question: &[u32; K]) -> Few {
@@ -89,10 +90,10 @@ impl Default for Few {
 }
 
 impl Few {
-    /// With another answer at the end, if there is room.
-    fn with(self, answer: i8) -> Option<Self> {
+    /// With another answer at the end, if there is room and nothing else is known of it.
+    fn with(self, Told { answer, p }: Told) -> Option<Self> {
         let end = self.0.ilog2();
-        (end < 30).then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
+        (end < 30 && p.is_none()).then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
     }
 
     /// The first answer, and the others.
@@ -107,22 +108,24 @@ mod tests {
 
     use super::*;
 
-    type Plain = HashMap<[u32; 3], VecDeque<i8>>;
+    type Plain = HashMap<[u32; 3], VecDeque<Told>>;
 
     proptest! {
         /// Beside lists, with copies that go their own ways.
         #[test]
-        fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2), 0..400), many: bool) {
+        fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2, prop::option::weighted(0.02, 0.5..1.0)), 0..400), many: bool) {
             let mut banks = vec![(Bank::<3>::default(), Plain::new())];
             if many {
                 for at in 0..3 * APART as u32 {
                     let (bank, plain) = &mut banks[0];
-                    bank.push([at, 1, 2], (at % 4) as i8 - 1);
-                    plain.entry([at, 1, 2]).or_default().push_back((at % 4) as i8 - 1);
+                    let told = Told::new((at % 4) as i8 - 1);
+                    bank.push([at, 1, 2], told);
+                    plain.entry([at, 1, 2]).or_default().push_back(told);
                 }
                 prop_assert!(banks[0].0.changed.len() < 3 * APART);
             }
-            for (at, act, answer) in acts {
+            for (at, act, answer, p) in acts {
+                let told = Told { answer, p };
                 let which = at as usize % banks.len();
                 let (bank, plain) = &mut banks[which];
                 let question = [at / 2, 1, 2];
@@ -136,16 +139,16 @@ mod tests {
                         prop_assert_eq!(bank.take(question), expected);
                     }
                     _ => {
-                        bank.push(question, answer);
-                        plain.entry(question).or_default().push_back(answer);
+                        bank.push(question, told);
+                        plain.entry(question).or_default().push_back(told);
                     }
                 }
             }
             for (mut bank, plain) in banks {
                 prop_assert_eq!(bank.len(), plain.values().map(|answers| answers.len() as u64).sum::<u64>());
                 for (question, answers) in plain {
-                    for answer in answers {
-                        prop_assert_eq!(bank.take(question), Some(answer));
+                    for told in answers {
+                        prop_assert_eq!(bank.take(question), Some(told));
                     }
                     prop_assert_eq!(bank.take(question), None);
                 }
