@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc.asking.given import checked_p
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Learner", "Questions"]
+__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "Questions"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
@@ -20,6 +21,9 @@ SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
 METHODS = ("insertion", "quick", *NOISY, "uncertain", *OF_PAIRS)
+
+#: Why answers have no p of their own.
+DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +212,7 @@ class Learner:
         self._names = names
         if method != "uncertain":
             self._learner = self._learner.repeated(times)
+        self._weighs = method == "robust" and p < 1 and times == 1
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
@@ -232,7 +237,7 @@ class Learner:
         """The questions that were asked and are not answered."""
         return Questions(*self._learner.open())
 
-    def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
+    def tell(self, ids: ArrayLike, answers: ArrayLike, *, p: ArrayLike | None = None) -> None:
         """Answer some of the questions, in any order.
 
         Parameters
@@ -241,6 +246,11 @@ class Learner:
             (m,) numbers of open questions.
         answers
             (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+        p
+            How likely these answers are right, from 1/2 to 1, one for all or (m,), NaN for the learner's own
+            `p`; of "robust" only. It is known before the answers are: what `delta` says holds if each answer
+            is right with its `p` or more given all answers before it (docs/decisions/0004). Those of 1/2 say
+            nothing.
 
         Raises
         ------
@@ -251,13 +261,14 @@ class Learner:
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        trusts = self._checked_p(p, len(numbers))
         if not numbers.size:
             return
         wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        trouble = self._learner.tell(numbers, small)
+        trouble = self._learner.tell(numbers, small, trusts[:fine])
         if trouble is not None:
             done, text = trouble
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
@@ -266,6 +277,11 @@ class Learner:
                 f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
                 f"the {fine} answers before it are kept"
             )
+
+    def _checked_p(self, p: ArrayLike | None, m: int) -> NDArray[np.float64]:
+        if p is not None and not self._weighs:
+            raise InputError(DOES_NOT_WEIGH)
+        return np.full(m, np.nan) if p is None else checked_p(p, m)
 
     # What is known.
 

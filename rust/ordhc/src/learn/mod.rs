@@ -24,7 +24,7 @@ mod weights;
 mod work;
 
 pub use desk::{Desk, Event};
-pub use learner::{Flexible, Learner, Question};
+pub use learner::{Flexible, Learner, Question, Told};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};
