@@ -319,6 +319,7 @@ class Learner:
     def __new__(
         cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float,
         assume: str, noise: str, schedule: str, questions: int | None, repeat: int,
+        prior: Dendrogram | None, prior_strength: float,
     ) -> Learner: ...
     # fmt: on
     @staticmethod

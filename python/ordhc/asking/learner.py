@@ -1,15 +1,17 @@
 """Learners, which ask and are told."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p
+from ordhc.asking.prior import prior_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -20,10 +22,20 @@ __all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learn
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
-METHODS = ("insertion", "quick", *NOISY, "uncertain", *OF_PAIRS)
+METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
 
 #: Why answers have no p of their own.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
+#: Those that begin with a tree.
+OF_PRIORS = ("revise",)
+
+
+def method_of(settings: Mapping[str, Any]) -> str:
+    """The method of a learner with these settings."""
+    method: str | None = settings.get("method")
+    if method is not None:
+        return method
+    return "insertion" if settings.get("prior") is None else "revise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +149,7 @@ class Learner:
     def __init__(
         self,
         n_leaves: int | Sequence[str],
-        method: str = "insertion",
+        method: str | None = None,
         *,
         p: float = 1.0,
         delta: float = 0.05,
@@ -149,6 +161,8 @@ class Learner:
         n_landmarks: int | None = None,
         q: float | None = None,
         n_references: int | None = None,
+        prior: Any = None,
+        prior_strength: float | None = None,
         repeat: int = 1,
         budget: int | None = None,
         limit: int | None = None,
@@ -162,6 +176,7 @@ class Learner:
             else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         )
         p, delta = _checks.number("p", p), _checks.number("delta", delta)
+        method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
         if not 0.5 < p <= 1:
@@ -174,8 +189,19 @@ class Learner:
         q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
         if method == "insertion" and p < 1:
             method = "robust"
-        if schedule != "questions" and method not in ("insertion", "robust"):
-            raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
+        if schedule != "questions" and method not in ("insertion", "robust", "revise"):
+            raise InputError(
+                f"the schedule {schedule!r} is one of insertion, robust and revise, not of {method}"
+            )
+        if prior is None and method == "revise":
+            raise InputError("revise needs a prior, the tree that it revises")
+        if prior is not None and method not in OF_PRIORS:
+            raise InputError(f"{method} takes no prior; {', '.join(OF_PRIORS)} do")
+        if prior is None and prior_strength is not None:
+            raise InputError("prior_strength needs a prior")
+        strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
+        if not 0 < strength < math.inf:
+            raise InputError(f"prior_strength = {strength:g} must be more than 0")
         parallel = _checks.whole("parallel", parallel, at_least=1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
@@ -196,6 +222,7 @@ class Learner:
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
+            start = None if prior is None else prior_tree(prior, names, n)
             self._learner = _ordhc.Learner(
                 kind,
                 n,
@@ -208,6 +235,8 @@ class Learner:
                 schedule=schedule,
                 questions=budget,
                 repeat=times,
+                prior=start,
+                prior_strength=strength,
             )
         self._names = names
         if method != "uncertain":
