@@ -20,6 +20,7 @@ from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.loop import learn, learn_async
 from ordhc.asking.planted import simulate_planted
 from ordhc.clustering.cluster import cluster
+from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.clustering.refine import refine
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
@@ -58,6 +59,7 @@ __all__ = [
     "MissingExtraError",
     "OrdhcWarning",
     "PluginError",
+    "Posterior",
     "Quadruplets",
     "Questions",
     "Selection",
@@ -78,6 +80,7 @@ __all__ = [
     "oracles",
     "pca",
     "plots",
+    "posterior",
     "read_answers",
     "read_quadruplets",
     "read_tree",
@@ -94,7 +97,7 @@ __all__ = [
 ]
 
 #: Public modules that are imported when they are used, besides `metrics` and `oracles`.
-_MODULES = ("errors", "hooks", "io", "progress", "specs", "testing")
+_MODULES = ("commands", "errors", "hooks", "io", "progress", "specs", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,20 +9,22 @@ from numpy.typing import NDArray
 
 # fmt: off
 __all__ = [
-    "bootstrap_adds", "draw_times", "support", "check_quadruplets", "check_triplets",
-    "EmbeddingLoss", "expected_adds3", "InputError", "InternalError", "OrdhcWarning", "panic",
-    "planted", "Desk", "Learner", "TreeOracle", "estimate_p", "random_tree", "canonical_order",
-    "optimal_leaf_order", "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari",
-    "aari_of_trees", "ari",
-    "best_revenue", "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta",
-    "dendrogram_purity", "kendall_tau", "merge_distortion", "revenue", "satisfied", "triplet_counts",
-    "build", "pairs_beaten", "preference_linkage", "adds", "check_memory", "mulk3", "mulk4", "square",
-    "adds_csr", "adds_linkage", "agglomerate_sparse", "parse_table", "split_table", "Dendrogram",
-    "leaf_heights", "mean_dot_linkage", "sparse_gram", "vector_distances", "vector_linkage",
+    "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
+    "OrdhcWarning", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr", "adds_linkage",
+    "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
+    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts",
+    "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p",
+    "expected_adds3", "kendall_tau", "leaf_heights", "mean_dot_linkage",
+    "merge_distortion", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pairs_beaten", "panic",
+    "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity",
+    "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square", "support", "triplet_counts",
+    "vector_distances", "vector_linkage",
 ]
 # fmt: on
 
 _Floats = NDArray[np.float64]
+_Any = NDArray[Any]
+_Vectors = _Floats | NDArray[np.float32]
 _Ints = NDArray[np.int64]
 _Ints32 = NDArray[np.int32]
 _Bytes = NDArray[np.int8]
@@ -55,8 +57,8 @@ def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
-def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def parse_table(
     data: bytes,
     chosen: list[int] | list[str] | None,
@@ -78,7 +80,7 @@ def split_table(
 
 def adds(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, layout: str, dtype: str, progress: _Progress
-) -> NDArray[Any]: ...
+) -> _Any: ...
 def adds_csr(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Ints, _Ints32, _Floats]: ...
@@ -149,7 +151,7 @@ class Linkage:
     def native_names() -> list[str]: ...
 
 def agglomerate(
-    values: NDArray[Any],
+    values: _Any,
     linkage: Linkage,
     dissimilarity: bool,
     engine: str,
@@ -231,20 +233,15 @@ class Dendrogram:
 # --- vectors ---------------------------------------------------------------------------------
 
 def mean_dot_linkage(
-    rows: _Floats | NDArray[np.float32], scale: float, initial: _MaybeInts, progress: _Progress
+    rows: _Vectors, scale: float, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
 def vector_linkage(
-    rows: _Floats | NDArray[np.float32], linkage: str, measure: str, scale: float, progress: _Progress
+    rows: _Vectors, linkage: str, measure: str, scale: float, progress: _Progress
 ) -> Dendrogram: ...
-def vector_distances(rows: _Floats | NDArray[np.float32], measure: str, progress: _Progress) -> _Floats: ...
+def vector_distances(rows: _Vectors, measure: str, progress: _Progress) -> _Floats: ...
 def sparse_gram(
-    indptr: _Ints,
-    indices: _Ints,
-    values: _Floats | NDArray[np.float32],
-    n_columns: int,
-    narrow: bool,
-    progress: _Progress,
-) -> tuple[NDArray[Any], _Floats]: ...
+    indptr: _Ints, indices: _Ints, values: _Vectors, n_columns: int, narrow: bool, progress: _Progress
+) -> tuple[_Any, _Floats]: ...
 def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 
 # --- scores ----------------------------------------------------------------------------------
@@ -252,16 +249,9 @@ def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 _How = tuple[int | None, int, int, _MaybeInts]
 
 def refine_similarity(
-    tree: Dendrogram,
-    values: NDArray[Any],
-    dissimilarity: bool,
-    average_heights: bool,
-    how: _How,
-    progress: _Progress,
+    tree: Dendrogram, values: _Any, dissimilarity: bool, average_heights: bool, how: _How, progress: _Progress
 ) -> tuple[Dendrogram, float, int, bool]: ...
-def optimal_leaf_order(
-    tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress
-) -> _Ints: ...
+def optimal_leaf_order(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> _Ints: ...
 def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
 def refine_satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, how: _How, progress: _Progress
@@ -273,8 +263,8 @@ def satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
-def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
-def cophenetic(tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress) -> float: ...
+def dasgupta(tree: Dendrogram, values: _Any, revenue: bool, progress: _Progress) -> int | float: ...
+def cophenetic(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> float: ...
 def cophenetic_of_trees(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def merge_distortion(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def kendall_tau(
@@ -378,6 +368,20 @@ class TreeOracle:
 
 def estimate_p(answers: list[list[int]], delta: float) -> tuple[float, float]: ...
 def random_tree(shape: str, n_leaves: int, seed: int) -> Dendrogram: ...
+
+@final
+class Samples:
+    def __len__(self) -> int: ...
+    def states(self) -> list[_Floats]: ...
+    def tree(self, at: int) -> tuple[Dendrogram, NDArray[np.bool_]]: ...
+    def predict(self, rows: _Rows, verdict: bool) -> _Floats: ...
+    def similarity(self, progress: _Progress) -> _Floats: ...
+    def support(self, tree: Dendrogram) -> _Floats: ...
+
+def sample(
+    rows: _Rows, weights: _MaybeFloats, start: Dendrogram, how: tuple[int, ...], progress: _Progress
+) -> Samples: ...
+def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
 
 # --- generators ------------------------------------------------------------------------------
 

@@ -42,6 +42,12 @@ class Text(str):
     __slots__ = ()
 
 
+#: Arguments that say how much there is to do: what is large and allowed takes its time.
+AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster"}
+AMOUNTS |= {"k", "folds", "m", "repeat", "n_references", "n_landmarks", "n_clusters", "max_components"}
+AMOUNTS |= {"names", "chains", "sweeps"}
+
+
 def misaligned(table):
     raw = np.zeros(table.nbytes + 1, dtype=np.uint8)
     odd = raw[1:].view(table.dtype).reshape(table.shape)

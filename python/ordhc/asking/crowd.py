@@ -277,8 +277,9 @@ class Crowd(Mirror):
         theirs = log.who[: log.n] == log.ids.get(who, -1)
         told = theirs & ((log.kinds[: log.n] == ANSWER) | (log.kinds[: log.n] == IMPORT))
         # Whoever took an answer of theirs back.
-        back = (log.kinds[: log.n] == UNDO) & told[np.maximum(log.refs[: log.n], 1) - 1]
-        rows = np.flatnonzero(theirs | back)
+        undos = np.flatnonzero(log.kinds[: log.n] == UNDO)
+        back = undos[told[log.refs[undos] - 1]]
+        rows = np.union1d(np.flatnonzero(theirs), back)
         events = [log.without_person(row) for row in rows.tolist()]
         if len(rows):
             self._replace((rows + 1).tolist(), events)

@@ -23,12 +23,13 @@ _DRAWS, _FEW = 50, 20_000
 
 def checked_fill(fill: Any) -> dict[str, float]:
     """Shares of samplers, from a mapping, names or one name; they add up to 1, if there are any."""
+    shares: Mapping[Any, Any]
     if isinstance(fill, str):
-        fill = (fill,)
-    if isinstance(fill, Mapping):
-        shares = dict(fill)
+        shares = {fill: 1}
+    elif isinstance(fill, Mapping):
+        shares = fill
     elif isinstance(fill, Sequence):
-        shares = dict.fromkeys(fill, 1)
+        shares = {_checks.choice("fill", name, _NAMES): 1 for name in fill}
     else:
         raise InputError(f"fill = {_checks.quoted(fill)} is no mapping of samplers to shares")
     found = {}

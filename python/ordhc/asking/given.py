@@ -10,6 +10,10 @@ from ordhc.errors import InputError
 __all__ = ["checked_answers", "checked_rows", "checked_seconds", "checked_who"]
 
 
+#: The longest time that an answer may take, in seconds: about thirty years.
+LONGEST = 1e9
+
+
 def checked_answers(
     rows: ArrayLike, answers: ArrayLike, width: int, n_leaves: int
 ) -> list[tuple[tuple[int, ...], int]]:
@@ -60,6 +64,6 @@ def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
     found = np.atleast_1d(_checks.numbers_of("seconds", seconds))
     if found.shape != (m,):
         raise InputError(f"seconds have shape {found.shape} for ids of shape {(m,)}")
-    for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & np.isfinite(found))))[:1].tolist():
-        raise InputError(f"seconds[{at}] = {found[at]:g} is no time", row=at)
+    for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= LONGEST))))[:1].tolist():
+        raise InputError(f"seconds[{at}] = {found[at]:g} is no time from 0 to {LONGEST:g} seconds", row=at)
     return [None if np.isnan(x) else x for x in found.tolist()]

@@ -55,7 +55,10 @@ def tidy(cell: Any) -> Any:
     if isinstance(cell, list | tuple | dict | np.ndarray):
         plain = cell.tolist() if isinstance(cell, np.ndarray) else cell
         return json.dumps(plain, ensure_ascii=False, default=str)
-    return str(cell).strip() or None
+    try:
+        return str(cell).strip() or None
+    except Exception as error:
+        raise InputError(f"{quoted(cell)} has no text") from error
 
 
 def text_of(cell: Any) -> str:

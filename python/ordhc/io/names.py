@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ordhc._checks import names as checked_names
+from ordhc._checks import path as checked_path
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
 from ordhc.comparison.suspects import alike
@@ -83,8 +84,9 @@ def names_file(source: Source) -> tuple[Source, str | None]:
     """A file of names and the column that stands behind its path, as in `items.csv:label`."""
     if not isinstance(source, str | os.PathLike):
         return source, None
-    found = re.fullmatch(r"(.+\.(?:csv|tsv|txt)(?:\.gz)?):([^/\\]+)", os.fspath(source), re.IGNORECASE)
-    if found is None or Path(source).exists():
+    path = checked_path(source, "names")
+    found = re.fullmatch(r"(.+\.(?:csv|tsv|txt)(?:\.gz)?):([^/\\]+)", path, re.IGNORECASE)
+    if found is None or Path(path).exists():
         return source, None
     return found.group(1), found.group(2)
 

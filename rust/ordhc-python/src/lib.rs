@@ -13,6 +13,7 @@ mod generate;
 mod learn;
 mod linkage;
 mod metric;
+mod posterior;
 mod preference;
 mod refine;
 mod similarity;
@@ -46,6 +47,8 @@ mod _ordhc {
         aari, aari_of_trees, ari, best_revenue, cluster_counts, cophenetic, cophenetic_of_trees, dasgupta,
         dendrogram_purity, kendall_tau, merge_distortion, revenue, satisfied, triplet_counts,
     };
+    #[pymodule_export]
+    use crate::posterior::{Samples, mixing, sample};
     #[pymodule_export]
     use crate::preference::{build, pairs_beaten, preference_linkage};
     #[pymodule_export]

@@ -1,0 +1,125 @@
+//! Trees that chains have kept.
+
+use super::height_tree::{HeightTree, NONE};
+use super::link::probability;
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::kind::Kind;
+use crate::tree::Dendrogram;
+
+/// One tree of a chain, its inner nodes numbered so that parents come before children.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sampled {
+    n: usize,
+    /// By inner node: its parent and its height.
+    parents: Vec<u32>,
+    heights: Vec<f64>,
+    /// By leaf: its parent.
+    leaf_parents: Vec<u32>,
+    pub(super) noise: f64,
+}
+
+impl Sampled {
+    pub(super) fn of(tree: &HeightTree, noise: f64) -> Self {
+        let n = tree.n_leaves();
+        let mut order = Vec::with_capacity(tree.n_nodes());
+        tree.nodes_under(tree.root(), &mut order);
+        let inner = order.len() - n;
+        let mut numbers = vec![NONE; tree.n_nodes()];
+        let mut new = Self {
+            n,
+            parents: Vec::with_capacity(inner),
+            heights: Vec::with_capacity(inner),
+            leaf_parents: vec![NONE; n],
+            noise,
+        };
+        for node in order {
+            let above = tree.parent(node);
+            let above = if above == NONE { NONE } else { numbers[above as usize] };
+            if tree.is_leaf(node) {
+                new.leaf_parents[node as usize] = above;
+            } else {
+                numbers[node as usize] = new.parents.len() as u32;
+                new.parents.push(above);
+                new.heights.push(tree.height(node));
+            }
+        }
+        new
+    }
+
+    /// The number of inner nodes.
+    pub(super) fn n_inner(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// The lowest common ancestor of two different leaves.
+    fn join(&self, [i, j]: [usize; 2]) -> usize {
+        let [mut a, mut b] = [i, j].map(|leaf| self.leaf_parents[leaf] as usize);
+        while a != b {
+            // Parents have smaller numbers.
+            if a > b {
+                a = self.parents[a] as usize;
+            } else {
+                b = self.parents[b] as usize;
+            }
+        }
+        a
+    }
+
+    /// By how much the height of the closer pair is the larger one; 0 if both have the same ancestor.
+    fn difference<const K: usize>(&self, row: &[i32; K]) -> f64 {
+        let (near, far) = Comparisons::<K>::pairs(row);
+        self.heights[self.join(near)] - self.heights[self.join(far)]
+    }
+
+    /// How likely an answer is.
+    pub(super) fn answer<const K: usize>(&self, row: &[i32; K]) -> f64 {
+        probability(self.difference(row), self.noise)
+    }
+
+    /// Whether the tree says so: 1 if it does, 0 if it says the contrary, one half if it says nothing.
+    pub(super) fn verdict<const K: usize>(&self, row: &[i32; K]) -> f64 {
+        let difference = self.difference(row);
+        if difference > 0.0 {
+            1.0
+        } else if difference < 0.0 {
+            0.0
+        } else {
+            0.5
+        }
+    }
+
+    /// Adds the heights of the pairs of leaf `i` and those after it.
+    pub(super) fn add_row(&self, i: usize, row: &mut [f64]) {
+        for (j, sum) in (i + 1..self.n).zip(row) {
+            *sum += self.heights[self.join([i, j])];
+        }
+    }
+
+    /// The tree, heights as similarities, and which merges are part of the node of the merge above.
+    pub(super) fn dendrogram(&self) -> Result<(Dendrogram, Vec<bool>)> {
+        let inner = self.n_inner();
+        let mut by_height: Vec<u32> = (0..inner as u32).collect();
+        // Children stand higher than their parents; of equal heights parents have smaller numbers.
+        by_height.sort_by(|&a, &b| self.heights[b as usize].total_cmp(&self.heights[a as usize]).then(b.cmp(&a)));
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); inner];
+        (0..self.n).for_each(|leaf| children[self.leaf_parents[leaf] as usize].push(leaf as u32));
+        let (mut merges, mut heights, mut joined) = (Vec::new(), Vec::new(), Vec::new());
+        for node in by_height {
+            let mut parts = std::mem::take(&mut children[node as usize]);
+            parts.sort_unstable();
+            let mut whole = parts[0];
+            for (at, &part) in parts.iter().enumerate().skip(1) {
+                merges.push([whole, part]);
+                heights.push(self.heights[node as usize] + 0.0);
+                joined.push(at + 1 < parts.len());
+                whole = (self.n + merges.len() - 1) as u32;
+            }
+            let above = self.parents[node as usize];
+            if above != NONE {
+                children[above as usize].push(whole);
+            }
+        }
+        Ok((Dendrogram::new(merges, heights, Kind::Similarity)?, joined))
+    }
+}
