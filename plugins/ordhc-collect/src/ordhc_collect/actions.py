@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ordhc.errors import InputError
 
+from ordhc.errors import InputError
 from ordhc_collect.analysis.exclusion import standings
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.demo import DEMO
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
-from ordhc_collect.people.state import Refused
+from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.tables import reading
 from ordhc_collect.study.check import report
 from ordhc_collect.study.model import Study
@@ -90,32 +90,31 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
             return
         try:
             count = forget(desk, options["forget"])
-        except Refused:
+        except RefusedError:
             raise InputError(f"there is nobody with the id {options['forget']!r}", path=str(data)) from None
         click.echo(f"This person and {count:,} answers are erased from the file.")
 
 
-def export(study: Study, data: Path, target: str, format: str | None) -> None:
+def export(study: Study, data: Path, target: str, how: str | None) -> None:
     """Write answers to a file, whole or not at all."""
-    if os.path.abspath(target) == os.path.abspath(data):
+    if Path(target).absolute() == data.absolute():
         raise InputError("the answers can't be written over the session that has them", path=target)
-    if format is None:
-        format = "trials" if study.question == "pairs" else "salmon"
+    how = how or ("trials" if study.question == "pairs" else "salmon")
     new = f"{target}.new-{os.getpid()}"
     with opened(study, data) as session, reading(data) as tables:
         if not tables.are_there():
             raise InputError(
-                "is a session, but not of a study on a web page: `ordhc learn SESSION --export FILE` exports it",
+                "is no session of a study on a web page; `ordhc learn SESSION --export FILE` exports others",
                 path=str(data),
             )
         people = standings(session, study.exclude, tables.positions(), session.table())
-        if format == "people":
+        if how == "people":
             rows = people_rows(tables, people)
         else:
-            rows = rows_of(format, study, session, tables, people)
+            rows = rows_of(how, study, session, tables, people)
         try:
-            with open(new, "w", encoding="utf-8", newline="") as file:
+            with Path(new).open("w", encoding="utf-8", newline="") as file:
                 file.writelines(as_csv(rows))
-            os.replace(new, target)
+            Path(new).replace(target)
         finally:
             Path(new).unlink(missing_ok=True)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from html import escape
 
 from ordhc import Dendrogram
-
 from ordhc_collect.study.items import Item
 
 __all__ = ["line_svg", "tree_svg"]
@@ -40,7 +39,9 @@ def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False)
         x = 10 + span * (1 - depth[node.label] / deepest)
         places[node.label] = (x, (min(ys) + max(ys)) / 2)
         lines.append(f"M{x:.1f} {min(ys):.1f}V{max(ys):.1f}")
-        lines.extend(f"M{x:.1f} {places[child.label][1]:.1f}H{places[child.label][0]:.1f}" for child in children)
+        lines.extend(
+            f"M{x:.1f} {places[child.label][1]:.1f}H{places[child.label][0]:.1f}" for child in children
+        )
         if node != root and node.support is not None:
             dots.append(_dot(*places[node.label], node.support))
     return (
@@ -64,7 +65,9 @@ def _label(item: Item, leaf: int, x: float, y: float, is_apart: bool) -> str:
     text = f'<text x="{x + 42:.1f}" y="{y + 5:.1f}" font-size="15" fill="{_INK}">{escape(name)}<title>{escape(item.name)}</title></text>'
     if is_apart or "picture" not in item.files:
         return text.replace(f'x="{x + 42:.1f}"', f'x="{x + 10:.1f}"', 1)
-    return f'<image href="/media/{leaf}/picture" x="{x + 6:.1f}" y="{y - 15:.1f}" width="30" height="30"/>{text}'
+    return (
+        f'<image href="/media/{leaf}/picture" x="{x + 6:.1f}" y="{y - 15:.1f}" width="30" height="30"/>{text}'
+    )
 
 
 def _dot(x: float, y: float, support: float) -> str:

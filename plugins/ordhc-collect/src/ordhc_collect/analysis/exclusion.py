@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ordhc import Session
 
+from ordhc import Session
 from ordhc_collect.study.model import Exclusion
 
 __all__ = ["Standing", "standings"]

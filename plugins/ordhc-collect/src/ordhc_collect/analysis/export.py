@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+
 from ordhc import Session
 from ordhc.errors import InputError
-
 from ordhc_collect.analysis.exclusion import Standing
 from ordhc_collect.people.state import Trial
 from ordhc_collect.people.tables import Tables
@@ -59,7 +59,13 @@ def _told(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
     """Trials with what is known of each: choice, when, seconds of the page and of the server, status."""
     for person, number, question, sampler, leaves, sides, asked, attempt, *rest in tables.trials():
         trial = Trial(
-            number, question, sampler, tuple(map(int, leaves.split())), tuple(map(int, sides.split())), asked, attempt
+            number,
+            question,
+            sampler,
+            tuple(map(int, leaves.split())),
+            tuple(map(int, sides.split())),
+            asked,
+            attempt,
         )
         yield person, trial, tuple(rest)
 
@@ -109,8 +115,27 @@ def _trials(study: Study, tables: Tables, people: dict[str, Standing]) -> Iterat
         "pairs": ("shown_1", "shown_2", "shown_3", "shown_4"),
     }[study.question]
     yield [
-        *("person", "puid", "trial", "question", "sampler", *shown_at, "position", "answer", "answer_meaning"),
-        *("asked", "answered", "page_seconds", "server_seconds", "taken_back", "status", "weight", "excluded"),
+        *(
+            "person",
+            "puid",
+            "trial",
+            "question",
+            "sampler",
+            *shown_at,
+            "position",
+            "answer",
+            "answer_meaning",
+        ),
+        *(
+            "asked",
+            "answered",
+            "page_seconds",
+            "server_seconds",
+            "taken_back",
+            "status",
+            "weight",
+            "excluded",
+        ),
     ]
     for person, trial, (choice, at, page, server, status) in _told(tables):
         shown = [names[leaf] for leaf in trial.shown]
@@ -119,7 +144,8 @@ def _trials(study: Study, tables: Tables, people: dict[str, Standing]) -> Iterat
             *(person, ids.get(person), trial.number, trial.question, trial.sampler, *shown, choice),
             *_meaning(study.question, shown, choice),
             *(_time(trial.asked), _time(at), _seconds(page), _seconds(server), trial.attempt, status),
-            *(None, "") if standing is None else (round(standing.weight, 4), "; ".join(standing.excluded)),
+            None if standing is None else round(standing.weight, 4),
+            "" if standing is None else "; ".join(standing.excluded),
         ]
 
 
@@ -143,7 +169,11 @@ def _comparisons(study: Study, session: Session, people: dict[str, Standing]) ->
     rows = found.rows
     groups = found.groups if found.groups is not None else [""] * len(rows)
     weights = found.weights if found.weights is not None else np.ones(len(rows))
-    head = ["anchor_name", "near_name", "far_name"] if rows.shape[1] == 3 else ["i_name", "j_name", "k_name", "l_name"]
+    head = (
+        ["anchor_name", "near_name", "far_name"]
+        if rows.shape[1] == 3
+        else ["i_name", "j_name", "k_name", "l_name"]
+    )
     if study.question == "triplet":
         head = ["anchor_name", "near_name", "far_name"]
     yield [*head, "group", "weight"]
@@ -166,12 +196,27 @@ def people_rows(tables: Tables, people: dict[str, Standing]) -> Iterator[Row]:
     ]
     for person, stage, language, tries, n_done, outcome, joined, seen in tables.all_people():
         standing = people.get(person)
-        row: Row = [person, ids.get(person), stage, outcome, language, n_done, _time(joined), _time(seen), tries]
+        row: Row = [
+            person,
+            ids.get(person),
+            stage,
+            outcome,
+            language,
+            n_done,
+            _time(joined),
+            _time(seen),
+            tries,
+        ]
         if standing is not None:
             row += [
                 *(_seconds(standing.seconds), round(standing.same_side, 4), round(standing.reliability, 4)),
                 *(round(standing.low, 4), round(standing.high, 4), standing.gold, standing.n_gold),
-                *(standing.agreement, standing.n_agreement, round(standing.weight, 4), "; ".join(standing.excluded)),
+                *(
+                    standing.agreement,
+                    standing.n_agreement,
+                    round(standing.weight, 4),
+                    "; ".join(standing.excluded),
+                ),
             ]
         else:
             row += [None] * 11

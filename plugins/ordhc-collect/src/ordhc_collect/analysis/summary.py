@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ordhc import Dendrogram, Session
 
+from ordhc import Dendrogram, Session
 from ordhc_collect.analysis.exclusion import Standing, standings
 from ordhc_collect.analysis.tree import agreeing, comparisons_without, heldout_accuracy, tree_of, wilson
 from ordhc_collect.study.model import Study

@@ -5,8 +5,9 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-import ordhc
 from numpy.typing import NDArray
+
+import ordhc
 from ordhc import Dendrogram, Quadruplets, Session, Triplets
 from ordhc.errors import InputError
 

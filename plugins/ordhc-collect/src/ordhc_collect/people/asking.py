@@ -5,7 +5,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from ordhc import Session
-
 from ordhc_collect.study.model import Study
 
 __all__ = ["Asker", "sides_of"]

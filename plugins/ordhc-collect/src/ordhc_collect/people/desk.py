@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from ordhc import Session
-
 from ordhc_collect.people.asking import Asker, sides_of
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.state import (
@@ -19,7 +18,7 @@ from ordhc_collect.people.state import (
     TRIALS,
     Answer,
     Person,
-    Refused,
+    RefusedError,
     Trial,
 )
 from ordhc_collect.people.tables import Tables
@@ -77,7 +76,7 @@ class Desk:
         """Somebody is there."""
         person = self.people.get(who)
         if person is None:
-            raise Refused("unknown", 403)
+            raise RefusedError("unknown", 403)
         self.seen[who] = self.clock.now()
         return person
 
@@ -127,9 +126,9 @@ class Desk:
             if known is not None and known in self.people:
                 return self._keep(self.people[known])
         if self.status == CLOSED:
-            raise Refused("closed", 403)
+            raise RefusedError("closed", 403)
         if self.is_full():
-            raise Refused("full", 403)
+            raise RefusedError("full", 403)
         stage = SCREENING if self.study.screening else INSTRUCTIONS
         person = Person(secrets.token_hex(10), stage, language)
         self._tables.add_person(person, self.clock.now(), parameter, platform)
@@ -141,7 +140,7 @@ class Desk:
         if person.stage != stage:
             return person
         if not self.has_place(who):
-            raise Refused("full", 403)
+            raise RefusedError("full", 403)
         if stage == SCREENING:
             if not self._passes(self.study.screening, choices):
                 return self._end(person, "screened_out")
@@ -164,7 +163,7 @@ class Desk:
     @staticmethod
     def _passes(polls: tuple[object, ...], choices: list[int]) -> bool:
         if len(choices) != len(polls):
-            raise Refused("incomplete")
+            raise RefusedError("incomplete")
         return all(choice in poll.right for poll, choice in zip(polls, choices, strict=True))  # type: ignore[attr-defined]
 
     def _end(self, person: Person, outcome: str) -> Person:
@@ -196,15 +195,17 @@ class Desk:
         """Keep an answer; one that is there already is there once."""
         person = self.touch(who)
         trial = person.trial
-        if number <= person.n_done or (trial is not None and number == trial.number and attempt != trial.attempt):
+        if number <= person.n_done or (
+            trial is not None and number == trial.number and attempt != trial.attempt
+        ):
             # From another tab, sent twice, or taken back meanwhile.
             return person
         if trial is None or number != trial.number:
-            raise Refused("not asked", 403)
+            raise RefusedError("not asked", 403)
         if not (0 if self.study.allow_none else 1) <= choice <= trial.n_choices:
-            raise Refused("no choice")
+            raise RefusedError("no choice")
         if not self.has_place(who):
-            raise Refused("full", 403)
+            raise RefusedError("full", 403)
         person = self._told(person)
         now = self.clock.now()
         server = max(now - trial.asked, 0.0)
@@ -230,7 +231,11 @@ class Desk:
     def undo(self, who: str, number: int) -> Person:
         """Take the last answer back, if it is this one and it isn't too late."""
         person = self.touch(who)
-        if person.held is None or person.held.trial.number != number or person.stage not in (TRIALS, DEBRIEFING):
+        if (
+            person.held is None
+            or person.held.trial.number != number
+            or person.stage not in (TRIALS, DEBRIEFING)
+        ):
             return person
         trial = replace(person.held.trial, attempt=person.held.trial.attempt + 1)
         self._tables.take_back(who, trial)
@@ -264,9 +269,9 @@ class Desk:
     def is_untidy(self) -> bool:
         """Whether there is something for `tidy` to do."""
         before = self.clock.now() - self.study.undo_seconds
-        return any(person.held is not None and person.held.at <= before for person in self.people.values()) or any(
-            not self.is_here(who) for who in self._active - self._gone
-        )
+        return any(
+            person.held is not None and person.held.at <= before for person in self.people.values()
+        ) or any(not self.is_here(who) for who in self._active - self._gone)
 
     # What the dashboard keeps and shows.
 
@@ -301,7 +306,7 @@ class Desk:
             return name
         found = self._tables.person_of(name)
         if found is None or found not in self.people:
-            raise Refused("unknown", 404)
+            raise RefusedError("unknown", 404)
         return found
 
     def n_answers(self, who: str) -> int:
@@ -325,4 +330,3 @@ class Desk:
 def _fingerprint(who: str) -> str:
     """Tells who somebody is to those who know it already."""
     return hashlib.sha256(who.encode()).hexdigest()
-

@@ -2,13 +2,24 @@
 
 from dataclasses import dataclass
 
-__all__ = ["CHECK", "DEBRIEFING", "END", "INSTRUCTIONS", "SCREENING", "TRIALS", "Answer", "Person", "Refused", "Trial"]
+__all__ = [
+    "CHECK",
+    "DEBRIEFING",
+    "END",
+    "INSTRUCTIONS",
+    "SCREENING",
+    "TRIALS",
+    "Answer",
+    "Person",
+    "RefusedError",
+    "Trial",
+]
 
 SCREENING, INSTRUCTIONS, CHECK = "screening", "instructions", "check"
 TRIALS, DEBRIEFING, END = "trials", "debriefing", "end"
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Something that a participant may not do; `reason` is a word for the page, `status` the HTTP status."""
 
     def __init__(self, reason: str, status: int = 400) -> None:

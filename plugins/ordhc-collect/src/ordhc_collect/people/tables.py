@@ -18,14 +18,19 @@ __all__ = ["Tables", "reading"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS collect_study (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS collect_people (person TEXT PRIMARY KEY, stage TEXT NOT NULL, language TEXT NOT NULL,
-  tries INTEGER NOT NULL, n_done INTEGER NOT NULL, outcome TEXT, joined REAL NOT NULL, seen REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS collect_ids (platform TEXT PRIMARY KEY, parameter TEXT NOT NULL,
-  person TEXT NOT NULL UNIQUE) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS collect_trials (person TEXT NOT NULL, trial INTEGER NOT NULL, question INTEGER NOT NULL,
-  sampler TEXT NOT NULL, leaves TEXT NOT NULL, sides TEXT NOT NULL, asked REAL NOT NULL, attempt INTEGER NOT NULL,
+CREATE TABLE IF NOT EXISTS collect_people (
+  person TEXT PRIMARY KEY, stage TEXT NOT NULL, language TEXT NOT NULL, tries INTEGER NOT NULL,
+  n_done INTEGER NOT NULL, outcome TEXT, joined REAL NOT NULL, seen REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS collect_ids (
+  platform TEXT PRIMARY KEY, parameter TEXT NOT NULL, person TEXT NOT NULL UNIQUE
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS collect_trials (
+  person TEXT NOT NULL, trial INTEGER NOT NULL, question INTEGER NOT NULL, sampler TEXT NOT NULL,
+  leaves TEXT NOT NULL, sides TEXT NOT NULL, asked REAL NOT NULL, attempt INTEGER NOT NULL,
   choice INTEGER, answered REAL, page_seconds REAL, server_seconds REAL, status TEXT,
-  PRIMARY KEY (person, trial)) WITHOUT ROWID
+  PRIMARY KEY (person, trial)
+) WITHOUT ROWID
 """
 #: The status of an answer that the session has not been told.
 HELD = "held"
@@ -121,7 +126,9 @@ class Tables:
         for name, stage, language, tries, n_done, outcome, seen in rows:
             person = Person(name, stage, language, tries, n_done, outcome=outcome)
             open_ = []
-            for number, question, sampler, leaves, sides, asked, attempt, choice, *told in trials.get(name, ()):
+            for number, question, sampler, leaves, sides, asked, attempt, choice, *told in trials.get(
+                name, ()
+            ):
                 trial = Trial(number, question, sampler, _numbers(leaves), _numbers(sides), asked, attempt)
                 if choice is None:
                     open_.append(trial)
@@ -153,8 +160,8 @@ class Tables:
     def hold(self, person: str, answer: Answer, page: float | None, server: float) -> None:
         """Keep an answer, which the session is told later."""
         self._db.execute(
-            "UPDATE collect_trials SET choice = ?, answered = ?, page_seconds = ?, server_seconds = ?, status = ?"
-            " WHERE person = ? AND trial = ?",
+            "UPDATE collect_trials SET choice = ?, answered = ?, page_seconds = ?, server_seconds = ?,"
+            " status = ? WHERE person = ? AND trial = ?",
             (answer.choice, answer.at, page, server, HELD, person, answer.trial.number),
         )
 
@@ -185,7 +192,9 @@ class Tables:
     def positions(self) -> dict[str, NDArray[Any]]:
         """The places on the page that everybody chose, 0 for none."""
         found: dict[str, list[int]] = {}
-        for who, choice in self._db.execute("SELECT person, choice FROM collect_trials WHERE choice NOT NULL"):
+        for who, choice in self._db.execute(
+            "SELECT person, choice FROM collect_trials WHERE choice NOT NULL"
+        ):
             found.setdefault(who, []).append(choice)
         return {who: np.array(choices) for who, choices in found.items()}
 
@@ -216,4 +225,3 @@ def reading(path: Path) -> Iterator[Tables]:
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)) as db:
         db.execute("BEGIN")
         yield Tables(db)
-

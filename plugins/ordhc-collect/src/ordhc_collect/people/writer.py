@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ordhc_collect.people.desk import Desk
-from ordhc_collect.people.state import Refused
+from ordhc_collect.people.state import RefusedError
 
 __all__ = ["Writer"]
 
@@ -37,7 +37,7 @@ class Writer:
 
         Raises
         ------
-        Refused
+        RefusedError
             The request is refused.
         OSError
             Nothing could be written: no room, for example. Nothing has happened.
@@ -91,7 +91,7 @@ class Writer:
                 for job in jobs:
                     try:
                         results.append((job, job[0](self._desk), None))
-                    except Refused as error:
+                    except RefusedError as error:
                         # Raised before anything is written.
                         results.append((job, None, error))
         except Exception as error:

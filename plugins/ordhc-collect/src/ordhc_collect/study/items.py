@@ -210,7 +210,9 @@ def rows_of_table(
             rows = []
             for row in reader:
                 if None in row:
-                    problems.error(f"{place}, line {reader.line_num}", "has more cells than there are columns")
+                    problems.error(
+                        f"{place}, line {reader.line_num}", "has more cells than there are columns"
+                    )
                 cells = {key: (value or "").strip() for key, value in row.items() if isinstance(key, str)}
                 if any(cells.values()):
                     rows.append((reader.line_num, cells))

@@ -7,11 +7,9 @@ from markdown_it import MarkdownIt
 
 __all__ = ["cleaned", "from_markdown", "plain"]
 
-_TAGS = {
-    *"a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure".split(),
-    *"h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strong".split(),
-    *"sub summary sup table tbody td tfoot th thead tr u ul var wbr".split(),
-}
+_TAGS = set(
+    ["a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var", "wbr"]
+)
 _ATTRIBUTES = {
     "*": {"lang", "dir", "title"},
     "a": {"href"},

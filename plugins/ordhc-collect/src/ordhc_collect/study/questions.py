@@ -5,7 +5,6 @@ from typing import Any
 
 import ordhc
 from ordhc.errors import InputError, MissingExtraError
-
 from ordhc_collect.study.items import Item, rows_of_table
 from ordhc_collect.study.model import Gold
 from ordhc_collect.study.sections import Problems, Section, suggestion
@@ -150,9 +149,7 @@ def listed_of(
     return tuple(leaves for leaves in found if leaves is not None)
 
 
-def gold_of(
-    section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
-) -> Gold:
+def gold_of(section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems) -> Gold:
     """The questions of the table of [gold], and their answers."""
     path = section.path("table", root)
     section.close()
@@ -197,8 +194,10 @@ def _leaves(
     if question == "triplet":
         head, left, right = leaves
         leaves = (head, left, head, right)
-    is_wrong = len(set(leaves)) < 3 if question != "pairs" else (
-        leaves[0] == leaves[1] or leaves[2] == leaves[3] or set(leaves[:2]) == set(leaves[2:])
+    is_wrong = (
+        len(set(leaves)) < 3
+        if question != "pairs"
+        else (leaves[0] == leaves[1] or leaves[2] == leaves[3] or set(leaves[:2]) == set(leaves[2:]))
     )
     if is_wrong:
         problems.error(place, f"{', '.join(names)} are no question: items must be different")

@@ -6,7 +6,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ordhc.errors import InputError
-
 from ordhc_collect.study.items import items_of
 from ordhc_collect.study.markup import from_markdown
 from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Poll, Study
@@ -42,7 +41,9 @@ def read_study(path: str | Path) -> Study:
         many = len(problems.errors)
         told = "\n".join(f"  - {line}" for line in problems.errors)
         what = "is wrong" if many == 1 else "are wrong"
-        raise InputError(f"{many} {'thing' if many == 1 else 'things'} {what} with this study:\n{told}", path=str(path))
+        raise InputError(
+            f"{many} {'thing' if many == 1 else 'things'} {what} with this study:\n{told}", path=str(path)
+        )
     return study
 
 

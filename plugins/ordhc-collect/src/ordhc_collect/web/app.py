@@ -52,7 +52,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        tidying = asyncio.create_task(_tidy(desk, writer))
+        tidying = asyncio.create_task(_tidy(writer))
         try:
             yield
         finally:
@@ -84,7 +84,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers))
 
 
-async def _tidy(desk: Desk, writer: Writer) -> None:
+async def _tidy(writer: Writer) -> None:
     """Tell the session answers that can't be taken back any more, as long as the server runs."""
     while True:
         await asyncio.sleep(1)

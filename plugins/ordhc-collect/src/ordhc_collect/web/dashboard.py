@@ -1,8 +1,10 @@
 """The dashboard, for those who have its token or its password."""
 
 import asyncio
+import hashlib
 import json
 import logging
+import secrets
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,7 +18,7 @@ from starlette.routing import Route
 
 from ordhc_collect.analysis.drawing import line_svg, tree_svg
 from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
-from ordhc_collect.people.state import Refused
+from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.downloads import DOWNLOADS, download
@@ -42,6 +44,8 @@ class Dashboard:
     ) -> None:
         self._study, self._desk, self._writer = study, desk, writer
         self._live, self._signer, self._token = live, signer, token
+        # What is signed can be read: the token itself is not in it.
+        self._proof = hashlib.sha256(b"dashboard" + token.encode()).hexdigest()
         self._tries = Limit(10, 10)
         self._cookie = f"ordhc_admin_{signer.name}"
         self._environment = Environment(
@@ -66,11 +70,9 @@ class Dashboard:
     # Who may.
 
     def _is_admin(self, request: Request) -> bool:
-        return self._signer.is_admin(request.cookies.get(self._cookie), self._token)
+        return self._signer.is_admin(request.cookies.get(self._cookie), self._proof)
 
     def _is_right(self, secret: str) -> bool:
-        import secrets
-
         if secrets.compare_digest(secret.encode(), self._token.encode()):
             return True
         if self._study.password is None:
@@ -96,7 +98,7 @@ class Dashboard:
         response = RedirectResponse("/dashboard", 303)
         response.set_cookie(
             self._cookie,
-            self._signer.admin(self._token),
+            self._signer.admin(self._proof),
             path="/dashboard",
             httponly=True,
             samesite="lax",
@@ -127,7 +129,7 @@ class Dashboard:
             self._render(
                 "dashboard.html",
                 parts={name: Markup(html) for name, html in self._parts(await self._live.now()).items()},
-                form=self._signer.form("dashboard", self._token),
+                form=self._signer.form("dashboard", self._proof),
                 downloads=DOWNLOADS,
             )
         )
@@ -173,7 +175,7 @@ class Dashboard:
         if not self._is_admin(request):
             return None
         form = {key: str(value) for key, value in (await request.form()).items()}
-        return form if self._signer.read_form(form.get("token", "")) == ["dashboard", self._token] else None
+        return form if self._signer.read_form(form.get("token", "")) == ["dashboard", self._proof] else None
 
     async def change(self, request: Request) -> Response:
         """Pause, resume or close the study."""
@@ -193,10 +195,12 @@ class Dashboard:
         name = form.get("person", "").strip()
         try:
             count = await self._writer.alone(lambda desk: forget(desk, name))
-        except Refused:
+        except RefusedError:
             return HTMLResponse(self._render("told.html", told="There is nobody with this id."), 404)
         except OSError as error:
-            return HTMLResponse(self._render("told.html", told=f"Not everything could be erased: {error}"), 503)
+            return HTMLResponse(
+                self._render("told.html", told=f"Not everything could be erased: {error}"), 503
+            )
         told = f"This person and {count} {'answer' if count == 1 else 'answers'} are erased from the file."
         return HTMLResponse(self._render("told.html", told=told))
 
@@ -213,4 +217,4 @@ class Dashboard:
         """A file of answers, people, or everything."""
         if not self._is_admin(request):
             return self._login()
-        return await download(request.path_params["name"], self._study, self._writer, self._live)
+        return await download(request.path_params["name"], self._study, self._live)

@@ -8,11 +8,9 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from ordhc.errors import InputError
-
 from ordhc_collect.analysis.drawing import tree_svg
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.people.tables import reading
-from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.live import Live, Moment
 
@@ -30,7 +28,7 @@ DOWNLOADS = {
 }
 
 
-async def download(name: str, study: Study, writer: Writer, live: Live) -> Response:
+async def download(name: str, study: Study, live: Live) -> Response:
     """A file by its name."""
     if name not in DOWNLOADS:
         return PlainTextResponse("there is no such file\n", 404)
@@ -68,7 +66,11 @@ def _maker(name: str, study: Study, live: Live, moment: Moment) -> Callable[[Pat
             if summary.tree is None:
                 raise InputError("there is no tree yet")
             picture = name.endswith("svg")
-            text = tree_svg(summary.tree, study.items, is_apart=True) if picture else summary.tree.to_newick() + "\n"
+            text = (
+                tree_svg(summary.tree, study.items, is_apart=True)
+                if picture
+                else summary.tree.to_newick() + "\n"
+            )
             path.write_text(text, encoding="utf-8")
             return
         with reading(live.path) as tables, path.open("w", encoding="utf-8", newline="") as file:
@@ -79,4 +81,3 @@ def _maker(name: str, study: Study, live: Live, moment: Moment) -> Callable[[Pat
             file.writelines(as_csv(rows))
 
     return make
-

@@ -15,7 +15,7 @@ def forget(desk: Desk, name: str) -> int:
 
     Raises
     ------
-    Refused
+    RefusedError
         There is nobody of this name.
     OSError
         The log still has something of it, as another program reads the file: the same call goes on.

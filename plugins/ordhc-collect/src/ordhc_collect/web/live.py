@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from ordhc import Session
-
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.tables import reading

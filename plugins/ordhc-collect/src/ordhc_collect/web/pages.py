@@ -62,7 +62,10 @@ class Pages:
         # Items that play or that hold blocks of HTML can't stand within buttons.
         self._is_plain = all(
             not (item.files.keys() & {"sound", "video"})
-            and (item.html is None or not any(f"<{tag}" in item.html for tag in ("p", "a", "ul", "ol", "h", "t", "d")))
+            and (
+                item.html is None
+                or not any(f"<{tag}" in item.html for tag in ("p", "a", "ul", "ol", "h", "t", "d"))
+            )
             for item in study.items
         )
         self._figures = {
@@ -82,7 +85,9 @@ class Pages:
         values.setdefault("layout", "base.html")
         return self._environments[language].get_template(name).render(**values)
 
-    def of(self, person: Person, *, is_paused: bool, has_place: bool, platform: str | None = None, **values: Any) -> str:
+    def of(
+        self, person: Person, *, is_paused: bool, has_place: bool, platform: str | None = None, **values: Any
+    ) -> str:
         """The page that a person is at."""
         language = person.language
         if person.stage == END:
@@ -94,7 +99,11 @@ class Pages:
             return self.render("polls.html", language, polls=self._study.screening, stage=SCREENING, **values)
         if person.stage == INSTRUCTIONS:
             return self.render(
-                "instructions.html", language, text=self.page("instructions", language), tries=person.tries, **values
+                "instructions.html",
+                language,
+                text=self.page("instructions", language),
+                tries=person.tries,
+                **values,
             )
         if person.stage == CHECK:
             return self.render("polls.html", language, polls=self._study.checks, stage=CHECK, **values)
@@ -122,9 +131,9 @@ class Pages:
             person.language,
             prompt=self._study.prompt.get(person.language),
             number=trial.number,
-            head=None if head is None else figures[head],
+            head=None if head is None else (head, figures[head]),
             groups=[
-                ([figures[leaf] for leaf in group], " + ".join(names[leaf].label for leaf in group))
+                ([(leaf, figures[leaf]) for leaf in group], " + ".join(names[leaf].label for leaf in group))
                 for group in groups
             ],
             is_plain=self._is_plain,

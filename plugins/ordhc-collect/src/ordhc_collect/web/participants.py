@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ordhc_collect.people.desk import PAUSED, Desk
-from ordhc_collect.people.state import END, TRIALS, Person, Refused
+from ordhc_collect.people.state import END, TRIALS, Person, RefusedError
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.languages import preferred
@@ -62,7 +62,9 @@ class Participants:
         parameter, platform = self._platform(request.query_params)
         who = self._who(request)
         if who is not None and "lang" not in request.query_params:
-            known = None if platform is None else await self._writer.do(lambda desk: desk.person_named(platform))
+            known = (
+                None if platform is None else await self._writer.do(lambda desk: desk.person_named(platform))
+            )
             if platform is None or known == who:
                 return RedirectResponse("/study", 303)
         language = self._language(request)
@@ -97,7 +99,7 @@ class Participants:
             return self._message("too many", str(language), 429)
         try:
             person = await self._writer.do(lambda desk: desk.join(parameter, platform, str(language)))  # type: ignore[arg-type]
-        except Refused as error:
+        except RefusedError as error:
             return self._message(error.reason, str(language), error.status)
         except OSError as error:
             return self._failed(error, str(language), is_live=False)
@@ -150,7 +152,7 @@ class Participants:
         is_live = _is_live(request)
         try:
             person = await self._writer.do(lambda desk: desk.step(who, str(told[1]), choices))
-        except Refused as error:
+        except RefusedError as error:
             return self._refused(error, who, is_live)
         except OSError as error:
             return self._failed(error, self._desk.people[who].language, is_live)
@@ -178,7 +180,7 @@ class Participants:
                 person = await self._writer.do(
                     lambda desk: desk.answer(who, int(number), int(attempt), choice, page)  # type: ignore[call-overload]
                 )
-        except Refused as error:
+        except RefusedError as error:
             return self._refused(error, who, is_live)
         except OSError as error:
             return self._failed(error, self._desk.people[who].language, is_live)
@@ -190,7 +192,7 @@ class Participants:
         layout = "live.html" if is_live else "base.html"
         return HTMLResponse(self._pages.render("message.html", language, what=what, layout=layout), status)
 
-    def _refused(self, error: Refused, who: str, is_live: bool) -> Response:
+    def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
         person = self._desk.people.get(who)
         language = self._study.languages[0] if person is None else person.language
         return self._message(error.reason, language, error.status, is_live)

@@ -16,7 +16,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ordhc import Session
 from ordhc.errors import InputError
-
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer

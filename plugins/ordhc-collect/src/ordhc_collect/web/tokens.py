@@ -69,7 +69,9 @@ def key_beside(path: Path) -> bytes:
     except FileExistsError:
         found = place.read_bytes()
         if len(found) < 32:
-            raise OSError(f"{place}: is no key; without it people can't go on where they were: move it away") from None
+            raise OSError(
+                f"{place}: is no key; without it people can't go on where they were: move it away"
+            ) from None
         return found
     with os.fdopen(handle, "wb") as file:
         key = secrets.token_bytes(32)
