@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.events import ANSWER, ASKED, IMPORT, PARALLEL, PASSED, SAMPLERS, UNDO, USE, Event, key_of
-from ordhc.asking.fill import Filler, checked_fill
+from ordhc.asking.fill import Filler
 from ordhc.asking.given import checked_rows, checked_who
 from ordhc.asking.learner import Questions
 from ordhc.asking.log import Key, Met
@@ -59,7 +59,7 @@ class Crowd(Mirror):
         [[2, 0, 3]]
         1
         """
-        (name,) = checked_fill(sampler)
+        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
         lease = _checks.number("lease", lease, at_least=0)
         checked_who(who)
         kind = SAMPLERS[name]

@@ -9,7 +9,7 @@ from ordhc_collect.study.items import Item
 __all__ = ["line_svg", "tree_svg"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
-_INK, _LINE, _SURE, _UNSURE = "#25232b", "#8b8898", "#2f7d5b", "#b4562f"
+_INK, _SOFT, _LINE, _SURE, _UNSURE = "#25232b", "#5b5866", "#8b8898", "#23684a", "#a1481f"
 
 
 def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False) -> str:
@@ -60,23 +60,28 @@ def _depths(tree: Dendrogram) -> dict[int, int]:
     return found
 
 
+def _text(x: float, y: float, text: str, size: int, colour: str, anchor: str = "end") -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
+    return f'<text {place} fill="{colour}">{escape(text)}</text>'
+
+
 def _label(item: Item, leaf: int, x: float, y: float, is_apart: bool) -> str:
     name = item.name if len(item.name) <= 20 else f"{item.name[:19]}…"
-    text = f'<text x="{x + 42:.1f}" y="{y + 5:.1f}" font-size="15" fill="{_INK}">{escape(name)}<title>{escape(item.name)}</title></text>'
-    if is_apart or "picture" not in item.files:
-        return text.replace(f'x="{x + 42:.1f}"', f'x="{x + 10:.1f}"', 1)
-    return (
-        f'<image href="/media/{leaf}/picture" x="{x + 6:.1f}" y="{y - 15:.1f}" width="30" height="30"/>{text}'
-    )
+    has_picture = "picture" in item.files and not is_apart
+    text = _text(x + (42 if has_picture else 10), y + 5, name, 15, _INK, "start")
+    picture = ""
+    if has_picture:
+        place = f'x="{x + 6:.1f}" y="{y - 15:.1f}" width="30" height="30"'
+        picture = f'<image href="/media/{leaf}/picture" {place}/>'
+    return f"<g><title>{escape(item.name)}</title>{picture}{text}</g>"
 
 
 def _dot(x: float, y: float, support: float) -> str:
     colour = _SURE if support >= 0.5 else _UNSURE
-    return (
-        f'<g><title>support {support:.0%}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="{3 + 5 * support:.1f}" '
-        f'fill="{colour}" stroke="#fff" stroke-width="1.5"/>'
-        f'<text x="{x - 9:.1f}" y="{y - 6:.1f}" font-size="11" text-anchor="end" fill="{colour}">{support:.0%}</text></g>'
-    )
+    place = f'cx="{x:.1f}" cy="{y:.1f}" r="{3 + 5 * support:.1f}"'
+    dot = f'<circle {place} fill="{colour}" stroke="#fff" stroke-width="1.5"/>'
+    text = _text(x - 9, y - 6, f"{support:.0%}", 11, colour)
+    return f"<g><title>support {support:.0%}</title>{dot}{text}</g>"
 
 
 def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float) -> str:
@@ -90,16 +95,15 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
     def y(value: float) -> float:
         return 10 + (height - bottom - 10) * (1 - value)
 
+    right = width - 12
     grid = "".join(
-        f'<path d="M{left} {y(share):.1f}H{width - 12}" stroke="#e6e3dc"/>'
-        f'<text x="{left - 8}" y="{y(share) + 4:.1f}" font-size="12" text-anchor="end" fill="#5b5866">{share:.0%}</text>'
+        f'<path d="M{left} {y(share):.1f}H{right}" stroke="#e6e3dc"/>'
+        + _text(left - 8, y(share) + 4, f"{share:.0%}", 12, _SOFT)
         for share in (0, 0.25, 0.5, 0.75, 1)
     )
-    grid += (
-        f'<path d="M{left} {y(chance):.1f}H{width - 12}" stroke="{_UNSURE}" stroke-dasharray="3 4"/>'
-        f'<text x="{width - 14}" y="{y(chance) - 5:.1f}" font-size="11" text-anchor="end" fill="{_UNSURE}">chance</text>'
-        f'<text x="{width - 12}" y="{height - 6}" font-size="12" text-anchor="end" fill="#5b5866">{last:,.0f} answers</text>'
-    )
+    grid += f'<path d="M{left} {y(chance):.1f}H{right}" stroke="{_UNSURE}" stroke-dasharray="3 4"/>'
+    grid += _text(right - 2, y(chance) - 5, "chance", 11, _UNSURE)
+    grid += _text(right, height - 6, f"{last:,.0f} answers", 12, _SOFT)
     drawn = ""
     if points:
         upper = " ".join(f"{x(at):.1f},{y(high):.1f}" for at, _, _, high in points)
@@ -107,7 +111,7 @@ def line_svg(points: Sequence[tuple[float, float, float, float]], chance: float)
         middle = " ".join(f"{x(at):.1f},{y(share):.1f}" for at, share, _, _ in points)
         drawn = (
             f'<polygon points="{upper} {lower}" fill="#3c4a9e" fill-opacity="0.13"/>'
-            f'<polyline points="{middle}" fill="none" stroke="#3c4a9e" stroke-width="2.2" stroke-linejoin="round"/>'
+            f'<polyline points="{middle}" fill="none" stroke="#3c4a9e" stroke-width="2.2"/>'
             f'<circle cx="{x(points[-1][0]):.1f}" cy="{y(points[-1][1]):.1f}" r="4" fill="#3c4a9e"/>'
         )
     return (

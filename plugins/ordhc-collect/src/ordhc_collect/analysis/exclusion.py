@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import Session
+from ordhc_collect.analysis.tree import people_of
 from ordhc_collect.study.model import Exclusion
 
 __all__ = ["Standing", "standings"]
@@ -110,6 +111,6 @@ def _by_person(who: NDArray[Any], values: NDArray[Any]) -> dict[str, NDArray[Any
 def _weights(session: Session) -> dict[str, float]:
     """What an answer of everybody weighs; 1 on average."""
     weighted = session.comparisons(weights="reliability", heldout=None)
-    if weighted.groups is None or weighted.weights is None:
+    if weighted.weights is None:
         return {}
-    return dict(zip(map(str, weighted.groups), map(float, weighted.weights), strict=True))
+    return dict(zip(people_of(weighted).tolist(), weighted.weights.tolist(), strict=True))

@@ -12,6 +12,7 @@ import numpy as np
 from ordhc import Session
 from ordhc.errors import InputError
 from ordhc_collect.analysis.exclusion import Standing
+from ordhc_collect.analysis.tree import people_of
 from ordhc_collect.people.state import Trial
 from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.model import Study
@@ -167,7 +168,6 @@ def _comparisons(study: Study, session: Session, people: dict[str, Standing]) ->
     found = session.comparisons(weights="reliability", heldout=False)
     names = study.names
     rows = found.rows
-    groups = found.groups if found.groups is not None else [""] * len(rows)
     weights = found.weights if found.weights is not None else np.ones(len(rows))
     head = (
         ["anchor_name", "near_name", "far_name"]
@@ -177,7 +177,7 @@ def _comparisons(study: Study, session: Session, people: dict[str, Standing]) ->
     if study.question == "triplet":
         head = ["anchor_name", "near_name", "far_name"]
     yield [*head, "group", "weight"]
-    for row, who, weight in zip(rows.tolist(), groups, weights.tolist(), strict=True):
+    for row, who, weight in zip(rows.tolist(), people_of(found), weights.tolist(), strict=True):
         if who in excluded:
             continue
         if study.question == "triplet":

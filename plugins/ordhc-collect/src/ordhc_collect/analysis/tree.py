@@ -11,7 +11,7 @@ import ordhc
 from ordhc import Dendrogram, Quadruplets, Session, Triplets
 from ordhc.errors import InputError
 
-__all__ = ["agreeing", "comparisons_without", "heldout_accuracy", "tree_of", "wilson"]
+__all__ = ["agreeing", "comparisons_without", "heldout_accuracy", "people_of", "tree_of", "wilson"]
 
 #: Resamples of which the support of clusters is the share that has them.
 RESAMPLES = 60
@@ -22,9 +22,16 @@ def comparisons_without(
 ) -> Triplets | Quadruplets:
     """Answers of all but some people, weighted by how reliable these are."""
     found = session.comparisons(weights="reliability", heldout=heldout)
-    if not excluded or found.groups is None:
+    if not excluded:
         return found
-    return found[~np.isin(np.asarray(found.groups).astype(str), list(excluded))]
+    return found[~np.isin(people_of(found), list(excluded))]
+
+
+def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
+    """(m,) whose answer each comparison is, by name; "" of nobody's."""
+    if comparisons.groups is None or comparisons.group_names is None:
+        return np.full(len(comparisons), "", dtype=object)
+    return np.array(comparisons.group_names, dtype=object)[comparisons.groups]
 
 
 def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
@@ -34,9 +41,7 @@ def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: 
     try:
         if not support:
             return ordhc.cluster(comparisons)
-        groups = comparisons.groups
-        n_people = 0 if groups is None else len(set(groups))
-        unit = "group" if n_people >= 5 else "answer"
+        unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
         return ordhc.bootstrap(comparisons, n_resamples=RESAMPLES, seed=seed, unit=unit).tree
     except InputError:
         return None

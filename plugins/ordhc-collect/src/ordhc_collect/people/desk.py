@@ -42,8 +42,9 @@ class Desk:
         self.people: dict[str, Person] = {}
         #: When everybody was seen last.
         self.seen: dict[str, float] = {}
-        #: People whose question was given to others as they left.
+        #: People who left, whose places are given to others; of these, whose questions were given back.
         self._gone: set[str] = set()
+        self._released: set[str] = set()
         self.status = RUNNING
         #: Whom the session has yet to forget.
         self.unfinished: str | None = None
@@ -77,12 +78,16 @@ class Desk:
         person = self.people.get(who)
         if person is None:
             raise RefusedError("unknown", 403)
+        if who in self._active and not self.is_here(who):
+            self._gone.add(who)
         self.seen[who] = self.clock.now()
         return person
 
     def is_here(self, who: str) -> bool:
         """Whether somebody takes part at the moment."""
-        return who in self._active and self.seen[who] > self.clock.now() - self.study.leave_after
+        if who not in self._active or who in self._gone:
+            return False
+        return self.seen[who] > self.clock.now() - self.study.leave_after
 
     def here(self) -> int:
         """How many people take part at the moment."""
@@ -115,6 +120,7 @@ class Desk:
         now = self.clock.now()
         self.seen[person.id] = now
         self._gone.discard(person.id)
+        self._released.discard(person.id)
         if before is not None:
             self._tables.update_person(person, now)
         return person
@@ -257,9 +263,10 @@ class Desk:
             if person.held is not None and person.held.at <= now - self.study.undo_seconds:
                 told = self._told(person)
                 self.people[person.id] = told
-        for who in self._active - self._gone:
+        for who in self._active - self._released:
             if not self.is_here(who):
                 self._gone.add(who)
+                self._released.add(who)
                 for trial in (self.people[who].trial, self.people[who].later):
                     if trial is not None:
                         self.session.release([trial.question])
@@ -271,7 +278,7 @@ class Desk:
         before = self.clock.now() - self.study.undo_seconds
         return any(
             person.held is not None and person.held.at <= before for person in self.people.values()
-        ) or any(not self.is_here(who) for who in self._active - self._gone)
+        ) or any(not self.is_here(who) for who in self._active - self._released)
 
     # What the dashboard keeps and shows.
 

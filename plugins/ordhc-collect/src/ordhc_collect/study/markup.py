@@ -7,9 +7,13 @@ from markdown_it import MarkdownIt
 
 __all__ = ["cleaned", "from_markdown", "plain"]
 
-_TAGS = set(
-    ["a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var", "wbr"]
-)
+_TAGS = set()
+for _some in (
+    "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure",
+    "h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strong",
+    "sub summary sup table tbody td tfoot th thead tr u ul var wbr",
+):
+    _TAGS.update(_some.split())
 _ATTRIBUTES = {
     "*": {"lang", "dir", "title"},
     "a": {"href"},

@@ -41,13 +41,13 @@ def asked_by(
         shares["learner"] = shares.pop("uncertain")
     if "learner" not in shares:
         if learner:
-            problems.error("[learner]", 'is not asked: [sampler] has no share of "learner"')
+            problems.error("[learner]", 'is not asked: no share of [sampler] is "learner"')
         return shares, dict(_IDLE[3 if question == "odd" else 4])
     if question == "triplet":
         problems.error(
             "[sampler]",
-            'learners ask for the odd one out or about pairs: with question = "triplet" take random, heldout, '
-            'repeat, gold and list, or question = "odd"',
+            'learners ask for the odd one out or about pairs; with question = "triplet" take '
+            'random, heldout, repeat, gold and list, or take question = "odd"',
         )
         return shares, dict(_IDLE[4])
     if not learner:
