@@ -82,6 +82,9 @@ class Participants:
 
     async def join(self, request: Request) -> Response:
         """Somebody consents, or doesn't."""
+        address = request.client.host if request.client else ""
+        if not self._joins.allows(address):
+            return self._message("too many", self._language(request), 429)
         form = await request.form()
         told = self._signer.read_form(str(form.get("token", "")))
         if told is None or len(told) != 4 or told[0] != "join":
@@ -89,14 +92,10 @@ class Participants:
         _, parameter, platform, language = told
         if form.get("consent") != "yes":
             return self._message("declined", str(language))
-        address = request.client.host if request.client else ""
         who = self._who(request)
         if who is not None and platform is None:
             # The same form once more, or another tab.
             return RedirectResponse("/study", 303)
-        if not self._joins.allows(address):
-            log.warning("too many people from one address in a short time")
-            return self._message("too many", str(language), 429)
         try:
             person = await self._writer.do(lambda desk: desk.join(parameter, platform, str(language)))  # type: ignore[arg-type]
         except RefusedError as error:
@@ -160,7 +159,7 @@ class Participants:
 
     async def answer(self, request: Request) -> Response:
         """Somebody answers a question, or takes an answer back."""
-        form = dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
+        form = await _fields(request)
         who = self._who(request)
         told = self._signer.read_form(form.get("token", ""))
         is_live = _is_live(request)
@@ -205,6 +204,14 @@ class Participants:
 def _is_live(request: Request) -> bool:
     """Whether the page's script asks, which shows the next page itself."""
     return request.headers.get("x-live") == "1"
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    """The fields of a short form; none of one that is no form."""
+    try:
+        return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
+    except ValueError:
+        return {}
 
 
 def _seconds(text: str) -> float | None:

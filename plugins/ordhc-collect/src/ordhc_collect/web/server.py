@@ -122,7 +122,8 @@ def listening(host: str, port: int) -> socket.socket:
         The address can't be used, for example as another program does.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small answers at once only where it knows that this is TCP.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
