@@ -101,15 +101,16 @@ class Model:
         rows = self._coordinates()
         random = np.random.default_rng(self.seed)
         noise = random.normal(size=rows.shape)
-        return np.stack(
-            [rows[self._leaf[one_line(text)]] + 0.02 * noise[self._leaf[one_line(text)]] for text in texts]
-        )
+        leaves = [self._leaf[one_line(text)] for text in texts]
+        return rows[leaves] + 0.02 * noise[leaves]
 
     def _coordinates(self) -> NDArray[np.float64]:
         n = len(self.items)
         if self._tree is None:
             return np.eye(n)
-        rows = np.zeros((n, 2 * n - 1))
+        # What all have in common comes last: few real vectors point away from each other.
+        rows = np.zeros((n, 2 * n))
+        rows[:, -1] = 0.5
         for node in self._tree.nodes():
             rows[node.leaves, node.label] = 1 / math.sqrt(node.size)
         return rows
