@@ -337,23 +337,3 @@ def test_coloured_names_can_be_read(background):
         bright, dim = sorted((light(found), light(background)), reverse=True)
         assert (bright + 0.05) / (dim + 0.05) >= 4.45
     assert readable("#000000", "#ffffff") == "#000000"
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_names_of_nodes(layout, tmp_path):
-    d = ordhc.Dendrogram.from_newick("((a,b)pets,((c,d)'5 $ & 6 $',e)wild)all;")
-    drawn = saved(d, tmp_path, layout=layout)
-    assert {"pets", "wild", "all"} <= set(drawn.texts())
-    assert layout == "unrooted" or "5 $ & 6 $" in drawn.texts()
-    assert drawn.group("ordhc-node-names")
-    assert not saved(d, tmp_path, layout=layout, node_names=False).group("ordhc-node-names")
-    # Names that would cover others are left out, large clusters come first.
-    parts = ",".join(f"(x{at},y{at})'a very long name of node {at}'" for at in range(60))
-    crowded = saved(
-        ordhc.Dendrogram.from_newick(f"({parts})root;"), tmp_path, layout=layout, width=80, height=50
-    )
-    named = [text for text in crowded.texts() if text.startswith("a very long")]
-    assert len(named) < 60
-    assert "root" in crowded.texts()
-    long = saved(ordhc.Dendrogram.from_newick(f"((a,b){'z' * 50},c);"), tmp_path, layout=layout)
-    assert f"{'z' * 31}…" in long.texts()

@@ -379,3 +379,28 @@ def test_sessions_are_reported_by_the_command(tmp_path, monkeypatch, capsys):
     code, _, err = run(capsys, "report", "animals.ordhc", "--kind", "odd-one-out")
     assert code == 2
     assert "animals.ordhc is a session, which says itself" in err
+
+
+def test_what_is_no_better_than_chance_is_said_to_be():
+    rng = np.random.default_rng(1)
+    noise = Triplets([rng.choice(10, 3, replace=False) for _ in range(300)], n_leaves=10)
+    r = ordhc.report(noise, **FAST)
+    assert "not clearly better than chance" in r.to_html()
+    assert "not clearly better than chance" not in ordhc.report(of_people(), **FAST).to_html()
+
+
+def test_a_ceiling_of_few_answers_is_not_told():
+    t = Triplets([(0, 1, 2), (0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1), (4, 3, 0)])
+    r = ordhc.report(t, **FAST)
+    assert r.numbers["accuracy"]["ceiling"]["n_answers"] == 2
+    page = r.to_html()
+    assert "2 answers are to repeated questions: too few for a noise ceiling." in page
+    assert "the most to be expected" not in page
+    assert "the most to be expected" in ordhc.report(of_people(), **FAST).to_html()
+
+
+def test_more_leaves_get_fewer_resamples():
+    t = of_people(n_people=5, m=10)
+    assert ordhc.report(t, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 200
+    large = Triplets([(0, 1, 2), (2, 3, 0), (4, 5, 1)] * 3, n_leaves=601)
+    assert ordhc.report(large, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 99

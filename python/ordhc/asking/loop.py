@@ -14,6 +14,7 @@ from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.oracle import Oracle, settled
+from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.registered import oracle_of
 from ordhc.asking.told import check_contract, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
@@ -62,14 +63,15 @@ def learn(
         The number of leaves, or their names; by default those that the oracle knows. Where both sides have
         names, the oracle is asked about leaves by name.
     method, **settings
-        As in `Learner`: p, delta, schedule, parallel, exact, repeat, limit, seed, ...; and parameters of a
-        named oracle.
+        As in `Learner`: p, delta, schedule, parallel, exact, prior, repeat, limit, seed, ...; and parameters
+        of a named oracle.
     source
         What a named oracle answers from: a tree, similarities, vectors, comparisons, ...
     oracle_parameters
         Parameters of a named oracle, where keywords would not say which of the two is meant.
     budget
-        Ask so many questions at most and give the best tree so far.
+        Ask so many questions at most and give the best tree so far. With a `prior` they go where
+        they are worth most.
     batch
         At most so many questions at a time; by default all that can be asked.
     contract
@@ -265,8 +267,10 @@ def _prepared(
         leaves = n_leaves
         if leaves is None:
             leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
+        if leaves is None and settings.get("prior") is not None:
+            leaves = leaves_of_prior(settings["prior"])
         if leaves is None:
-            raise InputError("give n_leaves, or a learner or a session to go on with")
+            raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
         given = settings if method is None else {**settings, "method": method}
         subject = Learner(leaves, budget=budget, **given)
     else:

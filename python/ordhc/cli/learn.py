@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     metavar="N",
     help="With --oracle: leave out nodes for which fewer questions speak.",
 )
+@click.option(
+    "--prior", metavar="TREE", help="Begin with this tree: ask where it is uncertain, and that matters most."
+)
+@click.option("--prior-strength", type=float, metavar="S", help="How far to trust it, by default 20.")
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option(
@@ -76,6 +80,7 @@ def learn(
     accuracy: float | None,
     budget: int | None,
     contract: int | None,
+    prior: str | None,
     who: str | None,
     outputs: tuple[str, ...],
     export: str | None,
@@ -95,13 +100,14 @@ def learn(
       ordhc learn animals.ordhc -o tree.nwk --export answers.csv
       ordhc learn --oracle tree --source tree.nwk --accuracy 0.8
       ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
+      ordhc learn words.ordhc --items words.txt --prior tree.nwk --budget 500
     """
     from ordhc.cli.exporting import export_answers
     from ordhc.cli.interview import LEFT, interview
     from ordhc.io import write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
 
-    inputs = (session, items, source)
+    inputs = (session, items, source, prior)
     check_outputs(outputs, (), None, n_clusters=None, as_json=as_json, inputs=inputs)
     if export is not None:
         check_outputs_apart([export, *outputs], inputs)
@@ -121,6 +127,10 @@ def learn(
         for name, value in {**settings, "budget": budget, "seed": seed}.items()
         if value is not None
     }
+    if prior is not None:
+        from ordhc.io import read_tree
+
+        given["prior"] = read_tree(prior)
     answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given, session, items)
     if session is None:
         assert answerer is not None
@@ -212,7 +222,7 @@ def _answerer(
     widths = getattr(answer, "questions", spec.questions)
     if accuracy is not None:
         answer = noisy(answer, accuracy, seed=given.get("seed", 0))
-        if accuracy > 0.5 and not {"p", "repeat"} & set(given):
+        if accuracy > 0.5 and not {"p", "repeat"} & set(given) and given.get("method") != "uncertain":
             # Unless told otherwise the learner knows how often the answers are right.
             given["p"] = accuracy
     asked = Answering(answer, n_leaves, names, widths)

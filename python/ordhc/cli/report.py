@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 @section("How sure it is")
 @click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
 @click.option(
-    "--resamples", type=int, default=200, show_default=True, help="Resample the answers so often; 0 for none."
+    "--resamples",
+    type=int,
+    metavar="N",
+    help="Resample the answers so often; 0 for none. Default: up to 200.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and resamples.")
 @click.option(
@@ -71,7 +74,7 @@ def report(
     methods: tuple[str, ...],
     by: str,
     folds: int,
-    resamples: int,
+    resamples: int | None,
     seed: int,
     unit: str | None,
     words: str | None,

@@ -26,9 +26,9 @@ def describe(
 ) -> Dendrogram:
     """Name the clusters of a tree by what their leaves say.
 
-    With a vocabulary a cluster is named by the words that it has more of than the rest of the cluster above
-    it: class-based tf-idf (Grootendorst 2022), where the classes are the cluster and its siblings. Without
-    one it is named by its medoid, the leaf whose vector has the largest mean cosine with all of them.
+    With a vocabulary a cluster is named by the words whose class-based tf-idf (Grootendorst 2022) exceeds
+    that of its siblings together the most, where the classes are the cluster and its siblings. Without one
+    it is named by its medoid, the leaf whose vector has the largest mean cosine with all of them.
 
     Parameters
     ----------
@@ -122,14 +122,14 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
 def _name(
     own: NDArray[np.float64], whole: NDArray[np.float64], n_classes: int, words: list[str], n_words: int
 ) -> str | None:
-    """The words of a cluster of the largest tf-idf, of those that its siblings have less of."""
+    """The words whose tf-idf exceeds that of the siblings together the most."""
     total, rest = own.sum(), whole.sum() - own.sum()
     if total <= 0:
         return None
     there = np.flatnonzero(own)
     share = own[there] / total
     elsewhere = (whole[there] - own[there]) / rest if rest > 0 else np.zeros(len(there))
-    weight = share * np.log1p(whole.sum() / n_classes / whole[there])
+    weight = (share - elsewhere) * np.log1p(whole.sum() / n_classes / whole[there])
     weight[share <= elsewhere * (1 + 1e-12)] = 0.0
     best = np.argsort(-weight, kind="stable")[:n_words]
     found = [words[there[at]] for at in best.tolist() if weight[at] > 0]

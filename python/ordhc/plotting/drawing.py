@@ -8,7 +8,7 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.plotting.categories import Categories, columns_of, of_cut, of_mapping
+from ordhc.plotting.categories import Categories, columns_of, names_by_place, of_cut, of_mapping
 from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
     PICTURES,
@@ -100,7 +100,8 @@ def plot_dendrogram(
     labels
         Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
     node_names
-        Whether to write the names of inner nodes beside them, where they cover no others.
+        Whether to write the names of nodes (`describe`) on branches of rectangular trees as far as they fit,
+        and those of the clusters of `n_clusters` as a legend.
     support
         How support is shown where the tree has it: "numbers" (in percent), "dots" at the nodes, larger the
         surer, the "width" of lines, or False. True is numbers, of more than 150 tips dots. Numbers that would
@@ -192,12 +193,13 @@ def plot_dendrogram(
         size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
         write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
         _write_scale(ax, crown, shapes, scale, inks, size)
-        written = np.zeros((0, 4))
-        if node_names:
-            written = draw_node_names(ax, crown, shapes, inks, size)
+        taken_boxes = None
         if shown in ("numbers", "dots"):
-            draw_support(ax, crown, shapes, str(shown), least, inks, size, line, written)
-        keys = [*([branches] if color_by is not None and branches is not None else []), *strips]
+            taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
+        if node_names:
+            draw_node_names(ax, crown, shapes, taken_boxes, inks, size)
+        named = n_clusters is not None and node_names and bool(names_by_place(tree))
+        keys = [*([branches] if branches is not None and (color_by is not None or named) else []), *strips]
         legend(ax, keys, title, inks, size, below=orientation == "top" or layout != "rectangular")
     return ax
 

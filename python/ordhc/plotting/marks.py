@@ -2,20 +2,26 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.plotting.categories import Categories
 from ordhc.plotting.crown import Crown, Item
+from ordhc.plotting.figures import points_of
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Rectangle, Shapes, Unrooted
+from ordhc.plotting.sizes import longest_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "scale_bar", "widths_of"]
+
+
+#: Shorter names of nodes are not cut further.
+_SHORTEST = 8
 
 
 def support_of(crown: Crown) -> list[tuple[Item, float]]:
@@ -52,72 +58,32 @@ def draw_support(
     inks: Theme,
     size: float,
     line: float,
-    taken: NDArray[np.float64],
-) -> None:
-    """Numbers in percent, or dots, at the nodes."""
+) -> NDArray[np.float64]:
+    """Numbers in percent, or dots, at the nodes; the boxes of the numbers in pixels, (k, 4)."""
+    taken = np.zeros((0, 4))
     known = [(item, share) for item, share in support_of(crown) if least is None or share >= least]
     if not known:
-        return
+        return taken
     places = np.array([shapes.node(item) for item, _ in known])
     if shown == "dots":
         areas = [(1.2 + 3.0 * share) ** 2 * max(line, 0.6) for _, share in known]
         dots = ax.scatter(places[:, 0], places[:, 1], s=areas, c=inks.ink, linewidths=0, zorder=3)
         dots.set_gid("ordhc-support")
-        return
-    texts = [f"{100 * share:.0f}" for _, share in known]
-    small = float(np.clip(0.72 * (size or 7.0), 3.5, 7.0))
-    _write_beside(ax, crown, shapes, places, texts, small, taken, color=inks.line, gid="ordhc-support")
-
-
-def draw_node_names(
-    ax: "Axes", crown: Crown, shapes: Shapes, inks: Theme, size: float, longest: int = 32
-) -> NDArray[np.float64]:
-    """The names of inner nodes beside them, large ones first; the boxes that they take, in pixels."""
-    given, n = crown.tree.node_names, crown.tree.n_leaves
-    named = [
-        (item, " ".join(name.split()))
-        for item in sorted(crown.opened, key=lambda item: -item.size)
-        if given is not None and item.label >= n and (name := given[item.label - n])
-    ]
-    taken = np.zeros((0, 4))
-    if not named:
         return taken
-    places = np.array([shapes.node(item) for item, _ in named])
-    texts = [name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…" for _, name in named]
-    small = float(np.clip(0.8 * (size or 7.0), 4.0, 8.0))
-    # What lies under a name shines through a little.
-    behind = {"facecolor": inks.background, "edgecolor": "none", "alpha": 0.75, "pad": 0.3}
-    style = {"color": inks.ink, "gid": "ordhc-node-names", "style": "italic", "bbox": behind}
-    return _write_beside(ax, crown, shapes, places, texts, small, taken, **style)
-
-
-def _write_beside(
-    ax: "Axes",
-    crown: Crown,
-    shapes: Shapes,
-    places: NDArray[np.float64],
-    texts: Sequence[str],
-    small: float,
-    taken: NDArray[np.float64],
-    **style: Any,
-) -> NDArray[np.float64]:
-    """Write texts beside nodes, those left out that would cover others; the boxes that are taken then."""
+    small = float(np.clip(0.72 * (size or 7.0), 3.5, 7.0))
     lines = _segments(ax, crown, shapes)
     scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     turned = isinstance(shapes, Rectangle) and not shapes.sideways
     pixels = ax.transData.transform(places).tolist()
-    frame = np.array(ax.bbox.extents)
-    for text, place, (x, y) in zip(texts, places.tolist(), pixels, strict=True):
+    for (_, share), place, (x, y) in zip(known, places.tolist(), pixels, strict=True):
+        text = f"{100 * share:.0f}"
         extent = np.array([0.64 * small * len(text), small])[:: -1 if turned else 1]
         # As far as can be told before the figure is laid out.
         spots = [(spot, _box(x, y, spot, extent, scale)) for spot in _spots(shapes)]
         free = [(spot, box) for spot, box in spots if not _overlaps(box, taken).any()]
         if not free:
             continue
-        # Within the axes, and on as few lines as can be.
-        spot, box = min(
-            free, key=lambda found: (not _within(found[1], frame), int(_overlaps(found[1], lines).sum()))
-        )
+        spot, box = min(free, key=lambda found: int(_overlaps(found[1], lines).sum()))
         taken = np.vstack([taken, box])
         ax.annotate(
             text,
@@ -125,14 +91,74 @@ def _write_beside(
             xytext=spot[:2],
             textcoords="offset points",
             fontsize=small,
+            color=inks.line,
             rotation=90 if turned else 0,
             ha=spot[2],
             va=spot[3],
             zorder=3,
-            parse_math=False,
-            **style,
+            gid="ordhc-support",
         ).set_in_layout(False)
     return taken
+
+
+def draw_node_names(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    taken: NDArray[np.float64] | None,
+    inks: Theme,
+    size: float,
+) -> None:
+    """The names of nodes below their branches, cut to the length of these, where they fit."""
+    names, n = crown.tree.node_names, crown.tree.n_leaves
+    if names is None or not isinstance(shapes, Rectangle):
+        return
+    small = float(np.clip(0.8 * (size or 7.0), 4.0, 8.0))
+    scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
+    breadth, tallness = points_of(ax)
+    depth = abs(ax.get_xlim()[1] - ax.get_xlim()[0]) if shapes.sideways else abs(np.diff(ax.get_ylim())[0])
+    whole = breadth if shapes.sideways else tallness
+    # Names of tips take part of the room.
+    longest = max(map(len, crown.names(longest_name(shapes, whole, size)))) if size else 0
+    along = (0.96 * whole - 0.58 * size * longest) / depth
+    boxes = np.zeros((0, 4)) if taken is None else taken
+    style = {
+        "right": (-2.0, -1.5, "right", "top"),
+        "left": (2.0, -1.5, "left", "top"),
+        "top": (1.5, -2.0, "left", "top"),
+        "bottom": (1.5, 2.0, "left", "bottom"),
+    }[shapes.orientation]
+    for item in crown.opened:
+        for child in item.children:
+            name = None if child.label < n or child.is_rest else names[child.label - n]
+            if not child.children or name is None:
+                continue
+            fitting = int((abs(child.height - item.height) * along - 4) / (0.58 * small))
+            if fitting < min(len(name), _SHORTEST):
+                continue
+            text = name if len(name) <= fitting else name[: fitting - 1].rstrip(" ,") + "…"
+            place = shapes.node(child)
+            x, y = ax.transData.transform(place).tolist()
+            extent = np.array([0.58 * small * len(text), small])[:: 1 if shapes.sideways else -1]
+            box = _box(x, y, style, extent, scale)
+            if _overlaps(box, boxes).any():
+                continue
+            boxes = np.vstack([boxes, box])
+            ax.annotate(
+                text,
+                place,
+                xytext=style[:2],
+                textcoords="offset points",
+                fontsize=small,
+                fontstyle="italic",
+                color=inks.line,
+                rotation=0 if shapes.sideways else 90,
+                ha=style[2],
+                va=style[3],
+                zorder=3,
+                parse_math=False,
+                gid="ordhc-node-name",
+            ).set_in_layout(False)
 
 
 Spot = tuple[float, float, str, str]
@@ -143,29 +169,13 @@ def _spots(shapes: Shapes) -> list[Spot]:
     if not isinstance(shapes, Rectangle):
         return [(-1.0, 1.0, "right", "bottom"), (1.0, 1.0, "left", "bottom"), (1.0, -1.0, "left", "top")]
     return {
-        "right": [
-            (-1.5, 0.8, "right", "bottom"),
-            (-1.5, -1.0, "right", "top"),
-            (1.5, 0.0, "left", "center"),
-            (1.5, 1.0, "left", "bottom"),
-        ],
-        "left": [
-            (1.5, 0.8, "left", "bottom"),
-            (1.5, -1.0, "left", "top"),
-            (-1.5, 0.0, "right", "center"),
-            (-1.5, 1.0, "right", "bottom"),
-        ],
-        "top": [
-            (-0.8, -1.5, "right", "top"),
-            (1.0, -1.5, "left", "top"),
-            (0.0, 1.5, "center", "bottom"),
-            (1.0, 1.5, "left", "bottom"),
-        ],
+        "right": [(-1.5, 0.8, "right", "bottom"), (-1.5, -1.0, "right", "top"), (1.5, 0.0, "left", "center")],
+        "left": [(1.5, 0.8, "left", "bottom"), (1.5, -1.0, "left", "top"), (-1.5, 0.0, "right", "center")],
+        "top": [(-0.8, -1.5, "right", "top"), (1.0, -1.5, "left", "top"), (0.0, 1.5, "center", "bottom")],
         "bottom": [
             (-0.8, 1.5, "right", "bottom"),
             (1.0, 1.5, "left", "bottom"),
             (0.0, -1.5, "center", "top"),
-            (1.0, -1.5, "left", "top"),
         ],
     }[shapes.orientation]
 
@@ -179,10 +189,6 @@ def _box(x: float, y: float, spot: Spot, extent: NDArray[np.float64], scale: flo
 def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
     inside = (others[:, :2] < box[2:]) & (others[:, 2:] > box[:2])
     return inside[:, 0] & inside[:, 1]
-
-
-def _within(box: NDArray[np.float64], frame: NDArray[np.float64]) -> bool:
-    return bool((box[:2] >= frame[:2] - 1).all() and (box[2:] <= frame[2:] + 1).all())
 
 
 def _segments(ax: "Axes", crown: Crown, shapes: Shapes) -> NDArray[np.float64]:

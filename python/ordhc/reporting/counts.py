@@ -17,8 +17,8 @@ __all__ = ["counts_of", "fingerprint", "forms_of", "leaves_asked", "weighed"]
 FORMS = {
     "triplet": ("triplet", "triplets"),
     "quadruplet": ("comparison of two pairs", "comparisons of two pairs"),
-    "odd one out": ("odd one out", "odd ones out"),
-    "most central": ("most central item", "most central items"),
+    "odd one out": ("choice of the odd one out", "choices of the odd one out"),
+    "most central": ("choice of the most central item", "choices of the most central item"),
     "ranking": ("ranking", "rankings"),
 }
 

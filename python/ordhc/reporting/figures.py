@@ -84,8 +84,17 @@ def _inline(key: str, draw: Callable[[], Any], n_colours: int, title: str) -> st
             inks[shown] = f"light-dark({shown}, {dark})"
     pattern = re.compile("|".join(map(re.escape, inks)), re.IGNORECASE)
 
+    seen: set[str] = set()
+
+    def once(name: re.Match[str]) -> str:
+        kept = "" if name[1] in seen else name[0]
+        seen.add(name[1])
+        return kept
+
     def own(tag: re.Match[str]) -> str:
-        named = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{key}-", tag[0])
+        # What Matplotlib names alike is no longer found by name but for the first.
+        named = re.sub(r'\sid="([^"]*)"', once, tag[0])
+        named = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{key}-", named)
         return re.sub(
             r'style="[^"]*"', lambda style: pattern.sub(lambda ink: inks[ink[0].lower()], style[0]), named
         )

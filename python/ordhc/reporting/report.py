@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["ENDINGS", "Report", "report"]
 
 ENDINGS = (".html", ".pdf", ".json")
+#: As many leaves as this, of all resamples together, if nothing is said.
+RESAMPLED = 60_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,7 +143,7 @@ def report(
     methods: Sequence[str] | None = None,
     by: str = "revenue",
     folds: int = 5,
-    n_resamples: int = 200,
+    n_resamples: int | None = None,
     seed: int = 0,
     unit: str | None = None,
     n_clusters: int | None = None,
@@ -167,7 +169,8 @@ def report(
         As in `select`. By default methods that take too long with many leaves are not tried; where fewer than
         five people are known, answers to the same question are kept together instead of a person's.
     n_resamples
-        As in `bootstrap`; 0 for a report without support.
+        As in `bootstrap`; 0 for a report without support. By default 200; fewer above 300 leaves, where
+        resamples take long, but 50 at least.
     seed
         Of folds and resamples; the same seed gives the same report.
     n_clusters
@@ -219,7 +222,9 @@ def report(
         methods=None if methods is None else tuple(_checks.words("methods", methods)),
         by=_checks.choice("by", by, SCORES),
         folds=_checks.whole("folds", folds, at_least=2),
-        n_resamples=_checks.whole("n_resamples", n_resamples, at_least=0),
+        n_resamples=min(200, max(50, RESAMPLED // given.n_leaves))
+        if n_resamples is None
+        else _checks.whole("n_resamples", n_resamples, at_least=0),
         seed=_checks.seed(seed),
         unit=None if unit is None else _checks.choice("unit", unit, ("answer", "group")),
         n_clusters=None

@@ -3,9 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ordhc.plots.frames import FEWEST_REPEATED
 from ordhc.reporting.counts import FORMS
 
-__all__ = ["in_numbers", "methods", "percent", "references", "summary"]
+__all__ = [
+    "NO_BETTER",
+    "ODD",
+    "forms",
+    "in_numbers",
+    "is_chance",
+    "methods",
+    "percent",
+    "references",
+    "summary",
+    "told_ceiling",
+]
 
 Numbers = Mapping[str, Any]
 
@@ -102,6 +114,22 @@ def forms(data: Numbers) -> str:
     return " and ".join(in_numbers(count, *FORMS[form]) for form, count in data["forms"].items())
 
 
+def told_ceiling(accuracy: Numbers) -> Numbers | None:
+    """The noise ceiling, unless too few answers tell it."""
+    ceiling: Numbers | None = accuracy["ceiling"]
+    return None if ceiling is None or ceiling["n_answers"] < FEWEST_REPEATED else ceiling
+
+
+def is_chance(held: Numbers) -> bool:
+    """Whether held-out answers are told no better than by chance, as far as is known."""
+    least = held["estimate"] if held["low"] is None else held["low"]
+    return bool(least <= held["chance"])
+
+
+#: What is said of such trees.
+NO_BETTER = "That is not clearly better than chance: the tree may mean nothing, and neither may what follows."
+
+
 def summary(numbers: Numbers) -> list[str]:
     """What was found, in a few sentences."""
     data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
@@ -121,11 +149,13 @@ def summary(numbers: Numbers) -> list[str]:
             f"Trees like this one tell {percent(held['estimate'])}{interval} of the answers that they have "
         )
         text += f"not seen; by chance it would be {percent(held['chance'])}"
-        if (ceiling := accuracy["ceiling"]) is not None:
+        if (ceiling := told_ceiling(accuracy)) is not None:
             low, high = percent(ceiling["lower"], 0), percent(ceiling["upper"], 0)
             reach = low if low == high else f"{low} to {high}"
             text += f", and as people agree on repeated questions, the most to be expected is {reach}"
         told.append(text + ".")
+        if is_chance(held):
+            told.append(NO_BETTER)
     if clusters["n_known"]:
         sure = clusters["at_least"]["0.95"]
         text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"
@@ -217,7 +247,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
             "where "
             f"chance is {percent(held['chance'])}."
         )
-    if (ceiling := accuracy["ceiling"]) is not None:
+    if (ceiling := told_ceiling(accuracy)) is not None:
         said.append(
             f"Of {ceiling['n_answers']:,} answers to repeated questions, the other answers to the same "
             "question "
