@@ -82,10 +82,10 @@ def people_section(numbers: Numbers) -> Markup:
         text_of.append(f"{unsure:,} {gave} gave too few answers to tell.")
     extra = any(person.get("reliability") is not None for person in people)
     columns = ["person", "answers", "accuracy", "95% interval", "", "agrees with others", "standing"]
-    kinds = "lnnnlnl"
+    kinds = "lnnnlns"
     if extra:
         columns.insert(6, "reliability")
-        kinds = "lnnnlnnl"
+        kinds = "lnnnlnns"
     rows = []
     for person in people[:PEOPLE]:
         is_odd = person["verdict"] in ODD
