@@ -119,6 +119,7 @@ CALLS = {
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
     "cluster": (ordhc.cluster, {"data": T}),
     "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
+    "contract": (ordhc.contract, {"tree": TREE, "triplets": T, "at_least": 1}),
     "describe": (ordhc.describe, {"tree": TREE, "X": X}),
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ordhc import datasets, metrics, oracles, plots
     from ordhc.agglomerate.linkage import linkage
     from ordhc.asking.answers import estimate_p
+    from ordhc.asking.contraction import contract
     from ordhc.asking.learner import Learner, Questions
     from ordhc.asking.loop import learn, learn_async
     from ordhc.asking.planted import simulate_planted
@@ -74,6 +75,7 @@ __all__ = [
     "cluster",
     "datasets",
     "consensus",
+    "contract",
     "describe",
     "estimate_p",
     "learn",
@@ -105,6 +107,7 @@ __all__ = [
 _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.asking.answers": "estimate_p",
+    "ordhc.asking.contraction": "contract",
     "ordhc.asking.learner": "Learner Questions",
     "ordhc.asking.loop": "learn learn_async",
     "ordhc.asking.planted": "simulate_planted",

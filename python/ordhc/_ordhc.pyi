@@ -315,19 +315,12 @@ class Desk:
 
 @final
 class Learner:
+    # fmt: off
     def __new__(
-        cls,
-        method: str,
-        n_leaves: int,
-        parallel: int,
-        seed: int,
-        *,
-        p: float,
-        delta: float,
-        assume: str,
-        noise: str,
-        schedule: str,
+        cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float,
+        assume: str, noise: str, schedule: str, questions: int | None, repeat: int,
     ) -> Learner: ...
+    # fmt: on
     @staticmethod
     def of_quadruplets(
         method: str,
@@ -376,10 +369,16 @@ class Samples:
     def tree(self, at: int) -> tuple[Dendrogram, NDArray[np.bool_]]: ...
     def predict(self, rows: _Rows, verdict: bool) -> _Floats: ...
     def similarity(self, progress: _Progress) -> _Floats: ...
+    def summary(self) -> Dendrogram: ...
     def support(self, tree: Dendrogram) -> _Floats: ...
 
 def sample(
-    rows: _Rows, weights: _MaybeFloats, start: Dendrogram, how: tuple[int, ...], progress: _Progress
+    rows: _Rows,
+    weights: _MaybeFloats,
+    start: Dendrogram,
+    how: tuple[int, ...],
+    odd_one_out: bool,
+    progress: _Progress,
 ) -> Samples: ...
 def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
 

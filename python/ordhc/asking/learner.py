@@ -19,7 +19,7 @@ __all__ = ["Learner", "Questions"]
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
-METHODS = ("insertion", "quick", *NOISY, *OF_PAIRS)
+METHODS = ("insertion", "quick", *NOISY, "uncertain", *OF_PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,12 @@ class Learner:
         answers before it, and the same question asked again is answered anew. With `p` < 1 "insertion" is
         "robust".
 
+        "uncertain" is for answers that are the more often wrong the closer leaves are, as people's are: it
+        draws trees from the posterior given all answers so far (see `ordhc.posterior`), and asks what these
+        disagree about most, from several people at a time; how often answers are wrong it learns. Nothing is
+        promised. It takes any answer into account, whoever has chosen the question, and stops after `budget`
+        questions, 20 for each leaf by default.
+
         Of two pairs ask "single" and "complete", which find the single and complete linkage of
         similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
         equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
@@ -102,7 +108,8 @@ class Learner:
         Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
         ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
     repeat
-        Ask every question so many times, an odd number, and take the majority; a tie is "none".
+        Ask every question so many times, an odd number, and take the majority; a tie is "none". Of
+        "uncertain" any number, of different people in a `Session`, all of whose answers count.
     budget
         Ask so many questions at most, then be done.
     limit
@@ -169,6 +176,11 @@ class Learner:
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
         seed = _checks.seed(seed)
+        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
+        if budget is not None:
+            budget = _checks.whole("budget", budget, at_least=0)
+        if method == "uncertain" and p < 1:
+            raise InputError("uncertain has no p: it learns how often answers are wrong")
         if method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
@@ -176,17 +188,27 @@ class Learner:
                 name: None if count is None else _checks.whole(name, count, at_least=1)
                 for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
             }
-            most = None if budget is None else max(_checks.whole("budget", budget, at_least=0), 1)
+            most = None if budget is None else max(budget, 1)
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
             self._learner = _ordhc.Learner(
-                kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
+                kind,
+                n,
+                parallel,
+                seed,
+                p=p,
+                delta=delta,
+                assume=assume,
+                noise=noise,
+                schedule=schedule,
+                questions=budget,
+                repeat=times,
             )
         self._names = names
-        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
-        self._learner = self._learner.repeated(times)
-        self._budget = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
+        if method != "uncertain":
+            self._learner = self._learner.repeated(times)
+        self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
     # What was asked and answered.

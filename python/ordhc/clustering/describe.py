@@ -88,9 +88,7 @@ def _words(vocabulary: Any, width: int) -> list[str]:
         if sorted(columns) != list(range(width)):
             raise InputError(f"vocabulary has {len(columns)} words for the {width} columns of X")
         return [columns[at] for at in range(width)]
-    if isinstance(vocabulary, str) or not hasattr(vocabulary, "__iter__"):
-        raise InputError(f"vocabulary is {_checks.quoted(vocabulary)}; give a list of words, or a mapping")
-    words = [_checks.text("vocabulary", word) for word in vocabulary]
+    words = [_checks.text("vocabulary", word) for word in _checks.listed("vocabulary", vocabulary)]
     if len(words) != width:
         raise InputError(f"vocabulary has {len(words)} words for the {width} columns of X")
     return words

@@ -18,6 +18,7 @@ from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.held_out import Answers
 from ordhc.evaluate.select import SCORES
+from ordhc.io.guard import brief
 from ordhc.plugins import registry
 from ordhc.reporting.counts import counts_of, weighed
 from ordhc.reporting.findings import Asked, finite, found_in, told
@@ -114,7 +115,7 @@ def _ending(path: str | os.PathLike[str]) -> str:
     ending = Path(_checks.path(path)).suffix.lower()
     ending = ".html" if ending == ".htm" else ending
     if ending not in ENDINGS:
-        raise InputError(f"the ending is none of {', '.join(ENDINGS)}", path=path)
+        raise InputError(f"the ending is none of {', '.join(ENDINGS)}", path=brief(str(path), 200))
     return ending
 
 

@@ -77,7 +77,7 @@ fn landmarks(count: Option<usize>, probability: Option<f64>) -> PyResult<Option<
 impl Learner {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings by keyword")]
-    #[pyo3(signature = (method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule))]
+    #[pyo3(signature = (method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule, questions, repeat))]
     fn new(
         method: &str,
         n_leaves: usize,
@@ -88,6 +88,8 @@ impl Learner {
         assume: &str,
         noise: &str,
         schedule: &str,
+        questions: Option<u64>,
+        repeat: u64,
     ) -> PyResult<Self> {
         let assume = assume.parse().map_err(to_py)?;
         let noise = noise.parse().map_err(to_py)?;
@@ -97,6 +99,7 @@ impl Learner {
             Method::Robust { .. } => Method::Robust { p, delta, assume, noise, parallel, schedule },
             Method::RobustPaper { .. } => Method::RobustPaper { p, delta },
             Method::Majority { .. } => Method::Majority { p, delta },
+            Method::Uncertain { .. } => Method::Uncertain { questions, repeat },
             other => other,
         };
         Ok(Self(Mutex::new(Either::Three(method.learner(n_leaves, seed).map_err(to_py)?))))

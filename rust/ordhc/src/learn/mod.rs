@@ -18,12 +18,13 @@ mod repeated;
 mod robust;
 mod robust_paper;
 mod run;
+mod uncertain;
 mod vertex_query;
 mod weights;
 mod work;
 
 pub use desk::{Desk, Event};
-pub use learner::{Learner, Question};
+pub use learner::{Flexible, Learner, Question};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};
