@@ -177,8 +177,8 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
     if by_size:
         rows: list[tuple[str, ...]] = []
         for node in by_size[:MOST]:
-            names = [tree.labels[leaf] for leaf in node["leaves"]]
-            shown = ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else "")
+            names = [tree.labels[leaf] for leaf in sorted(tree.node(node["label"]).leaves.tolist())[:6]]
+            shown = ", ".join(names) + (f" and {node['size'] - 6:,} more" if node["size"] > 6 else "")
             share = node["support"]
             bar = "" if share is None else interval(share, None, None)
             rows.append((node["name"] or "", shown, f"{node['size']:,}", percent(share, 0), bar))
