@@ -1,25 +1,41 @@
 """Learners, which ask and are told."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc.asking.given import checked_p
+from ordhc.asking.prior import prior_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Learner", "Questions"]
+__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "Questions"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
-METHODS = ("insertion", "quick", *NOISY, "uncertain", *OF_PAIRS)
+METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
+
+#: Why answers have no p of their own.
+DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
+#: Those that begin with a tree.
+OF_PRIORS = ("revise",)
+
+
+def method_of(settings: Mapping[str, Any]) -> str:
+    """The method of a learner with these settings."""
+    method: str | None = settings.get("method")
+    if method is not None:
+        return method
+    return "insertion" if settings.get("prior") is None else "revise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +149,7 @@ class Learner:
     def __init__(
         self,
         n_leaves: int | Sequence[str],
-        method: str = "insertion",
+        method: str | None = None,
         *,
         p: float = 1.0,
         delta: float = 0.05,
@@ -145,6 +161,8 @@ class Learner:
         n_landmarks: int | None = None,
         q: float | None = None,
         n_references: int | None = None,
+        prior: Any = None,
+        prior_strength: float | None = None,
         repeat: int = 1,
         budget: int | None = None,
         limit: int | None = None,
@@ -158,6 +176,7 @@ class Learner:
             else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         )
         p, delta = _checks.number("p", p), _checks.number("delta", delta)
+        method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
         if not 0.5 < p <= 1:
@@ -170,8 +189,19 @@ class Learner:
         q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
         if method == "insertion" and p < 1:
             method = "robust"
-        if schedule != "questions" and method not in ("insertion", "robust"):
-            raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
+        if schedule != "questions" and method not in ("insertion", "robust", "revise"):
+            raise InputError(
+                f"the schedule {schedule!r} is one of insertion, robust and revise, not of {method}"
+            )
+        if prior is None and method == "revise":
+            raise InputError("revise needs a prior, the tree that it revises")
+        if prior is not None and method not in OF_PRIORS:
+            raise InputError(f"{method} takes no prior; {', '.join(OF_PRIORS)} do")
+        if prior is None and prior_strength is not None:
+            raise InputError("prior_strength needs a prior")
+        strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
+        if not 0 < strength < math.inf:
+            raise InputError(f"prior_strength = {strength:g} must be more than 0")
         parallel = _checks.whole("parallel", parallel, at_least=1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
@@ -192,6 +222,7 @@ class Learner:
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
+            start = None if prior is None else prior_tree(prior, names, n)
             self._learner = _ordhc.Learner(
                 kind,
                 n,
@@ -204,10 +235,13 @@ class Learner:
                 schedule=schedule,
                 questions=budget,
                 repeat=times,
+                prior=start,
+                prior_strength=strength,
             )
         self._names = names
         if method != "uncertain":
             self._learner = self._learner.repeated(times)
+        self._weighs = method == "robust" and p < 1 and times == 1
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
@@ -232,7 +266,7 @@ class Learner:
         """The questions that were asked and are not answered."""
         return Questions(*self._learner.open())
 
-    def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
+    def tell(self, ids: ArrayLike, answers: ArrayLike, *, p: ArrayLike | None = None) -> None:
         """Answer some of the questions, in any order.
 
         Parameters
@@ -241,6 +275,11 @@ class Learner:
             (m,) numbers of open questions.
         answers
             (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+        p
+            How likely these answers are right, from 1/2 to 1, one for all or (m,), NaN for the learner's own
+            `p`; of "robust" only. It is known before the answers are: what `delta` says holds if each answer
+            is right with its `p` or more given all answers before it (docs/decisions/0004). Those of 1/2 say
+            nothing.
 
         Raises
         ------
@@ -251,13 +290,14 @@ class Learner:
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        trusts = self._checked_p(p, len(numbers))
         if not numbers.size:
             return
         wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        trouble = self._learner.tell(numbers, small)
+        trouble = self._learner.tell(numbers, small, trusts[:fine])
         if trouble is not None:
             done, text = trouble
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
@@ -266,6 +306,11 @@ class Learner:
                 f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
                 f"the {fine} answers before it are kept"
             )
+
+    def _checked_p(self, p: ArrayLike | None, m: int) -> NDArray[np.float64]:
+        if p is not None and not self._weighs:
+            raise InputError(DOES_NOT_WEIGH)
+        return np.full(m, np.nan) if p is None else checked_p(p, m)
 
     # What is known.
 

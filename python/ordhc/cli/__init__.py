@@ -12,9 +12,10 @@ from ordhc.cli.completion import completion
 from ordhc.cli.consensus import consensus
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
-from ordhc.cli.help import Group
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
+from ordhc.cli.report import report
+from ordhc.cli.root import Root
 from ordhc.cli.score import score
 from ordhc.cli.session import session
 from ordhc.cli.simulate import simulate
@@ -27,7 +28,7 @@ def __dir__() -> list[str]:
 
 
 @click.group(
-    cls=Group,
+    cls=Root,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     tables={
         "Environment": [
@@ -61,6 +62,7 @@ _COMMANDS = (
     cluster,
     compare,
     score,
+    report,
     learn,
     session,
     convert,

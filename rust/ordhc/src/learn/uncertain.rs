@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::learner::{Flexible, Learner, Question};
+use super::learner::{Flexible, Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::comparison::Triplets;
@@ -253,11 +253,11 @@ impl Learner for Uncertain {
         self.ledger.open()
     }
 
-    fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
-        self.ledger.tell(id, answer)?;
+    fn tell_with(&mut self, id: u64, told: Told) -> Result<()> {
+        self.ledger.tell(id, told)?;
         let mut told = self.ledger.take();
-        for (_, leaves, answer) in told.drain(..) {
-            self.add(leaves, answer);
+        for (_, leaves, one) in told.drain(..) {
+            self.add(leaves, one.answer);
         }
         self.ledger.give_back(told);
         Ok(())

@@ -93,12 +93,12 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
                     _ => None,
                 });
                 if let Some((number, [a, b, c])) = handed.skip(at).last() {
-                    events.push(Event::Answered(number, [c, a, b], oracle([c, a, b])));
+                    events.push(Event::Answered(number, [c, a, b], oracle([c, a, b]).into()));
                 }
             }
             3 => {
                 let leaves = [at as u32, (at as u32 + 1) % 8, (at as u32 + 3) % 8];
-                events.push(Event::Given(leaves, oracle(leaves)));
+                events.push(Event::Given(leaves, oracle(leaves).into()));
                 events.push(Event::Use);
             }
             4 => events.push(Event::Parallel(1 + at as u64)),
@@ -133,7 +133,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
         let open = one.open(99, &[]);
         prop_assert!(!open.is_empty() || one.done());
         for (number, leaves) in open {
-            one.apply(Event::Answered(number, leaves, oracle(leaves))).unwrap();
+            one.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
         }
     }
     let want = told(0, 1, &[]);
@@ -157,7 +157,7 @@ fn the_budget_is_shared() {
     desk.apply(Event::Handed(1, leaves)).unwrap();
     assert!(desk.asks([leaves[2], leaves[0], leaves[1]]) && !desk.asks([5, 6, 7]));
     assert_eq!((desk.left(), desk.done()), (0, false));
-    desk.apply(Event::Answered(1, leaves, oracle(leaves))).unwrap();
+    desk.apply(Event::Answered(1, leaves, oracle(leaves).into())).unwrap();
     assert!(desk.done());
 }
 
