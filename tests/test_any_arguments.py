@@ -113,7 +113,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "answers ask close comparisons people refresh table tree undo".split()  # noqa: SIM905
+_PLAIN = "answers ask close comparisons people refresh table transaction tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -201,6 +201,7 @@ CALLS = {
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
     "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
     **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    "Session.pose": (_in_session("pose"), {"sampler": "random", "who": "ann"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),

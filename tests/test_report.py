@@ -404,3 +404,19 @@ def test_more_leaves_get_fewer_resamples():
     assert ordhc.report(t, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 200
     large = Triplets([(0, 1, 2), (2, 3, 0), (4, 5, 1)] * 3, n_leaves=601)
     assert ordhc.report(large, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 99
+
+
+def test_large_trees_are_reported_in_part():
+    rng = np.random.default_rng(0)
+    t = Triplets([rng.choice(150, 3, replace=False) for _ in range(2500)], n_leaves=150)
+    r = ordhc.report(t, methods=["adds3-al"], n_resamples=0, folds=2)
+    nodes = r.numbers["clusters"]["nodes"]
+    assert len(nodes) == 148
+    for node in nodes:
+        leaves = sorted(r.tree.node(node["label"]).leaves.tolist())
+        assert node["size"] == len(leaves)
+        assert node["leaves"] == (leaves if len(leaves) <= 100 else None)
+    page = r.to_html()
+    assert "The 150 items are drawn as the top of the tree" in page
+    assert "No other method was tried" in page
+    assert "The 40 largest are shown; the JSON has all." in page

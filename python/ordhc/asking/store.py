@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ordhc._ordhc import Records
+from ordhc.asking.columns import Columns, from_bytes
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.schema import (
     FORMAT,
@@ -44,6 +46,8 @@ _OUTSIDE = (
 _PAGES = 4000
 #: Rows that are read at a time.
 _CHUNK = 1 << 15
+#: So many are read from the bytes of the file.
+_MANY = 1 << 15
 
 
 def create(
@@ -178,6 +182,17 @@ class Store:
                 raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
         raise damaged(self.path, error) from None
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file."""
+        return self._db
+
+    def refuse(self, error: sqlite3.Error) -> None:
+        """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
+            with self._errors():
+                raise error
+
     def _hint(self) -> str:
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
@@ -200,8 +215,9 @@ class Store:
             raise damaged(self.path, told)
         self._read_settings()
         tables = self._tables()
-        tables.pop("sqlite_sequence", None)
-        if tables != schema(self.width):
+        own = schema(self.width)
+        # Others may keep tables of theirs beside these.
+        if {name: tables.get(name) for name in own} != own:
             raise damaged(self.path, "its tables are others")
         self._insertion = insertion(self.width)
 
@@ -277,6 +293,23 @@ class Store:
                 yield rows
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
+
+    def quickly(self, after: int) -> Iterator[Columns]:
+        """Events as columns, some at a time, where there are many and all is as SQLite writes it."""
+        if after or self.n_events() < _MANY or not hasattr(self._db, "serialize"):
+            return
+        with self._errors:
+            query = "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
+            (root,) = self._db.execute(query).fetchone()
+            # What this connection sees of the file, the write-ahead log included.
+            data = self._db.serialize()
+        found = Records.open(data, root, "www" + "w" * self.width + "wtrrrw")
+        while found is not None and (columns := found.take(_CHUNK)) is not None and len(columns[0]):
+            taken = from_bytes(columns, found.texts, after + 1)
+            if taken is None:
+                return
+            after += len(taken.kinds)
+            yield taken
 
     def n_events(self) -> int:
         """How many events the file has."""

@@ -100,7 +100,7 @@ def names_file(source: Source) -> tuple[Source, str | None]:
 
 
 def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
-    at = sheet.column(column) if column is not None else _usual(sheet)
+    at = sheet.column(column) if column is not None else usual_column(sheet)
     found = []
     for row in range(1, len(sheet.rows)):
         if at >= len(sheet.rows[row]) or not sheet.rows[row][at]:
@@ -130,7 +130,7 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
     return tuple(names[place[leaf]] for leaf in range(len(names)))
 
 
-def _usual(sheet: Sheet) -> int:
+def usual_column(sheet: Sheet) -> int:
     """The column of names by what it is called."""
     found = {at for name in _USUAL if (at := sheet.find([name])) is not None}
     if (at := sheet.find(["name"])) is not None:
