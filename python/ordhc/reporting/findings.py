@@ -249,7 +249,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     """All nodes between leaves and root, and how sure they are."""
     n = tree.n_leaves
     support = tree.support
-    nodes = []
+    nodes: list[dict[str, Any]] = []
     for node in tree.nodes():
         if node.is_leaf or node.label == 2 * n - 2:
             continue
@@ -264,7 +264,7 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
                 "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
             }
         )
-    known = [node["support"] for node in nodes if node["support"] is not None]
+    known = [float(node["support"]) for node in nodes if node["support"] is not None]
     resampled = found.resampled
     return {
         "n_resamples": None if resampled is None else len(resampled.trees),
