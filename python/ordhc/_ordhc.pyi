@@ -12,13 +12,12 @@ __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Records", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr",
     "adds_linkage", "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
-    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts",
-    "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p",
-    "expected_adds3", "kendall_tau", "leaf_heights", "mean_dot_linkage",
-    "merge_distortion", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pairs_beaten", "panic",
-    "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity",
-    "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square", "support", "triplet_counts",
-    "vector_distances", "vector_linkage",
+    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
+    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p", "expected_adds3",
+    "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing", "mulk3", "mulk4",
+    "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage",
+    "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
+    "split_table", "square", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
 ]
 # fmt: on
 
@@ -254,6 +253,7 @@ def revenue(
 def satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
+def verdicts(tree: Dendrogram, rows: _Rows, progress: _Progress = None) -> _Bytes: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Dendrogram, values: _Any, revenue: bool, progress: _Progress) -> int | float: ...
 def cophenetic(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> float: ...
@@ -315,19 +315,13 @@ class Desk:
 
 @final
 class Learner:
+    # fmt: off
     def __new__(
-        cls,
-        method: str,
-        n_leaves: int,
-        parallel: int,
-        seed: int,
-        *,
-        p: float,
-        delta: float,
-        assume: str,
-        noise: str,
-        schedule: str,
+        cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float,
+        assume: str, noise: str, schedule: str, questions: int | None, repeat: int,
+        prior: Dendrogram | None, prior_strength: float,
     ) -> Learner: ...
+    # fmt: on
     @staticmethod
     def of_quadruplets(
         method: str,
@@ -376,10 +370,16 @@ class Samples:
     def tree(self, at: int) -> tuple[Dendrogram, NDArray[np.bool_]]: ...
     def predict(self, rows: _Rows, verdict: bool) -> _Floats: ...
     def similarity(self, progress: _Progress) -> _Floats: ...
+    def summary(self) -> Dendrogram: ...
     def support(self, tree: Dendrogram) -> _Floats: ...
 
 def sample(
-    rows: _Rows, weights: _MaybeFloats, start: Dendrogram, how: tuple[int, ...], progress: _Progress
+    rows: _Rows,
+    weights: _MaybeFloats,
+    start: Dendrogram,
+    how: tuple[int, ...],
+    odd_one_out: bool,
+    progress: _Progress,
 ) -> Samples: ...
 def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
 def planted(

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ordhc import _checks
 from ordhc.asking.events import (
     ANSWER,
     ASKED,
@@ -21,6 +22,7 @@ from ordhc.asking.events import (
     key_of,
 )
 from ordhc.asking.fill import Filler
+from ordhc.asking.given import checked_rows, checked_who
 from ordhc.asking.learner import Questions
 from ordhc.asking.log import Log
 from ordhc.asking.met import Key, Met
@@ -41,6 +43,62 @@ class Crowd(Mirror):
     #: Whether as many leaves are searched side by side as people are there.
     _is_following: bool
     _seed: int
+
+    def pose(
+        self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
+    ) -> Questions:
+        """A question of another sampler than the learner's, or questions of one's own, for somebody.
+
+        Parameters
+        ----------
+        sampler
+            As in `fill`: "heldout", "repeat", "random" or "gold".
+        rows
+            (m, 3) leaves of the questions, or (m, 4); by default one is drawn that `who` doesn't know.
+        who
+            Who answers; the questions are leased to them for `lease` seconds.
+
+        Returns
+        -------
+        Questions
+            None where everything that could be drawn is known to `who`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session:
+        ...     session.pose("random", [[2, 0, 3]], who="ann").rows.tolist()
+        ...     len(session.pose("heldout", who="ann"))
+        [[2, 0, 3]]
+        1
+        """
+        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
+        lease = _checks.number("lease", lease, at_least=0)
+        checked_who(who)
+        kind = SAMPLERS[name]
+        if rows is None:
+            return self._writing(lambda: self._posed(self._drawn(name, who), who, lease))
+        asked = checked_rows(rows, self._log.width, self._log.n_leaves)
+        return self._writing(lambda: self._posed([(kind, row) for row in asked], who, lease))
+
+    def _drawn(self, name: str, who: str) -> list[tuple[int, Row]]:
+        met = self._log.met(who)
+        drawn = Filler(self._log, self._desk, {name: 1.0}, met, f"{self._seed} {self._log.n} {who}").draw()
+        return [] if drawn is None else [drawn]
+
+    def _posed(self, rows: Sequence[tuple[int, Row]], who: str, lease: float) -> Questions:
+        """Ask these questions of `who`."""
+        first = self._log.n + 1
+        self._append([Event(kind, -1, row, None, who) for kind, row in rows])
+        found = [(number, row, kind) for number, (kind, row) in enumerate(rows, first)]
+        if found:
+            until = self._now() + lease
+            numbers = [number for number, _, _ in found]
+            self._store.lease(numbers, who, until)
+            self._leases.update(dict.fromkeys(numbers, (who, until)))
+        self._meet(who, self._now())
+        return _questions(found, self._log.width)
 
     def _hand_out(
         self,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ordhc import _ordhc
-from ordhc.asking.learner import DOES_NOT_WEIGH, NOISY, Learner
+from ordhc.asking.learner import DOES_NOT_WEIGH, NOISY, Learner, method_of
 from ordhc.asking.people import PRIOR
 from ordhc.errors import InputError
 
@@ -20,7 +20,7 @@ _OF_SESSIONS = ("fill", "distinct")
 
 def follows_people(settings: dict[str, Any]) -> bool:
     """Whether a learner searches as many leaves side by side as people are there."""
-    found = settings.get("method", "insertion") in ("insertion", "robust")
+    found = method_of(settings) in ("insertion", "robust", "revise")
     found &= settings.get("schedule", "questions") == "questions"
     return found and "parallel" not in settings and not settings.get("exact", False)
 
@@ -31,12 +31,12 @@ def uses_any_answer(settings: dict[str, Any]) -> bool:
     What learners promise where answers may be wrong rests on answers to questions that they have asked
     themselves.
     """
-    return settings.get("method", "insertion") not in NOISY and settings.get("p", 1.0) == 1.0
+    return method_of(settings) not in NOISY and settings.get("p", 1.0) == 1.0
 
 
 def weighs_answers(settings: dict[str, Any]) -> bool:
     """Whether it matters to a learner how likely an answer is right."""
-    found = settings.get("method", "insertion") in ("insertion", "robust")
+    found = method_of(settings) in ("insertion", "robust")
     return found and settings.get("p", 1.0) != 1.0 and settings.get("repeat", 1) == 1
 
 

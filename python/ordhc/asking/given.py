@@ -7,7 +7,7 @@ from ordhc import _checks
 from ordhc.asking.events import are_questions
 from ordhc.errors import InputError
 
-__all__ = ["checked_answers", "checked_p", "checked_seconds", "checked_who"]
+__all__ = ["checked_answers", "checked_p", "checked_rows", "checked_seconds", "checked_who"]
 
 
 #: The longest time that an answer may take, in seconds: about thirty years.
@@ -24,16 +24,27 @@ def checked_answers(
         return []
     if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
         raise InputError(f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})")
-    leaves = _checks.whole_numbers("rows", table)
+    rows_of = checked_rows(table, width, n_leaves)
     verdicts = _checks.whole_numbers("answers", given)
+    for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
+        raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
+    return list(zip(rows_of, verdicts.tolist(), strict=True))
+
+
+def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, ...]]:
+    """Questions, checked."""
+    table = _checks.array("rows", rows)
+    if table.size == 0:
+        return []
+    if table.ndim != 2 or table.shape[1] != width:
+        raise InputError(f"rows have shape {table.shape}, not (m, {width})")
+    leaves = _checks.whole_numbers("rows", table)
     for at in np.flatnonzero(~are_questions(leaves, n_leaves))[:1].tolist():
         what = "three different leaves" if width == 3 else "two different pairs of leaves"
         row = leaves[at].tolist()
         reason = f"{row} are not {what} of 0..={n_leaves - 1}"
         raise InputError(reason, row=at, leaves=[row])
-    for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
-        raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
-    return list(zip(map(tuple, leaves.tolist()), verdicts.tolist(), strict=True))
+    return list(map(tuple, leaves.tolist()))
 
 
 def checked_who(who: object) -> None:

@@ -1,7 +1,9 @@
 """What is in memory of a session: what its file says, and nothing else."""
 
+import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ordhc import _ordhc
@@ -12,6 +14,7 @@ from ordhc.asking.leases import Leases
 from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
 from ordhc.asking.store import Store
+from ordhc.errors import InputError
 
 __all__ = ["Mirror"]
 
@@ -60,6 +63,8 @@ class Mirror:
         #: Whether this process has written already.
         self._is_here = False
         self._is_stale = True
+        #: Within `transaction`; a call of it has failed.
+        self._is_together, self._is_broken = False, False
         self._refresh(progress)
 
     # The learner follows the log, and the log follows the file.
@@ -161,8 +166,65 @@ class Mirror:
 
     # Work.
 
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Several calls as one: they happen whole or not at all, and wait for the disk once.
+
+        Yields
+        ------
+        sqlite3.Connection
+            The file, for tables of one's own that are kept beside the session's, and change with it. Whoever
+            uses it leaves the session's own tables alone, and neither commits nor rolls back.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written: nothing of this is kept.
+        InputError
+            A call within has failed halfway: nothing of this is kept.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session, session.transaction():
+        ...     for who in ["ann", "bob"]:
+        ...         states = session.tell(session.ask(who=who).ids, [0], who=who)
+        """
+        with self._lock:
+            if self._is_together:
+                raise InputError("a transaction of a session is within another one")
+            self._store.rollback()
+            try:
+                self._store.begin()
+                self._refresh()
+                self._is_stale = self._is_together = True
+                yield self._store.connection
+                if self._is_broken:
+                    raise InputError("a call within the transaction has failed: nothing of it is kept")
+                self._store.commit()
+                self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
+            except BaseException as error:
+                self._is_stale = True
+                self._store.rollback()
+                if isinstance(error, sqlite3.Error):
+                    self._store.refuse(error)
+                raise
+            finally:
+                self._is_together = self._is_broken = False
+
+    def _within(self, work: Callable[[], T]) -> T:
+        """Work as a part of a transaction."""
+        self._is_broken = True
+        result = work()
+        self._catch_up()
+        self._is_broken = False
+        return result
+
     def _reading(self, work: Callable[[], T]) -> T:
         with self._lock:
+            if self._is_together:
+                return work()
             self._store.rollback()
             self._refresh()
             return work()
@@ -173,6 +235,8 @@ class Mirror:
         With `is_told` somebody is told that it is done; if not, a power cut may undo it.
         """
         with self._lock:
+            if self._is_together:
+                return self._within(work)
             self._store.rollback()
             try:
                 self._store.begin()

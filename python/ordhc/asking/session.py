@@ -21,6 +21,7 @@ from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
 from ordhc.asking.learner import DOES_NOT_WEIGH, Questions
+from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.schema import FORMAT, damaged, width_of
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
@@ -141,6 +142,7 @@ class Session(Imports):
         if names is not None and n_leaves is not None and len(names) != n_leaves:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names or ()) if n_leaves is None else n_leaves
+        given = with_kept_prior(given, names, n)
         new_desk(names, n, given)
         if not (folder := Path(self._path).absolute().parent).is_dir():
             reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
@@ -171,12 +173,11 @@ class Session(Imports):
             raise InputError(
                 f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
-        for key, value in given.items():
+        for key, value in with_kept_prior(given, self._names, self._n_leaves).items():
             own = self._settings.get(key, _DEFAULTS.get(key))
             if own != value:
-                raise InputError(
-                    f"{key} is {own!r}, not {_checks.quoted(value)}", path=brief(self._path, 200)
-                )
+                told = f"{key} is {_checks.quoted(own)}, not {_checks.quoted(value)}"
+                raise InputError(told, path=brief(self._path, 200))
         try:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:

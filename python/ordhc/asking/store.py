@@ -182,6 +182,17 @@ class Store:
                 raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
         raise damaged(self.path, error) from None
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file."""
+        return self._db
+
+    def refuse(self, error: sqlite3.Error) -> None:
+        """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
+            with self._errors():
+                raise error
+
     def _hint(self) -> str:
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
@@ -204,8 +215,9 @@ class Store:
             raise damaged(self.path, told)
         self._read_settings()
         tables = self._tables()
-        tables.pop("sqlite_sequence", None)
-        if tables != schema(self.width):
+        own = schema(self.width)
+        # Others may keep tables of theirs beside these.
+        if {name: tables.get(name) for name in own} != own:
             raise damaged(self.path, "its tables are others")
         self._insertion = insertion(self.width)
 

@@ -168,10 +168,12 @@ impl Desk {
 
     /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
     fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
-        let (width, leaves): (usize, Vec<i32>) = match &*self.lock() {
-            Width::Three(desk) => (3, desk.waiting(most).into_iter().flatten().map(|leaf| leaf as i32).collect()),
-            Width::Four(desk) => (4, desk.waiting(most).into_iter().flatten().map(|leaf| leaf as i32).collect()),
-        };
+        let flat = |leaves: Vec<u32>| leaves.into_iter().map(|leaf| leaf as i32).collect::<Vec<_>>();
+        let found = py.detach(|| match &mut *self.lock() {
+            Width::Three(desk) => desk.waiting(most).map(|rows| (3, flat(rows.concat()))),
+            Width::Four(desk) => desk.waiting(most).map(|rows| (4, flat(rows.concat()))),
+        });
+        let (width, leaves) = found.map_err(to_py)?;
         let shape = [leaves.len() / width, width];
         PyArray1::from_vec(py, leaves).reshape(shape)
     }

@@ -82,8 +82,11 @@ fn landmarks(count: Option<usize>, probability: Option<f64>) -> PyResult<Option<
 impl Learner {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings by keyword")]
-    #[pyo3(signature = (method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule))]
+    #[pyo3(signature = (
+        method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule, questions, repeat, prior, prior_strength
+    ))]
     fn new(
+        py: Python<'_>,
         method: &str,
         n_leaves: usize,
         parallel: usize,
@@ -93,6 +96,10 @@ impl Learner {
         assume: &str,
         noise: &str,
         schedule: &str,
+        questions: Option<u64>,
+        repeat: u64,
+        prior: Option<&Bound<'_, Dendrogram>>,
+        prior_strength: f64,
     ) -> PyResult<Self> {
         let assume = assume.parse().map_err(to_py)?;
         let noise = noise.parse().map_err(to_py)?;
@@ -102,9 +109,16 @@ impl Learner {
             Method::Robust { .. } => Method::Robust { p, delta, assume, noise, parallel, schedule },
             Method::RobustPaper { .. } => Method::RobustPaper { p, delta },
             Method::Majority { .. } => Method::Majority { p, delta },
+            Method::Uncertain { .. } => Method::Uncertain { questions, repeat },
+            Method::Revise { .. } => Method::Revise { p, delta, noise, parallel, schedule },
             other => other,
         };
-        Ok(Self(Mutex::new(Either::Three(method.learner(n_leaves, seed).map_err(to_py)?))))
+        let prior = prior.map(|prior| prior.get().inner());
+        let learner = py.detach(|| match prior {
+            None => method.learner(n_leaves, seed),
+            Some(prior) => method.from_prior(prior, prior_strength, seed),
+        });
+        Ok(Self(Mutex::new(Either::Three(learner.map_err(to_py)?))))
     }
 
     /// One that asks about four leaves.

@@ -41,7 +41,7 @@ pub enum Event<const K: usize = 3> {
 ///
 /// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
 /// desk.apply(Event::Wanted(1))?;
-/// let leaves = desk.waiting(1)[0];
+/// let leaves = desk.waiting(1)?[0];
 /// desk.apply(Event::Handed(17, leaves))?;
 /// assert_eq!(desk.open(10, &[]), [(17, leaves)]);
 /// desk.apply(Event::Answered(17, leaves, Told::new(0)))?;
@@ -63,6 +63,11 @@ pub struct Desk<const K: usize = 3> {
     orphans: HashMap<[u32; K], VecDeque<u64>>,
     /// Answers that nobody has used, by `key`.
     bank: Bank<K>,
+    /// Of a flexible learner: numbers that went to somebody, how many questions are wanted, and these once they are
+    /// looked at. They are drawn anew after everything that happens.
+    handed: Vec<u64>,
+    wanted: u64,
+    drafts: Option<Vec<[u32; K]>>,
     /// Slots that were answered or have a number.
     spent: u64,
     answered: u64,
@@ -78,6 +83,8 @@ impl<const K: usize> Clone for Desk<K> {
             held: self.held.clone(),
             orphans: self.orphans.clone(),
             bank: self.bank.clone(),
+            handed: self.handed.clone(),
+            drafts: self.drafts.clone(),
             ..*self
         }
     }
@@ -96,6 +103,9 @@ impl<const K: usize> Desk<K> {
             held: BTreeMap::new(),
             orphans: HashMap::new(),
             bank: Bank::default(),
+            handed: Vec::new(),
+            wanted: 0,
+            drafts: None,
             spent: 0,
             answered: 0,
         }
@@ -106,13 +116,12 @@ impl<const K: usize> Desk<K> {
     /// # Errors
     /// Those of [`Learner::tell`]: an answer that is none.
     pub fn apply(&mut self, event: Event<K>) -> Result<()> {
+        (self.wanted, self.drafts) = (0, None);
         match event {
             Event::Wanted(count) => self.want(count),
-            Event::Handed(number, leaves) => {
-                self.hand(number, leaves);
-                Ok(())
-            }
+            Event::Handed(number, leaves) => self.hand(number, leaves),
             Event::Answered(number, leaves, told) => match self.held.remove(&number) {
+                None if self.handed.binary_search(&number).is_ok() => self.give(leaves, told),
                 None => Ok(()),
                 Some((_, Some(slot))) => self.settle(slot, leaves, told),
                 Some((asked, None)) => {
@@ -134,6 +143,11 @@ impl<const K: usize> Desk<K> {
     }
 
     fn want(&mut self, count: u64) -> Result<()> {
+        if let Some(learner) = self.learner.flexible() {
+            learner.note();
+            self.wanted = count;
+            return Ok(());
+        }
         loop {
             let missing = self.room(count).saturating_sub(self.waiting.len() as u64);
             if missing == 0 || self.ask(missing)?.is_none() {
@@ -196,8 +210,17 @@ impl<const K: usize> Desk<K> {
         Ok(Some(is_used))
     }
 
-    fn hand(&mut self, number: u64, leaves: [u32; K]) {
+    fn hand(&mut self, number: u64, leaves: [u32; K]) -> Result<()> {
         let found = key(leaves);
+        if let Some(learner) = self.learner.flexible() {
+            let slot = learner.adopt(leaves)?;
+            self.spent += 1;
+            self.handed.push(number);
+            self.live.insert(slot, (leaves, Some(number)));
+            self.by_key.entry(found).or_default().push(slot);
+            self.held.insert(number, (leaves, Some(slot)));
+            return Ok(());
+        }
         let slots = self.by_key.get(&found).into_iter().flatten();
         let slot = slots.copied().filter(|slot| self.waiting.contains(slot)).min();
         match slot {
@@ -211,10 +234,15 @@ impl<const K: usize> Desk<K> {
             None => self.orphans.entry(found).or_default().push_back(number),
         }
         self.held.insert(number, (leaves, slot));
+        Ok(())
     }
 
     /// An answer without a question: one that waits is answered first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
+        if let Some(learner) = self.learner.flexible() {
+            learner.add(leaves, told.answer);
+            return Ok(());
+        }
         let found = key(leaves);
         let slots = self.by_key.get(&found).into_iter().flatten();
         match slots.copied().min_by_key(|slot| (!self.waiting.contains(slot), *slot)) {
@@ -252,9 +280,19 @@ impl<const K: usize> Desk<K> {
     }
 
     /// The first questions that the learner asks and nobody has, at most so many.
-    pub fn waiting(&self, most: u64) -> Vec<[u32; K]> {
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub fn waiting(&mut self, most: u64) -> Result<Vec<[u32; K]>> {
         let most = usize::try_from(self.room(most)).unwrap_or(usize::MAX);
-        self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect()
+        let wanted = usize::try_from(self.room(self.wanted)).unwrap_or(usize::MAX);
+        if let Some(learner) = self.learner.flexible() {
+            if self.drafts.is_none() && wanted > 0 {
+                self.drafts = Some(learner.suggest(wanted)?);
+            }
+            return Ok(self.drafts.iter().flatten().take(most).copied().collect());
+        }
+        Ok(self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect())
     }
 
     /// Questions that the learner asks and somebody has, by number, at most so many and without those of `taken`

@@ -129,6 +129,34 @@ pub trait Learner<const K: usize = 3>: Send {
         1
     }
 
+    /// The learner as one that takes any question and answer, if it is one.
+    fn flexible(&mut self) -> Option<&mut dyn Flexible<K>> {
+        None
+    }
+
     /// Another learner that knows the same.
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
+}
+
+/// A learner to which all answers are of use, whoever has chosen the questions.
+pub trait Flexible<const K: usize = 3> {
+    /// Questions are wanted: what is drawn from the answers may be drawn anew. Nothing else depends on when this is
+    /// called.
+    fn note(&mut self);
+
+    /// Questions that may be asked now: so many new ones, as far as it is of use, after those that are to be asked again.
+    /// This changes nothing.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    fn suggest(&mut self, count: usize) -> Result<Vec<[u32; K]>>;
+
+    /// A question is asked, suggested or not; its number.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    fn adopt(&mut self, leaves: [u32; K]) -> Result<u64>;
+
+    /// An answer to a question that was not asked, or one more answer.
+    fn add(&mut self, leaves: [u32; K], answer: i8);
 }
