@@ -71,7 +71,9 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
         # What Salmon's predecessor NEXT writes.
         return table, replace(asked, items=list(old[:3]), chosen=old[3], person=person)
     if table.find("loser") is None and all(table.find(name) is not None for name in _SHORT):
-        return table, replace(asked, items=list(_SHORT[:3]), chosen=_SHORT[3], chosen_as="name", person=person)
+        return table, replace(
+            asked, items=list(_SHORT[:3]), chosen=_SHORT[3], chosen_as="name", person=person
+        )
     items = [table.column(name, "format 'salmon'") for name in ("head", "winner", "loser")]
     names = asked.names
     skipped = [table.cells(name) for name in items]
