@@ -216,6 +216,39 @@ def test_files_of_the_second_format(tmp_path):
         assert len(session.ask(who="ann")) == 1
 
 
+def test_files_of_the_third_format(tmp_path):
+    want = (
+        [[4, 6, 1], [4, 6, 0], [6, 4, 5], [3, 2, 4], [6, 4, 1], [6, 4, 5], [6, 4, 1], [0, 2, 1], [0, 3, 5]],
+        [2, 2, 1, 1, 2, 1, 2, 1, 0],
+        ["ann", "ann", "bob", "bob", "bob", "zoë", "zoë", "zoë", "old"],
+    )
+    shutil.copyfile(DATA / "session-3.ordhc", tmp_path / "a")
+    damaged = bytearray((DATA / "session-3.ordhc").read_bytes())
+    damaged[damaged.index(b"old")] ^= 1
+    (tmp_path / "b").write_bytes(damaged)
+    assert salvage(tmp_path / "b", tmp_path / "c").n_answers == 8
+    for name, n in (("a", 9), ("c", 8)):
+        for _ in range(2):
+            with ordhc.Session(tmp_path / name) as session:
+                rows, answers, who = session.answers()
+                assert (rows.tolist(), answers.tolist(), who) == tuple(column[:n] for column in want)
+                table = session.table()
+                assert table["seconds"][:8].tolist() == [2.5, 2.5, 1.5, 2.25, 2.5, 2.5, 2.5, 2.5]
+                assert table["sampler"][3:5].tolist() == ["random", "repeat"]
+                assert np.isnan(table["p"]).all()
+                assert session.people()["zoë"].n_gold == 1
+                # What Bob has leased he gets again.
+                if name == "a":
+                    assert session._log.n == 27
+                    assert dict(session.ask(who="bob", fill={}))[27] == (6, 4, 0)
+    with ordhc.Session(tmp_path / "a") as session:
+        assert session.tell([27], [2], who="bob", p=0.75) == ["taken"]
+    with ordhc.Session(tmp_path / "a") as session:
+        assert session.table()["p"][-1] == 0.75
+        while not session.done:
+            answer(session, 5)
+
+
 def test_files_that_are_refused(tmp_path):
     path = tmp_path / "a"
     with ordhc.Session(path, NAMES) as session:
@@ -250,9 +283,10 @@ def test_files_that_are_refused(tmp_path):
         "UPDATE events SET at = at + 1 WHERE kind = 2",
         "DELETE FROM events WHERE kind = 2",
         "DELETE FROM events WHERE kind = 1",
-        "INSERT INTO events SELECT 3, kind, ref, a, b, c, answer, who, at, NULL, sum FROM events"
+        "INSERT INTO events SELECT 3, kind, ref, a, b, c, answer, who, at, NULL, NULL, sum FROM events"
         " WHERE kind = 2",
         "UPDATE events SET seconds = 1 WHERE kind = 2",
+        "UPDATE events SET p = 0.75 WHERE kind = 2",
         "INSERT INTO state VALUES ('forgotten', '1', 5)",
         "INSERT INTO leases VALUES (1, 'eve', 1e12, 5)",
         "DROP TABLE leases",

@@ -1,13 +1,13 @@
 """What a session is given, checked."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.events import are_questions
 from ordhc.errors import InputError
 
-__all__ = ["checked_answers", "checked_rows", "checked_seconds", "checked_who"]
+__all__ = ["checked_answers", "checked_p", "checked_rows", "checked_seconds", "checked_who"]
 
 
 #: The longest time that an answer may take, in seconds: about thirty years.
@@ -67,3 +67,14 @@ def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
     for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= LONGEST))))[:1].tolist():
         raise InputError(f"seconds[{at}] = {found[at]:g} is no time from 0 to {LONGEST:g} seconds", row=at)
     return [None if np.isnan(x) else x for x in found.tolist()]
+
+
+def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
+    """(m,) how likely each of m answers is right; NaN where nothing is said."""
+    found = _checks.numbers_of("p", p)
+    if found.shape not in ((), (m,)):
+        raise InputError(f"p has shape {found.shape} for ids of shape {(m,)}")
+    found = np.array(np.broadcast_to(found, (m,)))
+    for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0.5) & (found <= 1))))[:1].tolist():
+        raise InputError(f"p[{at}] = {found[at]:g} is outside 0.5..1", row=at)
+    return found

@@ -8,7 +8,9 @@ from typing import TypeVar
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
+from ordhc.asking.disk import GAP, Disk, start_of_machine
 from ordhc.asking.events import GONE, UNDO, BrokenError, Event
+from ordhc.asking.leases import Leases
 from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
 from ordhc.asking.store import Store
@@ -38,6 +40,7 @@ class Mirror:
 
     _path: str
     _store: Store
+    _disk: Disk
     _now: Callable[[], float]
 
     def _begin(
@@ -53,10 +56,12 @@ class Mirror:
         #: Events that are on the disk for sure; the file's version when it was read.
         self._sure, self._version = 0, -1
         self._generation: str | None = None
-        self._leases: dict[int, tuple[str, float]] = {}
+        self._leases = Leases({})
         #: When people were seen last, in this order, and at which event that is known.
         self._seen: dict[str, float] = {}
         self._seen_at = 0
+        #: Whether this process has written already.
+        self._is_here = False
         self._is_stale = True
         #: Within `transaction`; a call of it has failed.
         self._is_together, self._is_broken = False, False
@@ -95,7 +100,7 @@ class Mirror:
                     progress(min(1.0, _READ * (self._log.n - known) / max(total - known, 1)))
         except BrokenError as error:
             raise damaged(self._path, error) from None
-        self._leases = self._store.leases()
+        self._leases = Leases(self._store.leases())
         self._catch_up(progress, is_lost=was_stale)
         self._note_people()
         self._sure, self._version, self._is_stale = self._log.n, version, False
@@ -220,8 +225,11 @@ class Mirror:
             self._refresh()
             return work()
 
-    def _writing(self, work: Callable[[], T], progress: Progress | None = None) -> T:
-        """Do work on the file that happens whole or not at all."""
+    def _writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
+        """Do work on the file that happens whole or not at all.
+
+        With `is_told` somebody is told that it is done; if not, a power cut may undo it.
+        """
         with self._lock:
             if self._is_together:
                 return self._within(work)
@@ -230,17 +238,36 @@ class Mirror:
                 self._store.begin()
                 self._refresh()
                 self._is_stale = True
+                if not self._is_here:
+                    self._arrive()
                 result = work()
                 self._catch_up(progress)
                 self._store.commit()
                 self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
+                self._is_here = True
             except BaseException:
                 self._is_stale = True
                 self._store.rollback()
                 raise
-            if progress is not None:
-                progress(1.0)
-            return result
+            commit = self._disk.written(self._log.n, is_told=is_told)
+        # Others go on meanwhile, and wait for the same.
+        self._disk.wait(commit)
+        if progress is not None:
+            progress(1.0)
+        return result
+
+    def _arrive(self) -> None:
+        """Before this process writes for the first time: numbers that may be out are left out.
+
+        When the machine went down, questions were perhaps asked that the file doesn't know of.
+        """
+        machine = start_of_machine()
+        last = self._store.state("machine")
+        if last == machine:
+            return
+        if last is not None:
+            self._append([Event(GONE)] * GAP)
+        self._store.set_state("machine", machine)
 
     def _replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
         """Put other events in the place of some: all who have the session open take them in anew."""
@@ -266,7 +293,10 @@ class Mirror:
             self._log.append(some, at)
             # What was taken back, the learner has been told: that is put right when the work is done.
             if self._at == first and not any(event.kind == UNDO for event in some):
-                self._log.replay(self._desk, first, self._log.n, is_asked=is_asked)
+                if len(some) == 1:
+                    self._log.tell(self._desk, first + 1, some[0], is_asked=is_asked)
+                else:
+                    self._log.replay(self._desk, first, self._log.n, is_asked=is_asked)
                 self._told(self._log.n)
             if progress is not None:
                 progress((start + len(some)) / len(events))

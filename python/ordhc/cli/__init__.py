@@ -14,6 +14,7 @@ from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
+from ordhc.cli.report import report
 from ordhc.cli.root import Root
 from ordhc.cli.score import score
 from ordhc.cli.session import session
@@ -61,6 +62,7 @@ _COMMANDS = (
     cluster,
     compare,
     score,
+    report,
     learn,
     session,
     convert,

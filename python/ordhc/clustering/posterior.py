@@ -12,10 +12,10 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
-from ordhc.clustering.refine import refined
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
@@ -27,12 +27,6 @@ __all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
 CHAINS, SWEEPS = 4, 60
 #: Trees that are kept, of all chains together.
 _KEPT = 200
-#: With more leaves than this there are no correlations and no moves, which take O(n^3).
-_MOVED = 3_000
-#: So many of the trees say how many triplets of a summary are wrong.
-_JUDGES = 25
-#: Correlations find clusters better, where they don't make this many times as many triplets wrong.
-_MARGIN = 1.1
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ class Posterior:
         self._order = order
         self._names = names
         self._burn_in = burn_in
-        best = _summary(samples, start)
+        best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
         self.tree = best.with_support(support).relabel(order).with_names(names)
 
@@ -264,7 +258,8 @@ def posterior(
     start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
     how = (chains, sweeps, burn_in, _KEPT, seed)
     told = part(progress, 0.1, 0.9)
-    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, told)
+    is_odd = _are_odd_ones_out(data)
+    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, is_odd, told)
     found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
@@ -303,41 +298,13 @@ def _square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
     return S
 
 
-def _correlations(S: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlations of rows: leaves are alike that are close to the same leaves."""
-    deviations = S - S.mean(axis=1, keepdims=True)
-    lengths = np.sqrt((deviations**2).sum(axis=1))
-    deviations /= np.where(lengths > 0, lengths, 1)[:, None]
-    found: NDArray[np.float64] = deviations @ deviations.T
-    found += found.T.copy()
-    return found
-
-
-def _summary(samples: _ordhc.Samples, start: Dendrogram) -> Dendrogram:
-    """The better of two trees."""
-    n = start.n_leaves
-    if not len(samples):
-        return start
-    if n > _MOVED:
-        return _linked(samples.similarity(None))
-    S = _square(samples, n)
-    best, by_correlation = (refined(_linked(C.copy()), C, "dasgupta") for C in (S, _correlations(S)))
-    at = np.unique(np.linspace(0, len(samples) - 1, _JUDGES).astype(int))
-    judges = [samples.tree(tree)[0] for tree in at.tolist()]
-    fine = _wrong(judges, by_correlation) <= _MARGIN * _wrong(judges, best)
-    return by_correlation if fine else best
-
-
-def _linked(pairs: NDArray[np.float64]) -> Dendrogram:
-    """Average linkage, which overwrites the similarities."""
-    linkage = _ordhc.Linkage.native("average")
-    return Dendrogram._of(_ordhc.agglomerate(pairs, linkage, False, "auto", None, None, True), None)
-
-
-def _wrong(judges: list[_ordhc.Dendrogram], tree: Dendrogram) -> int:
-    """How many sets of three leaves other trees join otherwise."""
-    wrong = 0
-    for other in judges:
-        _, different, first, _, _ = _ordhc.triplet_counts(other, tree._tree, True, None)
-        wrong += 2 * different + first
-    return wrong
+def _are_odd_ones_out(data: Triplets | Quadruplets) -> bool:
+    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
+    if not isinstance(data, Triplets) or data.answers is None or not len(data):
+        return False
+    numbers = answers_of(data)
+    order = np.lexsort((np.arange(len(data)), numbers))
+    if len(order) % 2 or (np.bincount(numbers) != 2).any():
+        return False
+    first, second = (data.rows[order[at::2]] for at in (0, 1))
+    return bool((first[:, [1, 0, 2]] == second).all())
