@@ -190,7 +190,7 @@ def test_clocks_that_jump(monkeypatch):
 
 
 def test_a_file_from_the_future(tmp_path):
-    """The clock was wrong when people came: once it is right again, they neither stay for ever nor are lost."""
+    """The clock was wrong when people came: once it is right, they neither stay for ever nor are lost."""
     path = make_study(tmp_path, per_person=4, more="[people]\ntotal = 1\nleave_after = 5")
     data = tmp_path / "study.ordhc"
     with Server(path, data=data) as server:

@@ -16,6 +16,7 @@ import ordhc
 from ordhc import Dendrogram, Session, metrics
 from ordhc.errors import InputError
 from ordhc_collect.analysis.summary import Summary, summarise
+from ordhc_collect.analysis.tree import tree_of
 from ordhc_collect.people.tables import reading
 from ordhc_collect.simulate.bots import Run, take_part
 from ordhc_collect.simulate.crowd import Answering, Kind, crowd_of, drawn_tree
@@ -129,7 +130,7 @@ def _run(
     return run, time.perf_counter() - start
 
 
-def curve(session: Session, truth: Dendrogram, n_points: int = 12) -> list[Point]:
+def curve(session: Session, truth: Dendrogram, n_points: int = 10) -> list[Point]:
     """How good the tree is after so many answers, in the order in which they came."""
     every = [session.comparisons(weights=weights) for weights in (None, "reliability")]
     m = len(every[0])
@@ -160,10 +161,8 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
-    try:
-        return float(metrics.aari(ordhc.cluster(comparisons), truth, levels=levels_of(truth.n_leaves)))
-    except InputError:
-        return 0.0
+    tree = tree_of(comparisons, support=False)
+    return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
 
 def needed(points: Sequence[Point], name: str, goal: float = GOAL) -> float | None:
@@ -191,10 +190,10 @@ def _report(
     *,
     is_drawn: bool,
 ) -> list[str]:
-    crowd = ", ".join(
-        f"{kind.share:.0%} {'at random' if kind.accuracy is None else f'right {kind.accuracy:.0%} of the time'}"
-        for kind in kinds
-    )
+    how = [
+        "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
+    ]
+    crowd = ", ".join(f"{kind.share:.0%} {word}" for kind, word in zip(kinds, how, strict=True))
     of = "a tree drawn at random" if is_drawn else "the tree given"
     each = study.per_person * study.seconds_per_answer + _PAGES
     lines = [
@@ -233,15 +232,13 @@ def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout
-        lines.append(
-            f"  held out   {share:.0%} of {n:,} held-out answers agree with the tree ({low:.0%} to {high:.0%})"
-        )
+        told = f"{share:.0%} of {n:,} held-out answers agree with the tree ({low:.0%} to {high:.0%})"
+        lines.append(f"  held out   {told}")
     if not points:
         return [*lines, "  no answers, no tree"]
     last = points[-1]
-    lines.append(
-        f"  AARI       {last.weighted:.2f} weighted by reliability, {last.plain:.2f} without (1 is the truth)"
-    )
+    best = f"{last.weighted:.2f} weighted by reliability, {last.plain:.2f} without"
+    lines.append(f"  AARI       {best}: 1 is the truth, 0 is chance")
     for name, word in (("weighted", "with reliabilities"), ("plain", "without")):
         found = needed(points, name)
         what = "more answers than these" if found is None else f"about {found:,.0f} answers"

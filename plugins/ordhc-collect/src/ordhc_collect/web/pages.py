@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from ordhc_collect.people.state import CHECK, DEBRIEFING, END, INSTRUCTIONS, SCREENING, TRIALS, Person, Trial
 from ordhc_collect.study.items import Item
+from ordhc_collect.study.languages import catalogue
 from ordhc_collect.study.model import Study
-from ordhc_collect.web.languages import catalogue
 from ordhc_collect.web.tokens import Signer
 
 __all__ = ["STATIC", "Pages", "static_version"]
