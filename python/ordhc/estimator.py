@@ -275,7 +275,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         --------
         >>> from ordhc import OrdinalClustering
         >>> model = OrdinalClustering("posterior-al").fit([(0, 1, 2), (1, 0, 2), (0, 1, 2)])
-        >>> model.predict_proba([(0, 1, 2)])[0, 1] > 0.5
+        >>> bool(model.predict_proba([(0, 1, 2)])[0, 1] > 0.5)
         True
         """
         check_is_fitted(self)
