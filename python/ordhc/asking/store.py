@@ -27,6 +27,7 @@ from ordhc.asking.schema import (
     sum_of,
     width_of,
 )
+from ordhc.asking.trouble import Errors
 from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -111,21 +112,6 @@ def _synchronise_folder(path: str) -> None:
             os.close(folder)
 
 
-class _Errors:
-    """Turns SQLite's errors into those of ordhc."""
-
-    def __init__(self, store: "Store") -> None:
-        self._store = store
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        reading = (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError)
-        if isinstance(error, reading) and not isinstance(error, InputError):
-            self._store.explain(error)
-
-
 class Store:
     """An open session file.
 
@@ -149,7 +135,7 @@ class Store:
         self.path = path
         self.width = 3
         self._is_closed = False
-        self._errors = _Errors(self)
+        self._errors = Errors(self.explain)
         with self._errors:
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(
@@ -190,7 +176,7 @@ class Store:
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
-            with self._errors():
+            with self._errors:
                 raise error
 
     def _hint(self) -> str:

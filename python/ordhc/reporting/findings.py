@@ -249,11 +249,12 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     """All nodes between leaves and root, and how sure they are."""
     n = tree.n_leaves
     support = tree.support
-    nodes = []
+    nodes, known = [], []
     for node in tree.nodes():
         if node.is_leaf or node.label == 2 * n - 2:
             continue
         share = None if support is None else _number(float(support[node.label - n]))
+        known += [] if share is None else [share]
         nodes.append(
             {
                 "label": node.label,
@@ -264,7 +265,6 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
                 "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
             }
         )
-    known = [node["support"] for node in nodes if node["support"] is not None]
     resampled = found.resampled
     return {
         "n_resamples": None if resampled is None else len(resampled.trees),
