@@ -35,7 +35,7 @@ def test_calls_happen_together(session, memory_path):
 def test_nothing_of_it_happens_when_it_fails(session, memory_path):
     answer(session, "ann")
     before = session.tree().to_newick()
-    with pytest.raises(KeyError), session.transaction() as db:
+    with pytest.raises(KeyError), session.transaction() as db:  # noqa: PT012
         db.execute("CREATE TABLE mine (x)")
         answer(session, "bob")
         session.undo("ann")
@@ -72,7 +72,7 @@ def test_a_call_that_fails_halfway_spoils_all(session, monkeypatch):
     def fail(*_):
         raise OSError("no room")
 
-    with pytest.raises(InputError, match="has failed"), session.transaction():
+    with pytest.raises(InputError, match="has failed"), session.transaction():  # noqa: PT012
         answer(session, "ann")
         with monkeypatch.context() as patch:
             patch.setattr(session._store, "append", fail)
@@ -96,14 +96,14 @@ def test_transactions_are_not_within_each_other(session):
 
 
 def test_errors_of_own_statements_are_ones_own(session):
-    with pytest.raises(sqlite3.OperationalError, match="no such table"), session.transaction() as db:
+    with pytest.raises(sqlite3.OperationalError, match="no such table"), session.transaction() as db:  # noqa: PT012
         answer(session, "ann")
         db.execute("SELECT * FROM nowhere")
     assert session.n_answered == 0
 
 
 def test_a_full_file_is_an_error_of_the_system(session):
-    with pytest.raises(OSError, match="full; nothing of this call is kept"), session.transaction() as db:
+    with pytest.raises(OSError, match="full; nothing of this call is kept"), session.transaction() as db:  # noqa: PT012
         answer(session, "ann")
         (size,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {size}")

@@ -10,9 +10,8 @@ import threading
 import time
 
 import pytest
-from studies import Client, Server, make_study, number_of, title_of
-
 from ordhc_collect.simulate.client import fields_of
+from studies import Client, Server, make_study, number_of, title_of
 
 SCRIPT = "<script>window.hacked=1</script>"
 #: An SVG that runs a script when it is opened by itself.
@@ -389,7 +388,6 @@ def test_guessing_takes_forever(serve):
 
 def test_passwords_are_kept_as_argon2(tmp_path):
     from argon2 import PasswordHasher
-
     from ordhc_collect.study.reading import study_or_problems
 
     path = make_study(tmp_path, more='[dashboard]\npassword = "open sesame"')

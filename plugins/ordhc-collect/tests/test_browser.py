@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from studies import Server
-from support.browsers import launched
-
 from ordhc_collect.demo import DEMO
+from studies import Server
+
+from support.browsers import launched
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect, sync_playwright

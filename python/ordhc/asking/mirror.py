@@ -198,12 +198,16 @@ class Mirror:
             try:
                 self._store.begin()
                 self._refresh()
-                self._is_stale = self._is_together = True
+                self._is_stale = True
+                if not self._is_here:
+                    self._arrive()
+                self._is_together = True
                 yield self._store.connection
                 if self._is_broken:
                     raise InputError("a call within the transaction has failed: nothing of it is kept")
                 self._store.commit()
                 self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
+                self._is_here = True
             except BaseException as error:
                 self._is_stale = True
                 self._store.rollback()
@@ -212,6 +216,8 @@ class Mirror:
                 raise
             finally:
                 self._is_together = self._is_broken = False
+            commit = self._disk.written(self._log.n, is_told=True)
+        self._disk.wait(commit)
 
     def _within(self, work: Callable[[], T]) -> T:
         """Work as a part of a transaction."""

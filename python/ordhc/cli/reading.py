@@ -135,9 +135,17 @@ def read_comparisons(
 
     if _is_session(path):
         given = {
-            **{"columns": columns, "items": items, "chosen": chosen, "chosen_as": chosen_as, "ranks": ranks},
-            **{"kind": kind, "group": group, "missing": missing, "quadruplets": quadruplets},
-            **{"delimiter": delimiter, **options},
+            "columns": columns,
+            "items": items,
+            "chosen": chosen,
+            "chosen_as": chosen_as,
+            "ranks": ranks,
+            "kind": kind,
+            "group": group,
+            "missing": missing,
+            "quadruplets": quadruplets,
+            "delimiter": delimiter,
+            **options,
         }
         return _of_session(path, exclude, given)
     if quadruplets:

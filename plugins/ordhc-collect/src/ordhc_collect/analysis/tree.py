@@ -1,6 +1,7 @@
 """The tree that a study's answers make, and how it fits them."""
 
 import math
+import warnings
 from collections.abc import Collection
 from typing import Any
 
@@ -9,12 +10,14 @@ from numpy.typing import NDArray
 
 import ordhc
 from ordhc import Dendrogram, Quadruplets, Session, Triplets
-from ordhc.errors import InputError
+from ordhc.errors import InputError, OrdhcWarning
 
 __all__ = ["agreeing", "comparisons_without", "heldout_accuracy", "people_of", "tree_of", "wilson"]
 
 #: Resamples of which the support of clusters is the share that has them.
 RESAMPLES = 60
+#: Answers times items up to which trees are drawn by how likely they are, and how long each of two chains is.
+_MOST, _SWEEPS = 3_000_000, 30
 
 
 def comparisons_without(
@@ -35,16 +38,26 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
 
 
 def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
-    """The tree of some answers with the support of its clusters; None where they are too few."""
+    """The tree of some answers, of which some are wrong; None where there are none.
+
+    Where there are not too many items it stands for trees drawn by how likely they are (`ordhc.posterior`),
+    and its support is the share of them that has a cluster; otherwise it is that of `ordhc.cluster`, with
+    support by resampling people.
+    """
     if not len(comparisons):
         return None
-    try:
-        if not support:
-            return ordhc.cluster(comparisons)
-        unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
-        return ordhc.bootstrap(comparisons, n_resamples=RESAMPLES, seed=seed, unit=unit).tree
-    except InputError:
-        return None
+    with warnings.catch_warnings():
+        # Items without answers stand anywhere, at first.
+        warnings.simplefilter("ignore", OrdhcWarning)
+        try:
+            if len(comparisons) * comparisons.n_leaves <= _MOST:
+                return ordhc.posterior(comparisons, chains=2, sweeps=_SWEEPS, seed=seed).tree
+            if not support:
+                return ordhc.cluster(comparisons)
+            unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
+            return ordhc.bootstrap(comparisons, n_resamples=RESAMPLES, seed=seed, unit=unit).tree
+        except InputError:
+            return None
 
 
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:

@@ -95,7 +95,11 @@ class Writer:
                         # Raised before anything is written.
                         results.append((job, None, error))
         except Exception as error:
+            # Memory is what the file says again, at once, as pages are made of it.
             self._is_stale = True
+            with contextlib.suppress(Exception):
+                self._desk.load()
+                self._is_stale = False
             if len(jobs) == 1:
                 results = [(jobs[0], None, error)]
             else:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from ordhc.errors import InputError
 from ordhc_collect.study.items import items_of
+from ordhc_collect.study.languages import known_languages
 from ordhc_collect.study.markup import from_markdown
 from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Poll, Study
 from ordhc_collect.study.questions import asked_by, gold_of, listed_of
@@ -84,6 +85,9 @@ def _study(top: Section, root: Path, problems: Problems) -> Study:
     for language in languages:
         if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
             general.wrong("languages", f"{language!r} is no language: en, de, fr, es, pt_BR, ...")
+        elif language not in (known := known_languages(root)):
+            told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
+            general.wrong("languages", told)
     question = general.choice("question", QUESTIONS, "odd")
     prompt = _in_languages(general, "prompt", languages)
     allow_none = general.flag("none", False)

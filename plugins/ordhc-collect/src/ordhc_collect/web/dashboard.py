@@ -52,6 +52,7 @@ class Dashboard:
             loader=PackageLoader("ordhc_collect"),
             autoescape=True,
             undefined=StrictUndefined,
+            auto_reload=False,
             trim_blocks=True,
             lstrip_blocks=True,
         )

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,12 +13,14 @@ from markupsafe import Markup
 
 from ordhc_collect.people.state import CHECK, DEBRIEFING, END, INSTRUCTIONS, SCREENING, TRIALS, Person, Trial
 from ordhc_collect.study.items import Item
+from ordhc_collect.study.languages import catalogue
 from ordhc_collect.study.model import Study
-from ordhc_collect.web.languages import catalogue
 from ordhc_collect.web.tokens import Signer
 
 __all__ = ["STATIC", "Pages", "static_version"]
 
+#: What is another on each page of a question.
+_PARTS = ("token", "number", "done", "head", "choices", "held")
 STATIC = Path(__file__).parent.parent / "static"
 
 
@@ -47,6 +50,7 @@ class Pages:
                 loader=PackageLoader("ordhc_collect"),
                 autoescape=True,
                 undefined=StrictUndefined,
+                auto_reload=False,
                 trim_blocks=True,
                 lstrip_blocks=True,
                 extensions=["jinja2.ext.i18n"],
@@ -73,6 +77,9 @@ class Pages:
             for language, environment in self._environments.items()
         }
 
+        self._frame = lru_cache(64)(self._draw_frame)
+        self._choice = lru_cache(4096)(self._draw_choice)
+
     def _figure(self, environment: Environment, leaf: int, item: Item) -> Markup:
         template = environment.get_template("item.html")
         html = None if item.html is None else Markup(item.html)
@@ -86,10 +93,17 @@ class Pages:
         return self._environments[language].get_template(name).render(**values)
 
     def of(
-        self, person: Person, *, is_paused: bool, has_place: bool, platform: str | None = None, **values: Any
+        self,
+        person: Person,
+        *,
+        is_paused: bool,
+        has_place: bool,
+        platform: str | None = None,
+        layout: str = "base.html",
     ) -> str:
         """The page that a person is at."""
         language = person.language
+        values: dict[str, Any] = {"layout": layout}
         if person.stage == END:
             return self.end(person, platform, **values)
         if not has_place:
@@ -112,32 +126,50 @@ class Pages:
             return self.render("debriefing.html", language, text=self.page("debriefing", language), **values)
         if is_paused or person.trial is None:
             return self.render("message.html", language, what="paused", **values)
-        return self.trial(person, person.trial, **values)
+        return self.trial(person, person.trial, held=values["held"], layout=layout)
 
-    def trial(self, person: Person, trial: Trial, **values: Any) -> str:
+    def trial(self, person: Person, trial: Trial, *, held: int, layout: str) -> str:
         """The page of a question."""
-        figures = self._figures.get(person.language) or self._figures[self._study.languages[0]]
-        names = self._study.items
+        language = person.language if person.language in self._environments else self._study.languages[0]
         shown = trial.shown
+        head = ""
         if len(trial.leaves) == 3:
-            head, groups = None, [(leaf,) for leaf in shown]
+            groups = [(leaf,) for leaf in shown]
         elif len(trial.sides) == 3:
-            head, groups = shown[0], [(leaf,) for leaf in shown[1:]]
+            groups = [(leaf,) for leaf in shown[1:]]
+            head = f'<figure class="head" data-item="{shown[0]}">{self._figures[language][shown[0]]}</figure>'
         else:
-            head, groups = None, [shown[:2], shown[2:]]
-        values["token"] = self._signer.form(person.id, TRIALS, trial.number, trial.attempt)
+            groups = [shown[:2], shown[2:]]
+        parts = {
+            "token": self._signer.form(person.id, TRIALS, trial.number, trial.attempt),
+            "number": str(trial.number),
+            "done": str(trial.number - 1),
+            "head": head,
+            "choices": "".join(self._choice(language, place, group) for place, group in enumerate(groups, 1)),
+            "held": str(held),
+        }
+        frame = self._frame(language, layout, held > 0)
+        return "".join(parts[part] if place % 2 else part for place, part in enumerate(frame))
+
+    def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
+        """The page of a question in parts, of which some stand for what is another on each page."""
+        marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
+        values: dict[str, Any] = {**marks, "held": marks["held"] if has_undo else 0}
+        prompt = self._study.prompt.get(language)
+        html = self.render(
+            "trial.html", language, layout=layout, prompt=prompt, is_plain=self._is_plain, **values
+        )
+        return tuple(html.split("\0"))
+
+    def _draw_choice(self, language: str, place: int, leaves: tuple[int, ...]) -> str:
+        """Something that can be chosen."""
         return self.render(
-            "trial.html",
-            person.language,
-            prompt=self._study.prompt.get(person.language),
-            number=trial.number,
-            head=None if head is None else (head, figures[head]),
-            groups=[
-                ([(leaf, figures[leaf]) for leaf in group], " + ".join(names[leaf].label for leaf in group))
-                for group in groups
-            ],
+            "choice.html",
+            language,
+            place=place,
+            figures=[(leaf, self._figures[language][leaf]) for leaf in leaves],
+            label=" + ".join(self._study.items[leaf].label for leaf in leaves),
             is_plain=self._is_plain,
-            **values,
         )
 
     def page(self, name: str, language: str) -> Markup | None:

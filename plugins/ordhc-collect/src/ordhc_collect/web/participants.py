@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ordhc_collect.people.desk import PAUSED, Desk
 from ordhc_collect.people.state import END, TRIALS, Person, RefusedError
 from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.languages import preferred
 from ordhc_collect.study.model import Study
-from ordhc_collect.web.languages import preferred
 from ordhc_collect.web.limits import Limit
 from ordhc_collect.web.pages import Pages
 from ordhc_collect.web.tokens import Signer

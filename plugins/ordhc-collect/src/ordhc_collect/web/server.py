@@ -97,7 +97,7 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
         It is one of another study.
     """
     settings = {**study.learner, "fill": {}}
-    with Session(path, names=study.names, **settings) as session:
+    with Session(path, names=study.names, durable=True, **settings) as session:
         yield session
 
 
