@@ -96,7 +96,7 @@ class Crowd(Mirror):
             until = self._now() + lease
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, until)
-            self._leases.update(dict.fromkeys(numbers, (who, until)))
+            self._leases.add(numbers, who, until)
         self._meet(who, self._now())
         return _questions(found, self._log.width)
 

@@ -186,7 +186,7 @@ class Store:
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
-            with self._errors():
+            with self._errors:
                 raise error
 
     def _hint(self) -> str:
