@@ -42,6 +42,11 @@ BROKEN = {
         "    return [LinkageSpec(name='x', summary='x', update_row=print)] * 2\n",
         "twice",
     ),
+    "no command": (
+        IMPORTS
+        + "@hookimpl\ndef ordhc_commands():\n    return [CommandSpec(name='x', summary='x', make=7)]\n",
+        "make is 7, not a callable",
+    ),
     "bad name": (
         IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
         "    return [LinkageSpec(name='a b', summary='x', update_row=print)]\n",

@@ -38,7 +38,7 @@ def names(shell, *words, **environment):
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_commands_options_names_and_files(shell):
-    assert names(shell, "co") == ["compare", "convert", "consensus", "completion"]
+    assert names(shell, "co", ORDHC_PLUGINS="") == ["compare", "convert", "consensus", "completion"]
     assert names(shell, "session", "s") == ["salvage"]
     assert "--similarity-param" in names(shell, "cluster", "--si")
     assert names(shell, "cluster", "a.csv", "--method", "adds3") == ["adds3-al", "adds3-al+spr"]

@@ -9,7 +9,7 @@ import pytest
 
 import ordhc
 from ordhc.plotting.drawing import plot_dendrogram
-from ordhc.plotting.palette import palette
+from ordhc.plotting.palette import palette, readable
 from support.pictures import saved
 
 pytest.importorskip("matplotlib")
@@ -294,3 +294,46 @@ def test_pictures_of_all_sizes(n, theme, layout, tmp_path):
     names = [text for text in drawn.texts() if text.startswith("leaf")]
     assert len(names) in (0, tips)
     assert len(names) == tips or layout != "rectangular"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_many_names_stand_where_matplotlib_puts_texts(layout, kind, tmp_path, monkeypatch):
+    from matplotlib.image import imread
+
+    from ordhc.plotting import names
+
+    d = grown(200)
+    # Ticks are elsewhere; texts are the same but for how they are drawn.
+    monkeypatch.setattr(names, "MOST_TICKS", 199)
+    d.savefig(tmp_path / f"fast.{kind}", layout=layout, truncate=False)
+    monkeypatch.setattr(names, "_plain_text", names._text)
+    d.savefig(tmp_path / f"slow.{kind}", layout=layout, truncate=False)
+    if kind == "png":
+        fast, slow = (imread(tmp_path / f"{name}.png") for name in ("fast", "slow"))
+        assert fast.shape == slow.shape
+        assert (np.abs(fast - slow).max(axis=2) > 0.5).mean() < 0.002
+        return
+    found = []
+    for name in ("fast", "slow"):
+        texts = re.findall(r"<text ([^>]*)>(leaf \d+)", (tmp_path / f"{name}.svg").read_text())
+        found.append(
+            {text: [float(number) for number in re.findall(r"-?\d+\.?\d*", given)] for given, text in texts}
+        )
+    assert found[0].keys() == found[1].keys() == set(d.names)
+    for text, numbers in found[0].items():
+        assert numbers == pytest.approx(found[1][text], abs=0.75)
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "#16191c"])
+def test_coloured_names_can_be_read(background):
+    def light(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for colour in palette(40):
+        found = readable(colour, background)
+        bright, dim = sorted((light(found), light(background)), reverse=True)
+        assert (bright + 0.05) / (dim + 0.05) >= 4.45
+    assert readable("#000000", "#ffffff") == "#000000"

@@ -23,7 +23,7 @@ def test_a_good_plugin(install):
         assert ordhc.linkage(S, name).heights.tolist() == expected
 
 
-def test_all_five_hooks(install):
+def test_the_hooks_of_data(install):
     source = """
     import numpy as np
     from ordhc.hooks import hookimpl

@@ -1,7 +1,7 @@
 """The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -9,20 +9,21 @@ from numpy.typing import NDArray
 
 # fmt: off
 __all__ = [
-    "bootstrap_adds", "draw_times", "support", "check_quadruplets", "check_triplets",
-    "EmbeddingLoss", "expected_adds3", "InputError", "InternalError", "OrdhcWarning", "panic",
-    "planted", "Desk", "Learner", "TreeOracle", "estimate_p", "random_tree", "canonical_order",
-    "optimal_leaf_order", "refine_satisfied", "refine_similarity", "Linkage", "agglomerate", "aari",
-    "aari_of_trees", "ari",
-    "best_revenue", "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta",
-    "dendrogram_purity", "kendall_tau", "merge_distortion", "revenue", "satisfied", "triplet_counts",
-    "build", "pairs_beaten", "preference_linkage", "adds", "check_memory", "mulk3", "mulk4", "square",
-    "adds_csr", "adds_linkage", "agglomerate_sparse", "parse_table", "split_table", "Dendrogram",
-    "leaf_heights", "mean_dot_linkage", "sparse_gram", "vector_distances", "vector_linkage",
+    "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
+    "OrdhcWarning", "Records", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr",
+    "adds_linkage", "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
+    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
+    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p", "expected_adds3",
+    "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing", "mulk3", "mulk4",
+    "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage",
+    "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
+    "split_table", "square", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
 ]
 # fmt: on
 
 _Floats = NDArray[np.float64]
+_Any = NDArray[Any]
+_Vectors = _Floats | NDArray[np.float32]
 _Ints = NDArray[np.int64]
 _Ints32 = NDArray[np.int32]
 _Bytes = NDArray[np.int8]
@@ -55,8 +56,8 @@ def panic(message: str) -> None: ...
 
 # --- comparisons -----------------------------------------------------------------------------
 
-def check_triplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
-def check_quadruplets(rows: NDArray[Any], n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def parse_table(
     data: bytes,
     chosen: list[int] | list[str] | None,
@@ -78,7 +79,7 @@ def split_table(
 
 def adds(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, layout: str, dtype: str, progress: _Progress
-) -> NDArray[Any]: ...
+) -> _Any: ...
 def adds_csr(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Ints, _Ints32, _Floats]: ...
@@ -90,9 +91,6 @@ def mulk4(
 ) -> tuple[_Floats, _Floats]: ...
 def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
-
-# --- linkages of comparisons -----------------------------------------------------------------
-
 def preference_linkage(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
@@ -102,8 +100,6 @@ def pairs_beaten(
 def build(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress, names: tuple[str, ...] | None
 ) -> Dendrogram: ...
-
-# --- embeddings ------------------------------------------------------------------------------
 
 @final
 class EmbeddingLoss:
@@ -116,9 +112,6 @@ class EmbeddingLoss:
     def evaluate_pairs(self, points: _Floats) -> tuple[float, _Floats]: ...
 
 def expected_adds3(points: _Floats, model: str, parameter: float | None, progress: _Progress) -> _Floats: ...
-
-# --- resampling ------------------------------------------------------------------------------
-
 def draw_times(m: int, groups: _MaybeInts, seed: int, index: int) -> _Ints: ...
 def bootstrap_adds(
     rows: _Rows,
@@ -149,7 +142,7 @@ class Linkage:
     def native_names() -> list[str]: ...
 
 def agglomerate(
-    values: NDArray[Any],
+    values: _Any,
     linkage: Linkage,
     dissimilarity: bool,
     engine: str,
@@ -231,20 +224,15 @@ class Dendrogram:
 # --- vectors ---------------------------------------------------------------------------------
 
 def mean_dot_linkage(
-    rows: _Floats | NDArray[np.float32], scale: float, initial: _MaybeInts, progress: _Progress
+    rows: _Vectors, scale: float, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
 def vector_linkage(
-    rows: _Floats | NDArray[np.float32], linkage: str, measure: str, scale: float, progress: _Progress
+    rows: _Vectors, linkage: str, measure: str, scale: float, progress: _Progress
 ) -> Dendrogram: ...
-def vector_distances(rows: _Floats | NDArray[np.float32], measure: str, progress: _Progress) -> _Floats: ...
+def vector_distances(rows: _Vectors, measure: str, progress: _Progress) -> _Floats: ...
 def sparse_gram(
-    indptr: _Ints,
-    indices: _Ints,
-    values: _Floats | NDArray[np.float32],
-    n_columns: int,
-    narrow: bool,
-    progress: _Progress,
-) -> tuple[NDArray[Any], _Floats]: ...
+    indptr: _Ints, indices: _Ints, values: _Vectors, n_columns: int, narrow: bool, progress: _Progress
+) -> tuple[_Any, _Floats]: ...
 def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 
 # --- scores ----------------------------------------------------------------------------------
@@ -252,16 +240,9 @@ def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 _How = tuple[int | None, int, int, _MaybeInts]
 
 def refine_similarity(
-    tree: Dendrogram,
-    values: NDArray[Any],
-    dissimilarity: bool,
-    average_heights: bool,
-    how: _How,
-    progress: _Progress,
+    tree: Dendrogram, values: _Any, dissimilarity: bool, average_heights: bool, how: _How, progress: _Progress
 ) -> tuple[Dendrogram, float, int, bool]: ...
-def optimal_leaf_order(
-    tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress
-) -> _Ints: ...
+def optimal_leaf_order(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> _Ints: ...
 def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
 def refine_satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, how: _How, progress: _Progress
@@ -272,9 +253,10 @@ def revenue(
 def satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
+def verdicts(tree: Dendrogram, rows: _Rows, progress: _Progress = None) -> _Bytes: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
-def dasgupta(tree: Dendrogram, values: NDArray[Any], revenue: bool, progress: _Progress) -> int | float: ...
-def cophenetic(tree: Dendrogram, values: NDArray[Any], dissimilarity: bool, progress: _Progress) -> float: ...
+def dasgupta(tree: Dendrogram, values: _Any, revenue: bool, progress: _Progress) -> int | float: ...
+def cophenetic(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> float: ...
 def cophenetic_of_trees(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def merge_distortion(a: Dendrogram, b: Dendrogram, progress: _Progress) -> float: ...
 def kendall_tau(
@@ -291,7 +273,13 @@ def aari_of_trees(
     a: Dendrogram, b: Dendrogram, n_clusters: list[int], progress: _Progress
 ) -> tuple[float, list[float]]: ...
 
-# --- learners --------------------------------------------------------------------------------
+@final
+class Records:
+    @staticmethod
+    def open(data: bytes, root: int, columns: str) -> Records | None: ...
+    def take(self, most: int) -> list[NDArray[Any]] | None: ...
+    @property
+    def texts(self) -> list[str]: ...
 
 @final
 class Desk:
@@ -304,13 +292,15 @@ class Desk:
         refs: _Ints,
         leaves: _Ints32,
         answers: _Bytes,
+        p: _Floats,
         skipped: NDArray[np.bool_],
     ) -> None: ...
+    def happen(
+        self, number: int, kind: int, reference: int, leaves: Sequence[int], answer: int, p: float
+    ) -> None: ...
     def want(self, count: int) -> None: ...
-    def set_parallel(self, count: int) -> None: ...
     def waiting(self, most: int) -> _Ints32: ...
     def open(self, most: int, taken: _Ints) -> tuple[_Ints, _Ints32]: ...
-    def held(self, number: int) -> list[int] | None: ...
     def is_asked(self, number: int) -> bool: ...
     def asks(self, leaves: list[int] | tuple[int, ...]) -> bool: ...
     def tree(self) -> Dendrogram: ...
@@ -326,21 +316,13 @@ class Desk:
 
 @final
 class Learner:
+    # fmt: off
     def __new__(
-        cls,
-        method: str,
-        n_leaves: int,
-        parallel: int,
-        seed: int,
-        *,
-        p: float,
-        delta: float,
-        assume: str,
-        noise: str,
-        schedule: str,
-        prior: Dendrogram | None,
-        prior_strength: float,
+        cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float,
+        assume: str, noise: str, schedule: str, questions: int | None, repeat: int,
+        prior: Dendrogram | None, prior_strength: float,
     ) -> Learner: ...
+    # fmt: on
     @staticmethod
     def of_quadruplets(
         method: str,
@@ -355,7 +337,7 @@ class Learner:
     def repeated(self, times: int) -> Learner: ...
     def ask(self, limit: int) -> tuple[_Ints, _Ints32]: ...
     def open(self) -> tuple[_Ints, _Ints32]: ...
-    def tell(self, ids: _Ints, answers: _Bytes) -> tuple[int, str] | None: ...
+    def tell(self, ids: _Ints, answers: _Bytes, p: _Floats) -> tuple[int, str] | None: ...
     def tree(self) -> Dendrogram: ...
     def support(self, tree: Dendrogram) -> list[float] | None: ...
     @property
@@ -383,8 +365,25 @@ class TreeOracle:
 def estimate_p(answers: list[list[int]], delta: float) -> tuple[float, float]: ...
 def random_tree(shape: str, n_leaves: int, seed: int) -> Dendrogram: ...
 
-# --- generators ------------------------------------------------------------------------------
+@final
+class Samples:
+    def __len__(self) -> int: ...
+    def states(self) -> list[_Floats]: ...
+    def tree(self, at: int) -> tuple[Dendrogram, NDArray[np.bool_]]: ...
+    def predict(self, rows: _Rows, verdict: bool) -> _Floats: ...
+    def similarity(self, progress: _Progress) -> _Floats: ...
+    def summary(self) -> Dendrogram: ...
+    def support(self, tree: Dendrogram) -> _Floats: ...
 
+def sample(
+    rows: _Rows,
+    weights: _MaybeFloats,
+    start: Dendrogram,
+    how: tuple[int, ...],
+    odd_one_out: bool,
+    progress: _Progress,
+) -> Samples: ...
+def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
 def planted(
     levels: int,
     leaves_per_cluster: int,

@@ -3,6 +3,7 @@
 from ordhc.plugins.hooks import (
     hookimpl,
     hookspec,
+    ordhc_commands,
     ordhc_linkages,
     ordhc_methods,
     ordhc_metrics,
@@ -13,6 +14,7 @@ from ordhc.plugins.hooks import (
 __all__ = [
     "hookimpl",
     "hookspec",
+    "ordhc_commands",
     "ordhc_linkages",
     "ordhc_methods",
     "ordhc_metrics",

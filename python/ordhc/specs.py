@@ -1,6 +1,7 @@
 """Specs, of which plugins are made; they are defined in `ordhc.plugins.specs`."""
 
 from ordhc.plugins.specs import (
+    CommandSpec,
     LanceWilliams,
     LinkageSpec,
     MethodSpec,
@@ -11,6 +12,7 @@ from ordhc.plugins.specs import (
 )
 
 __all__ = [
+    "CommandSpec",
     "LanceWilliams",
     "LinkageSpec",
     "MethodSpec",

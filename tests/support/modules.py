@@ -2,6 +2,7 @@
 
 PUBLIC = (
     "ordhc",
+    "ordhc.commands",
     "ordhc.datasets",
     "ordhc.errors",
     "ordhc.hooks",

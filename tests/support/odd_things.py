@@ -42,6 +42,12 @@ class Text(str):
     __slots__ = ()
 
 
+#: Arguments that say how much there is to do: what is large and allowed takes its time.
+AMOUNTS = {"n_leaves", "n_resamples", "restarts", "n_comparisons", "levels", "leaves_per_cluster"}
+AMOUNTS |= {"k", "folds", "m", "repeat", "n_references", "n_landmarks", "n_clusters", "max_components"}
+AMOUNTS |= {"names", "chains", "sweeps"}
+
+
 def misaligned(table):
     raw = np.zeros(table.nbytes + 1, dtype=np.uint8)
     odd = raw[1:].view(table.dtype).reshape(table.shape)
@@ -108,7 +114,8 @@ THINGS = [
         1.0, 0.5, 2.5,
         1e300, -0.0, np.nan, np.inf, -np.inf, 1j, np.int8(-3), np.uint64(2**64 - 1), np.float16(2),
         np.longdouble(1),
-        np.datetime64("NaT"), np.complex64(1), np.str_("a"), np.bytes_(b"a"), fractions.Fraction(3, 2),
+        np.datetime64("NaT"), np.timedelta64(3, "s"), np.timedelta64("NaT", "s"), np.complex64(1),
+        np.str_("a"), np.bytes_(b"a"), fractions.Fraction(3, 2),
         Number(2), "",
         "a", "\x1b[2J\x07", "\0", "\ud800", "a" * 1000, Text("a"), b"abc", bytearray(b"abc"), "average",
         "adds3-al",

@@ -8,7 +8,8 @@ from typing import Any
 from ordhc import _checks
 from ordhc._ordhc import Desk
 from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS, key_of
-from ordhc.asking.log import Key, Log, Met
+from ordhc.asking.log import Log
+from ordhc.asking.met import Key, Met
 from ordhc.errors import InputError
 
 __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
@@ -23,12 +24,13 @@ _DRAWS, _FEW = 50, 20_000
 
 def checked_fill(fill: Any) -> dict[str, float]:
     """Shares of samplers, from a mapping, names or one name; they add up to 1, if there are any."""
+    shares: Mapping[Any, Any]
     if isinstance(fill, str):
-        fill = (fill,)
-    if isinstance(fill, Mapping):
-        shares = dict(fill)
+        shares = {fill: 1}
+    elif isinstance(fill, Mapping):
+        shares = fill
     elif isinstance(fill, Sequence):
-        shares = dict.fromkeys(fill, 1)
+        shares = {_checks.choice("fill", name, _NAMES): 1 for name in fill}
     else:
         raise InputError(f"fill = {_checks.quoted(fill)} is no mapping of samplers to shares")
     found = {}

@@ -10,18 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc.asking.given import checked_p
 from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Learner", "Questions"]
+__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "Questions"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
-METHODS = ("insertion", "quick", *NOISY, "revise", *OF_PAIRS)
+METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
+
+#: Why answers have no p of their own.
+DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
 #: Those that begin with a tree.
 OF_PRIORS = ("revise",)
 
@@ -86,6 +90,12 @@ class Learner:
         answers before it, and the same question asked again is answered anew. With `p` < 1 "insertion" is
         "robust".
 
+        "uncertain" is for answers that are the more often wrong the closer leaves are, as people's are: it
+        draws trees from the posterior given all answers so far (see `ordhc.posterior`), and asks what these
+        disagree about most, from several people at a time; how often answers are wrong it learns. Nothing is
+        promised. It takes any answer into account, whoever has chosen the question, and stops after `budget`
+        questions, 20 for each leaf by default.
+
         Of two pairs ask "single" and "complete", which find the single and complete linkage of
         similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
         equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
@@ -127,7 +137,8 @@ class Learner:
         How much likelier the place that a subtree has in the prior is than all others together in a cluster
         twice as large; by default 20.
     repeat
-        Ask every question so many times, an odd number, and take the majority; a tie is "none".
+        Ask every question so many times, an odd number, and take the majority; a tie is "none". Of
+        "uncertain" any number, of different people in a `Session`, all of whose answers count.
     budget
         Ask so many questions at most, then be done.
     limit
@@ -208,6 +219,11 @@ class Learner:
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
         seed = _checks.seed(seed)
+        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
+        if budget is not None:
+            budget = _checks.whole("budget", budget, at_least=0)
+        if method == "uncertain" and p < 1:
+            raise InputError("uncertain has no p: it learns how often answers are wrong")
         if method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
@@ -215,7 +231,7 @@ class Learner:
                 name: None if count is None else _checks.whole(name, count, at_least=1)
                 for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
             }
-            most = None if budget is None else max(_checks.whole("budget", budget, at_least=0), 1)
+            most = None if budget is None else max(budget, 1)
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
@@ -230,13 +246,16 @@ class Learner:
                 assume=assume,
                 noise=noise,
                 schedule=schedule,
+                questions=budget,
+                repeat=times,
                 prior=start,
                 prior_strength=strength,
             )
         self._names = names
-        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
-        self._learner = self._learner.repeated(times)
-        self._budget = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
+        if method != "uncertain":
+            self._learner = self._learner.repeated(times)
+        self._weighs = method == "robust" and p < 1 and times == 1
+        self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
     # What was asked and answered.
@@ -260,7 +279,7 @@ class Learner:
         """The questions that were asked and are not answered."""
         return Questions(*self._learner.open())
 
-    def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
+    def tell(self, ids: ArrayLike, answers: ArrayLike, *, p: ArrayLike | None = None) -> None:
         """Answer some of the questions, in any order.
 
         Parameters
@@ -269,6 +288,11 @@ class Learner:
             (m,) numbers of open questions.
         answers
             (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+        p
+            How likely these answers are right, from 1/2 to 1, one for all or (m,), NaN for the learner's own
+            `p`; of "robust" only. It is known before the answers are: what `delta` says holds if each answer
+            is right with its `p` or more given all answers before it (docs/decisions/0004). Those of 1/2 say
+            nothing.
 
         Raises
         ------
@@ -279,13 +303,14 @@ class Learner:
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        trusts = self._checked_p(p, len(numbers))
         if not numbers.size:
             return
         wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        trouble = self._learner.tell(numbers, small)
+        trouble = self._learner.tell(numbers, small, trusts[:fine])
         if trouble is not None:
             done, text = trouble
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
@@ -294,6 +319,11 @@ class Learner:
                 f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
                 f"the {fine} answers before it are kept"
             )
+
+    def _checked_p(self, p: ArrayLike | None, m: int) -> NDArray[np.float64]:
+        if p is not None and not self._weighs:
+            raise InputError(DOES_NOT_WEIGH)
+        return np.full(m, np.nan) if p is None else checked_p(p, m)
 
     # What is known.
 

@@ -16,6 +16,7 @@ from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.oracle import Oracle, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.registered import oracle_of
+from ordhc.asking.told import check_contract, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
@@ -42,6 +43,7 @@ def learn(
     oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
+    contract: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
@@ -72,6 +74,9 @@ def learn(
         they are worth most.
     batch
         At most so many questions at a time; by default all that can be asked.
+    contract
+        Contract nodes for which fewer distinct questions speak, as `ordhc.contract` does. Asking a language
+        model again proves nothing, so that what rests on one of its answers may be no more than that.
     learner
         One to go on with, instead of a new one.
     session
@@ -109,6 +114,7 @@ def learn(
     subject, answer, who = _prepared(
         oracle, n_leaves, method, source, oracle_parameters, learner, session, who, budget, settings
     )
+    check_contract(contract, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     # It makes an event loop when something is run, one for all batches.
     runner = asyncio.Runner()
@@ -129,8 +135,7 @@ def learn(
         raise
     finally:
         runner.close()
-    tree: Dendrogram = subject.tree()
-    return tree
+    return tree_of(subject, contract)
 
 
 @shows_progress("asking")
@@ -143,6 +148,7 @@ async def learn_async(
     oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
+    contract: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
@@ -176,6 +182,7 @@ async def learn_async(
         budget,
         settings,
     )
+    check_contract(contract, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
         getattr(answer, "__call__", None)  # noqa: B004
@@ -193,7 +200,7 @@ async def learn_async(
     except BaseException as error:
         await _on_thread(_stopped, steps, subject, error)
         raise
-    return await asyncio.to_thread(subject.tree)
+    return await asyncio.to_thread(tree_of, subject, contract)
 
 
 _DONE: Any = object()
@@ -302,6 +309,10 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
     if known is not None and own is not None:
         if tuple(known) == tuple(own):
             return answer
+        own_way = getattr(answer, "leaves_of", None)
+        if own_way is not None:
+            leaves = np.asarray(own_way(own), dtype=np.int32)
+            return lambda rows: answer(leaves[rows])
         place = {name: leaf for leaf, name in enumerate(known)}
         for name in own:
             if name not in place:
@@ -349,7 +360,7 @@ def _steps(
                 subject.release(left.ids)
             raise
         if is_learner:
-            subject.tell(part.ids, answers)
+            tell(subject, part, answers)
         else:
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])

@@ -76,7 +76,7 @@ def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
 def with_kept_prior(
     settings: Mapping[str, Any], names: Sequence[str] | None, n_leaves: int
 ) -> dict[str, Any]:
-    """Settings with the prior as JSON can hold it, over numbered leaves: learners take it for the same."""
+    """Settings with the prior as JSON can hold it, over numbered leaves; the same tree is made of it."""
     if settings.get("prior") is None:
         return {key: value for key, value in settings.items() if key != "prior"}
     found = Dendrogram._of(prior_tree(settings["prior"], names, n_leaves), None)

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ordhc.clustering.posterior import CHAINS, posterior_linkage
 from ordhc.clustering.preferences import build, by_rank, consistency, preferences
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import LinkageSpec
@@ -73,5 +74,12 @@ def ordhc_linkages() -> list[LinkageSpec]:
             summary="a tree that satisfies as many triplets as a search finds, all of them if it can be done",
             from_comparisons=consistency,
             data=("triplets",),
+        ),
+        LinkageSpec(
+            name="posterior-al",
+            summary="average linkage of trees drawn by how likely they are, given noisy answers",
+            from_comparisons=posterior_linkage,
+            data=("triplets", "quadruplets"),
+            parameters={"chains": CHAINS, "sweeps": None, "seed": 0},
         ),
     ]

@@ -23,6 +23,7 @@ _METHODS = [
     ("cosine-al", "cosine", "average", "Gray et al. 2024"),
     ("dot-al", "dot", "average", "Gray et al. 2024"),
     ("consistency", None, "consistency", ""),
+    ("posterior-al", None, "posterior-al", ""),
     ("build", None, "build", "Aho, Sagiv, Szymanski & Ullman 1981"),
 ]
 

@@ -196,8 +196,13 @@ class _InSections:
             _write(formatter, sections)
             return
         rows = [(name, summary_of(command)) for name, command in self.commands.items()]
-        for title, entries in {"Commands": rows, **sections, **self.tables}.items():
+        _write(formatter, {"Commands": rows, **self.more()})
+        for title, entries in {**sections, **self.tables}.items():
             _write(formatter, {title: entries})
+
+    def more(self) -> _Tables:
+        """Sections of a group that stand below its commands."""
+        return {}
 
 
 class Command(_InSections, click.Command):

@@ -1,14 +1,21 @@
 """`ordhc plugins`: what is registered."""
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import click
 
 from ordhc.cli.help import Command
 
+if TYPE_CHECKING:
+    from ordhc.plugins.registry import Registered
+
 
 @click.command(cls=Command)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def plugins(as_json: bool) -> None:
-    """List all linkages, similarities, methods, oracles and metrics, and plugins that failed.
+@click.pass_context
+def plugins(ctx: click.Context, as_json: bool) -> None:
+    """List all linkages, similarities, methods, oracles, metrics, plugins' commands, plugins that failed.
 
     \b
     Example:
@@ -23,12 +30,12 @@ def plugins(as_json: bool) -> None:
     with warnings.catch_warnings():
         # The table says it.
         warnings.simplefilter("ignore", OrdhcWarning)
-        rows = list_plugins()
+        rows = [_with_clash(row, ctx) for row in list_plugins()]
     if as_json:
         emit_json({"plugins": [row.to_dict() for row in rows]})
         return
     width = max(len(row.name) for row in rows) + 2
-    for kind in KINDS:
+    for kind in [kind for kind in KINDS if any(row.kind == kind for row in rows)]:
         click.echo(f"{kind}:")
         for row in rows:
             if row.kind == kind:
@@ -39,3 +46,11 @@ def plugins(as_json: bool) -> None:
         if not row.kind:
             error = f": {row.error}" if row.error else ""
             click.echo(f"{row.status}: {row.plugin} {row.version} ({row.entry_point}){error}")
+
+
+def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
+    """A row; a command that ordhc has itself is run by its full name."""
+    own = getattr(ctx.find_root().command, "commands", {})
+    if (row.kind, row.status) == ("command", "ok") and row.name in own:
+        return replace(row, status="clash", error=f"also in ordhc: use {row.plugin}:{row.name}")
+    return row

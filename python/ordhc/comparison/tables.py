@@ -47,6 +47,8 @@ def tidy(cell: Any) -> Any:
         return None
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        return None if np.isnat(cell) else str(cell.item())
     if isinstance(cell, numbers.Real):
         whole = _checks.as_int(cell)
         if whole is not None:
@@ -55,7 +57,10 @@ def tidy(cell: Any) -> Any:
     if isinstance(cell, list | tuple | dict | np.ndarray):
         plain = cell.tolist() if isinstance(cell, np.ndarray) else cell
         return json.dumps(plain, ensure_ascii=False, default=str)
-    return str(cell).strip() or None
+    try:
+        return str(cell).strip() or None
+    except Exception as error:
+        raise InputError(f"{quoted(cell)} has no text") from error
 
 
 def text_of(cell: Any) -> str:

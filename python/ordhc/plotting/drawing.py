@@ -8,7 +8,7 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.plotting.categories import Categories, columns_of, of_cut, of_mapping
+from ordhc.plotting.categories import Categories, columns_of, names_by_place, of_cut, of_mapping
 from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
     PICTURES,
@@ -18,10 +18,11 @@ from ordhc.plotting.figures import (
     picture_bytes,
     points_of,
 )
-from ordhc.plotting.marks import draw_columns, draw_support, legend, scale_bar, widths_of
+from ordhc.plotting.marks import draw_columns, draw_node_names, draw_support, legend, scale_bar, widths_of
+from ordhc.plotting.names import write_names
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
-from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name
+from ordhc.plotting.sizes import LARGEST, SMALLEST, figure_size, longest_name, longest_share
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
@@ -35,8 +36,10 @@ _SUPPORT = ("numbers", "dots", "width")
 _SCALES = ("axis", "bar", "none")
 #: Support of larger pictures is shown as dots, unless numbers are asked for.
 MOST_NUMBERS = 150
-#: Names of more tips are texts of the axes instead of labels of ticks, which take much longer.
-MOST_TICKS = 150
+#: How wide the characters of two names are, on both sides of a circle, of a font of 1 point.
+_WIDE = 1.04
+#: How much room a number takes, in points.
+_NUMBER = 11.0
 
 
 def plot_dendrogram(
@@ -52,6 +55,7 @@ def plot_dendrogram(
     columns: Any = None,
     palette: Mapping[Any, Any] | None = None,
     labels: bool = True,
+    node_names: bool = True,
     support: bool | str = True,
     support_threshold: float | None = None,
     scale: str | None = None,
@@ -95,6 +99,9 @@ def plot_dendrogram(
         Colours of categories, by category; others get colours that nothing else in the figure has.
     labels
         Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
+    node_names
+        Whether to write the names of nodes (`describe`) on branches of rectangular trees as far as they fit,
+        and those of the clusters of `n_clusters` as a legend.
     support
         How support is shown where the tree has it: "numbers" (in percent), "dots" at the nodes, larger the
         surer, the "width" of lines, or False. True is numbers, of more than 150 tips dots. Numbers that would
@@ -143,7 +150,7 @@ def plot_dendrogram(
         raise InputError(f"scale 'axis' is for rectangular trees; a {layout} one has a 'bar' or 'none'")
     if theme is not None:
         theme = _checks.choice("theme", theme, ("light", "dark"))
-    labels = _checks.flag("labels", labels)
+    labels, node_names = _checks.flag("labels", labels), _checks.flag("node_names", node_names)
     shown = support if isinstance(support, str) else None
     if shown is not None:
         shown = _checks.choice("support", shown, _SUPPORT)
@@ -182,12 +189,17 @@ def plot_dendrogram(
         taken = {} if branches is None else crown.uniform(branches.codes)
         _draw_lines(ax, crown, shapes, branches, taken, inks, widths_of(crown, line, shown, least), line)
         draw_columns(ax, crown, shapes, strips, inks)
-        size = _set_up(ax, crown, shapes, names, columns_count, font_size)
-        _write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
+        numbered = shown == "numbers" and tree.support is not None
+        size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
+        write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
         _write_scale(ax, crown, shapes, scale, inks, size)
+        taken_boxes = None
         if shown in ("numbers", "dots"):
-            draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
-        keys = [*([branches] if color_by is not None and branches is not None else []), *strips]
+            taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
+        if node_names:
+            draw_node_names(ax, crown, shapes, taken_boxes, inks, size)
+        named = n_clusters is not None and node_names and bool(names_by_place(tree))
+        keys = [*([branches] if branches is not None and (color_by is not None or named) else []), *strips]
         legend(ax, keys, title, inks, size, below=orientation == "top" or layout != "rectangular")
     return ax
 
@@ -243,6 +255,8 @@ def _set_up(
     names: list[str],
     columns: int,
     font_size: float | None,
+    *,
+    numbered: bool,
 ) -> float:
     """Set limits; the size of names in points, 0 where they don't fit."""
     for spine in ax.spines.values():
@@ -250,7 +264,9 @@ def _set_up(
     ax.tick_params(length=0)
     breadth, tallness = points_of(ax)
     if isinstance(shapes, Rectangle):
-        along = (crown.root_end, shapes.reach(columns))
+        # Numbers stand on the root's side of their nodes.
+        room = (_NUMBER / (0.6 * (breadth if shapes.sideways else tallness))) if numbered else 0.0
+        along = (crown.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
         across = (crown.width - 0.4, -0.6)
         if shapes.orientation in ("left", "bottom"):
             along = along[::-1]
@@ -263,69 +279,17 @@ def _set_up(
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         ax.patch.set_visible(False)
-        room = np.pi * 0.72 * min(breadth, tallness) / crown.width
+        side, most = min(breadth, tallness), max(map(len, names), default=0)
+        # Names stand within the axes: the circle that they begin at is smaller the longer they are.
+        room = np.pi * side / (crown.width + 0.8 * np.pi * _WIDE * most)
+        room = max(room, np.pi * side * (1 - _WIDE * longest_share(shapes)) / crown.width)
     fitting = float(min(0.8 * room, LARGEST if isinstance(shapes, Rectangle) else 8.0))
     size = font_size or (fitting if fitting >= SMALLEST else 0.0)
     if not isinstance(shapes, Rectangle):
-        # Names stand within the axes.
-        side = min(breadth, tallness)
-        longest = min(max(map(len, names), default=0), longest_name(shapes, side, size)) if size else 0
-        reach = shapes.reach(columns) / max(1 - 2 * 0.52 * size * longest / side, 0.3)
+        longest = min(most, longest_name(shapes, side, size)) if size else 0
+        reach = shapes.reach(columns) / max(1 - _WIDE * size * longest / side, 0.3)
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach))
     return size
-
-
-def _write_names(
-    ax: "Axes",
-    crown: Crown,
-    shapes: Shapes,
-    names: list[str],
-    columns: int,
-    size: float,
-    branches: Categories | None,
-    taken: dict[int, int],
-    inks: Theme,
-) -> None:
-    colours = [
-        inks.ink if branches is None or id(tip) not in taken else branches.colours[taken[id(tip)]]
-        for tip in crown.tips
-    ]
-    if names and size:
-        breadth, tallness = points_of(ax)
-        whole = breadth if not isinstance(shapes, Rectangle) or shapes.sideways else tallness
-        names = crown.names(longest_name(shapes, whole, size))
-    if not isinstance(shapes, Rectangle) or len(names) > MOST_TICKS:
-        widest = max(names, key=len, default="")
-        for tip, name, colour in zip(crown.tips, names if size else [], colours, strict=False):
-            at = shapes.label(tip, columns)
-            text = ax.text(
-                at.x,
-                at.y,
-                name,
-                fontsize=size,
-                color=colour,
-                rotation=at.angle,
-                rotation_mode="anchor",
-                ha="right" if at.is_flipped else "left",
-                va="center",
-                parse_math=False,
-            )
-            # One is enough to find room for all.
-            text.set_in_layout(name == widest)
-        if isinstance(shapes, Rectangle):
-            (ax.yaxis if shapes.sideways else ax.xaxis).set_ticks([])
-        return
-    axis = ax.yaxis if shapes.sideways else ax.xaxis
-    if names and size:
-        axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
-        axis.set_ticks([tip.place for tip in crown.tips], labels=names, fontsize=size, parse_math=False)
-        # Those of a side that is not shown by default are turned too.
-        axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
-        for text, colour in zip(axis.get_ticklabels(), colours, strict=True):
-            text.set_color(colour)
-    else:
-        axis.set_ticks([])
-    axis.set_tick_params(length=0)
 
 
 def _write_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:

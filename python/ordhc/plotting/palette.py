@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Theme", "palette"]
+__all__ = ["Theme", "palette", "readable"]
 
 #: Distinguishable with any colour vision (Okabe & Ito 2008, without yellow and black); the first to be used.
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -67,8 +67,7 @@ def palette(count: int) -> tuple[str, ...]:
     lab = _lab(candidates)
     gap = np.full(len(candidates), np.inf)
     for given in found:
-        rgb = np.array([[int(given[at : at + 2], 16) / 255 for at in (1, 3, 5)]])
-        gap = np.minimum(gap, ((lab - _lab(rgb)) ** 2).sum(axis=1))
+        gap = np.minimum(gap, ((lab - _lab(_rgb(given)[None])) ** 2).sum(axis=1))
     while len(found) < count:
         best = int(gap.argmax())
         red, green, blue = (round(255 * part) for part in candidates[best].tolist())
@@ -88,7 +87,7 @@ def _candidates(steps: int) -> NDArray[np.float64]:
 
 def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
     """CIELAB (D65) of sRGB."""
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    linear = _linear(rgb)
     to_xyz = np.array(
         [
             [0.4124564, 0.3575761, 0.1804375],
@@ -101,3 +100,37 @@ def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack(
         [116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])]
     )
+
+
+@lru_cache(maxsize=4096)
+def readable(colour: str, background: str) -> str:
+    """The colour nearest to this one, towards black or white, that text may have on a background.
+
+    Its contrast is 4.5 at least, as WCAG 2 wants it.
+
+    Examples
+    --------
+    >>> readable("#0072B2", "#ffffff"), readable("#0072B2", "#16191c"), readable("#E69F00", "#ffffff")
+    ('#0072b2', '#2989be', '#9c6c00')
+    """
+    inks = np.array([_rgb(colour), _rgb(background)])
+    target = 0.0 if _luminance(inks[1]) > 0.18 else 1.0
+    for share in np.linspace(0.0, 1.0, 101):
+        mixed = (1 - share) * inks[0] + share * target
+        light, dark = sorted((_luminance(mixed), _luminance(inks[1])), reverse=True)
+        if (light + 0.05) / (dark + 0.05) >= 4.5:
+            break
+    return "#" + "".join(f"{round(255 * part):02x}" for part in mixed.tolist())
+
+
+def _rgb(colour: str) -> NDArray[np.float64]:
+    return np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+
+
+def _luminance(rgb: NDArray[np.float64]) -> float:
+    return float(_linear(rgb) @ (0.2126, 0.7152, 0.0722))
+
+
+def _linear(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Amounts of light, of sRGB."""
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

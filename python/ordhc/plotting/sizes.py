@@ -7,7 +7,7 @@ from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import MILLIMETRES
 from ordhc.plotting.shapes import Rectangle, Shapes
 
-__all__ = ["LARGEST", "SMALLEST", "figure_size", "longest_name"]
+__all__ = ["LARGEST", "SMALLEST", "figure_size", "longest_name", "longest_share"]
 
 #: Names of leaves are written in no smaller a font, in points, and in no larger one unless it is asked for.
 SMALLEST, LARGEST = 3.0, 10.0
@@ -32,13 +32,19 @@ def figure_size(
         depth = 6.0 + 0.0065 * font * longest
         own = (depth, room) if shapes.sideways else (room, depth)
     else:
+        # Around large trees names are small; the picture stays of a size that can be looked at.
+        font = float(np.clip(640 / crown.width, 4.0, LARGEST))
         around = max(crown.width * font * 1.25 / 72 / np.pi, 3.5) + 0.015 * font * longest
         side = given[0] or given[1] or float(min(around, 40.0))
         own = (side, side)
     return given[0] or own[0], given[1] or own[1]
 
 
+def longest_share(shapes: Shapes) -> float:
+    """The length of the longest names in ems, as a share of the width of the axes in points, by font size."""
+    return 0.42 / 0.55 if isinstance(shapes, Rectangle) else 0.24 / 0.55
+
+
 def longest_name(shapes: Shapes, points: float, size: float) -> int:
     """How many characters of names there is room for, where the axes are so many points wide."""
-    share = 0.42 if isinstance(shapes, Rectangle) else 0.24
-    return int(np.clip(share * points / (0.55 * size), 6, 60))
+    return int(np.clip(longest_share(shapes) * points / size, 6, 60))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import pluggy
 
-from ordhc.plugins.specs import LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec
+from ordhc.plugins.specs import CommandSpec, LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec
 
 hookspec = pluggy.HookspecMarker("ordhc")
 hookimpl = pluggy.HookimplMarker("ordhc")
@@ -38,3 +38,8 @@ def ordhc_oracles() -> Iterable[OracleSpec]:  # type: ignore[empty-body]
 @hookspec
 def ordhc_metrics() -> Iterable[MetricSpec]:  # type: ignore[empty-body]
     """Metrics: scores of a dendrogram."""
+
+
+@hookspec
+def ordhc_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]
+    """Commands of the command line."""

@@ -22,7 +22,15 @@ from ordhc._version import __version__
 from ordhc.errors import InputError, OrdhcWarning, PluginError
 
 if TYPE_CHECKING:
-    from ordhc.plugins.specs import LinkageSpec, MethodSpec, MetricSpec, OracleSpec, SimilaritySpec, Spec
+    from ordhc.plugins.specs import (
+        CommandSpec,
+        LinkageSpec,
+        MethodSpec,
+        MetricSpec,
+        OracleSpec,
+        SimilaritySpec,
+        Spec,
+    )
 
 __all__ = ["KINDS", "Registered", "get", "list_plugins", "names", "reset"]
 
@@ -32,13 +40,14 @@ def __dir__() -> list[str]:
 
 
 GROUP = "ordhc"
-KINDS = ("linkage", "similarity", "method", "oracle", "metric")
+KINDS = ("linkage", "similarity", "method", "oracle", "metric", "command")
 _HOOKS = {
     "linkage": "ordhc_linkages",
     "similarity": "ordhc_similarities",
     "method": "ordhc_methods",
     "oracle": "ordhc_oracles",
     "metric": "ordhc_metrics",
+    "command": "ordhc_commands",
 }
 BUILTIN = "ordhc"
 #: Modules that register what is built in, in the order of listings.
@@ -60,7 +69,7 @@ class Registered:
     version
         The distribution's version.
     kind
-        "linkage", "similarity", "method", "oracle" or "metric"; empty for a plugin that failed.
+        "linkage", "similarity", "method", "oracle", "metric" or "command"; empty for a plugin that failed.
     name
         The name to use; `plugin:name` always works.
     summary, source
@@ -137,6 +146,7 @@ def _specs_of(module: object) -> "Iterator[Spec]":
         "method": specs.MethodSpec,
         "oracle": specs.OracleSpec,
         "metric": specs.MetricSpec,
+        "command": specs.CommandSpec,
     }
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hooks)
@@ -237,6 +247,8 @@ def get(kind: Literal["method"], name: str) -> "MethodSpec": ...
 def get(kind: Literal["oracle"], name: str) -> "OracleSpec": ...
 @overload
 def get(kind: Literal["metric"], name: str) -> "MetricSpec": ...
+@overload
+def get(kind: Literal["command"], name: str) -> "CommandSpec": ...
 def get(kind: str, name: str) -> "Spec":
     """Look up what is registered under a name.
 

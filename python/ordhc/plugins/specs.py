@@ -8,6 +8,7 @@ from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, PluginError
 
 __all__ = [
+    "CommandSpec",
     "LanceWilliams",
     "LinkageSpec",
     "MethodSpec",
@@ -281,6 +282,27 @@ class MetricSpec(Spec):
             and set(self.reference) <= set(REFERENCES)
         )
         self._need("reference", fine, f"a tuple of {REFERENCES}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandSpec(Spec):
+    """A command of the command line: `ordhc NAME ...`.
+
+    Parameters
+    ----------
+    make
+        `make()` gives a command of click, a group too; `ordhc.commands` has what ordhc's own are made with.
+        It is called when the command is run or its help is asked for, and imports what that takes;
+        `ordhc --help` shows name and summary only.
+    """
+
+    kind: ClassVar[str] = "command"
+    make: Callable[[], Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._need("make", callable(self.make), "a callable")
+        self._need("parameters", not self.parameters, "empty: a command has options of its own")
 
 
 def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.Linkage:

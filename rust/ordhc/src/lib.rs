@@ -30,6 +30,7 @@
 //! * [`metric`]: how good a dendrogram is;
 //! * [`mod@refine`]: better trees, by moving subtrees;
 //! * [`bootstrap`]: how sure a dendrogram is;
+//! * [`posterior`]: trees by how likely they are, given noisy comparisons;
 //! * [`vectors`]: hierarchies from vectors by their dot products;
 //! * [`embedding`]: losses of ordinal embeddings;
 //! * [`learn`]: learners, which choose the questions themselves;
@@ -74,8 +75,11 @@ pub mod linkage;
 #[doc(hidden)]
 pub mod memory;
 pub mod metric;
+pub mod posterior;
 mod precise;
 pub mod preference;
+#[doc(hidden)]
+pub mod records;
 pub mod refine;
 pub mod similarity;
 pub mod tree;

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import squareform
 
 import ordhc
 from ordhc import InputError, Triplets
@@ -76,6 +75,8 @@ def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
     """Complete the triplets."""
+    from scipy.spatial.distance import squareform
+
     _check(dtype, "completion")
     pairs = completed(data, progress=progress, **settings).astype(dtype, copy=False)
     if layout == "condensed":

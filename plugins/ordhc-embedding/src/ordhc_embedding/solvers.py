@@ -6,10 +6,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.optimize import minimize
-from scipy.sparse.linalg import eigsh
-from scipy.spatial.distance import squareform
 
 from ordhc._ordhc import EmbeddingLoss
 
@@ -46,6 +42,8 @@ def lbfgs(
     loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
 ) -> Solution:
     """SciPy's L-BFGS-B on the coordinates, until the loss falls by less than the tolerance, relatively."""
+    from scipy.optimize import minimize
+
     shape, weight = start.shape, loss.total_weight
     iterations = 0
 
@@ -100,6 +98,8 @@ def projected(
     Each step is projected on the positive semidefinite matrices of that rank, and halved until the loss
     falls by as much as the step promises. A step that was not halved is doubled for the next iteration.
     """
+    from scipy.spatial.distance import squareform
+
     n, d = start.shape
     weight = loss.total_weight
     points = start
@@ -131,6 +131,9 @@ def projected(
 
 def _root(matrix: Floats, rank: int) -> Floats:
     """Points whose Gram matrix is the nearest one of a rank."""
+    from scipy.linalg import eigh
+    from scipy.sparse.linalg import eigsh
+
     n = len(matrix)
     rank = min(rank, n)
     if n > _MANY and rank < n - 1:

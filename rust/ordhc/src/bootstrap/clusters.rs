@@ -19,17 +19,26 @@ use crate::tree::Dendrogram;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn support(tree: &Dendrogram, others: &[Dendrogram]) -> Result<Vec<f64>> {
+    support_by_nodes(tree, others, &[])
+}
+
+/// As [`support`]; merges that are joined with the one above are no clusters, where `joined` says which these are.
+pub(crate) fn support_by_nodes(tree: &Dendrogram, others: &[Dendrogram], joined: &[Vec<bool>]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    let counts = counts(others);
+    let counts = counts(others, joined);
     let share = |code: &u128| counts.get(code).map_or(0.0, |&times| f64::from(times) / others.len() as f64);
     Ok(codes(tree).iter().map(share).collect())
 }
 
 /// In how many trees each cluster is, by its code.
-fn counts(trees: &[Dendrogram]) -> HashMap<u128, u32> {
+fn counts(trees: &[Dendrogram], joined: &[Vec<bool>]) -> HashMap<u128, u32> {
     let mut counts: HashMap<u128, u32> = HashMap::new();
-    for code in trees.iter().flat_map(codes) {
-        *counts.entry(code).or_default() += 1;
+    for (tree, of) in trees.iter().enumerate() {
+        for (merge, code) in codes(of).into_iter().enumerate() {
+            if !joined.get(tree).is_some_and(|joined| joined[merge]) {
+                *counts.entry(code).or_default() += 1;
+            }
+        }
     }
     counts
 }

@@ -6,4 +6,5 @@ mod draw;
 
 pub use adds::{Resample, adds};
 pub use clusters::support;
+pub(crate) use clusters::support_by_nodes;
 pub use draw::Draws;

@@ -16,6 +16,7 @@ use super::quick::Quick;
 use super::revise::{Revise, Settings as Revising};
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
+use super::uncertain::Uncertain;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
 use crate::tree::Dendrogram;
@@ -115,6 +116,15 @@ pub enum Method {
         /// How likely the tree may be wrong.
         delta: f64,
     },
+    /// For answers whose errors are more frequent the closer leaves are, as people's: asks what is expected to teach
+    /// most about the tree, by trees drawn from the [posterior](crate::posterior) given all answers so far. Nothing is
+    /// promised. Takes any answer into account, whoever has chosen the question.
+    Uncertain {
+        /// How many questions to ask; 20 for each leaf, times `repeat`, if there is nothing said.
+        questions: Option<u64>,
+        /// How often each is asked, of different people if possible.
+        repeat: u64,
+    },
 }
 
 named!(Method, "learner", {
@@ -129,6 +139,7 @@ named!(Method, "learner", {
         p: 1.0, delta: 0.05, noise: Noise::Independent, parallel: 1, schedule: Schedule::Questions,
     },
     "majority": Self::Majority { .. } => Self::Majority { p: 1.0, delta: 0.05 },
+    "uncertain": Self::Uncertain { .. } => Self::Uncertain { questions: None, repeat: 1 },
 });
 
 impl Method {
@@ -204,6 +215,8 @@ impl Method {
                 let planned = (3..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
                 Box::new(Asking::new(Majority::new(Exact::new(order()?), planned, p, delta)))
             }
+            Self::Uncertain { repeat: 0, .. } => return Err(Error::out_of_range("repeat", 0, "1..")),
+            Self::Uncertain { questions, repeat } => Box::new(Uncertain::new(n, seed, questions, repeat)),
             Self::Rounds => Box::new(Asking::new(Buckets::new(order()?, None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order()?, Some(8)))),
         })

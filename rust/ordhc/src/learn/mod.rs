@@ -20,12 +20,13 @@ mod revise;
 mod robust;
 mod robust_paper;
 mod run;
+mod uncertain;
 mod vertex_query;
 mod weights;
 mod work;
 
 pub use desk::{Desk, Event};
-pub use learner::{Learner, Question};
+pub use learner::{Flexible, Learner, Question, Told};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};

@@ -1,0 +1,91 @@
+"""`ordhc` itself: its own commands, and those that plugins bring, which are made when they are run."""
+
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ordhc.cli.help import Group, summary_of
+
+__all__ = ["Root"]
+
+
+class Root(Group):
+    """The group of all commands. Own names are taken; plugins' commands then go by `plugin:name`."""
+
+    def brought(self) -> dict[str, str]:
+        """The commands of plugins by the names that run them, with their summaries."""
+        from ordhc.errors import PluginError
+        from ordhc.plugins.registry import list_plugins
+
+        try:
+            rows = [row for row in list_plugins() if row.kind == "command"]
+        except PluginError:
+            # Where plugins must not fail, help still helps.
+            return {}
+        return {
+            row.name if self.is_free(row) else f"{row.plugin}:{row.name}": _sentence(row.summary)
+            for row in rows
+        }
+
+    def is_free(self, row: Any) -> bool:
+        """Whether a plugin's command can be run by its bare name."""
+        return row.status == "ok" and row.name not in self.commands
+
+    def more(self) -> dict[str, list[tuple[str, str]]]:
+        """The commands of plugins."""
+        found = self.brought()
+        return {"Commands of plugins": list(found.items())} if found else {}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command by its name; that of a plugin is imported now.
+
+        Raises
+        ------
+        InputError
+            A name that several plugins claim.
+        PluginError
+            A plugin whose command cannot be made.
+        """
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name.startswith("-"):
+            return found
+        from ordhc.plugins import registry
+
+        rows = [row for row in registry.list_plugins() if row.kind == "command"]
+        if not any(cmd_name in (row.name, f"{row.plugin}:{row.name}") for row in rows):
+            return None
+        return _made(cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands that begin like this, and options; nothing of a plugin is imported for its summary."""
+        own = {name: summary_of(command) for name, command in self.commands.items()}
+        found = [
+            CompletionItem(name, help=about)
+            for name, about in {**own, **self.brought()}.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _made(name: str) -> click.Command:
+    """The command of a plugin, made by it."""
+    from ordhc.errors import InputError, PluginError
+    from ordhc.plugins import registry
+
+    spec = registry.get("command", name)
+    try:
+        command = spec.make()
+    except (InputError, PluginError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        text = f"{type(error).__name__}: {error}"
+        raise PluginError(f"the command {name!r} of a plugin cannot be made: {text}") from error
+    if not isinstance(command, click.Command):
+        raise PluginError(f"the command {name!r}: make gave {command!r}, no command of click")
+    return command
+
+
+def _sentence(summary: str) -> str:
+    """A plugin's summary as those of commands are written."""
+    return f"{summary[:1].upper()}{summary[1:].rstrip('.')}."

@@ -1,0 +1,372 @@
+"""Trees by how likely they are, given noisy answers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress, part, shows_progress
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.outlook import Expected, expected_of, simulated
+from ordhc.clustering.plan import Plan
+from ordhc.clustering.unanswered import unanswered_text
+from ordhc.comparison.canonical import canonical_order, in_order
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
+from ordhc.errors import InputError, warn
+from ordhc.tree.consensus import consensus
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.settings import made_by
+
+__all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
+
+#: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
+CHAINS = 4
+_SWEEPS, _MANY = (60, 300), 14_400
+#: Trees that are kept, of all chains together.
+_KEPT = 200
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """How well chains have mixed, by their log-likelihoods.
+
+    Attributes
+    ----------
+    r_hat
+        Split R-hat: near 1 where all halves of all chains look alike; above 1.1 longer chains are better.
+    effective_size
+        How many independent trees would say as much about the mean.
+    log_likelihood, noise, n_nodes
+        By chain and sweep after the burn-in, (chains, sweeps): the log-likelihood of the answers, half of the
+        share of answers given by a coin, and the number of inner nodes.
+    """
+
+    r_hat: float
+    effective_size: float
+    log_likelihood: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    n_nodes: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"<Mixing: R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}>"
+
+
+class Posterior:
+    """Trees drawn from the posterior; what `posterior` gives.
+
+    Attributes
+    ----------
+    tree
+        One tree that stands for all: average linkage of the correlations of rows of `similarity`, or of
+        `similarity` itself where by the other trees a tenth fewer triplets are wrong, then moves of subtrees;
+        above 3,000 leaves average linkage of `similarity` alone. Heights are means over the pairs that a
+        merge joins. `tree.support` is `support`.
+    """
+
+    tree: Dendrogram
+
+    def __init__(
+        self, samples: _ordhc.Samples, order: NDArray[np.int64], names: Any, burn_in: int, start: Dendrogram
+    ) -> None:
+        self._samples = samples
+        self._order = order
+        self._names = names
+        self._burn_in = burn_in
+        best = Dendrogram._of(samples.summary(), None) if len(samples) else start
+        support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
+        self.tree = best.with_support(support).relabel(order).with_names(names)
+
+    @property
+    def support(self) -> NDArray[np.float64]:
+        """The share of the trees that have each cluster of `tree`, (n - 1,)."""
+        support = self.tree.support
+        return np.zeros(0) if support is None else support
+
+    @cached_property
+    def similarity(self) -> NDArray[np.float64]:
+        """The mean height of the lowest common ancestor, (n, n); larger is closer.
+
+        The root has height 0; a leaf is as close to itself as to its closest other one.
+        """
+        S = _square(self._samples, self.tree.n_leaves)
+        rank = np.argsort(self._order)
+        return np.ascontiguousarray(S[np.ix_(rank, rank)])
+
+    @cached_property
+    def trees(self) -> tuple[Dendrogram, ...]:
+        """The trees, chain after chain; nodes of more than two children are joined merges."""
+        return tuple(self._trees())
+
+    def _trees(self) -> Iterator[Dendrogram]:
+        for at in range(len(self._samples)):
+            tree, joined = self._samples.tree(at)
+            yield Dendrogram._of(tree, None, joined=joined).relabel(self._order).with_names(self._names)
+
+    @cached_property
+    def consensus(self) -> Dendrogram:
+        """All clusters of more than half of the trees, with their support and their mean heights."""
+        return consensus(self.trees) if len(self._samples) else self.tree
+
+    @cached_property
+    def diagnostics(self) -> Mixing:
+        """Split R-hat and effective size of the log-likelihood, and what chains went through."""
+        states = [chain[self._burn_in :] for chain in self._samples.states()]
+        by_sweep = np.array(states) if states else np.zeros((0, 0, 4))
+        r_hat, size = _ordhc.mixing([np.ascontiguousarray(chain[:, 0]) for chain in states])
+        return Mixing(r_hat, size, by_sweep[..., 0], by_sweep[..., 1], by_sweep[..., 3])
+
+    @cached_property
+    def expected(self) -> Expected:
+        """How right `tree` is expected to be: beside the trees that were drawn, each of which may be true.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+        >>> p = ordhc.posterior(t)
+        >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
+        True
+        """
+        return expected_of([(self.tree, truth) for truth in self.trees] or [(self.tree, self.tree)])
+
+    def forecast(
+        self, data: Triplets | Quadruplets, more: int, *, repeats: int = 4, seed: int = 0
+    ) -> Expected:
+        """How right the tree would be after more answers.
+
+        Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
+        are simulated for each, and trees are drawn from the posterior of these and of `data`. This takes as
+        long as `ordhc.posterior` with so many answers, `repeats` times.
+
+        Parameters
+        ----------
+        data
+            The comparisons that the trees were drawn from.
+        more
+            How many answers for each leaf come in addition.
+        repeats
+            How many trees are taken for the truth.
+        seed
+            Of the simulation.
+
+        Raises
+        ------
+        InputError
+            Comparisons of other leaves; numbers below 1.
+        """
+        more = _checks.whole("more", more, at_least=1, at_most=1_000_000)
+        repeats = _checks.whole("repeats", repeats, at_least=1, at_most=1_000)
+        seed = _checks.seed(seed)
+        n = self.tree.n_leaves
+        if not isinstance(data, Triplets | Quadruplets):
+            raise InputError(f"forecast takes Triplets or Quadruplets, not {type(data).__name__}")
+        if data.n_leaves != n:
+            raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
+        if not self.trees:
+            return self.expected
+        noise, is_odd = float(self.diagnostics.noise.mean()), _are_odd_ones_out(data)
+        pairs = []
+        for at in np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist():
+            truth = self.trees[at]
+            answers = simulated(truth, noise, more * n, data, is_odd, seed + at)
+            pairs.append((posterior(answers, seed=seed).tree, truth))
+        return expected_of(pairs)
+
+    def predict(
+        self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"
+    ) -> NDArray[np.float64]:
+        """How likely comparisons are.
+
+        Parameters
+        ----------
+        comparisons
+            `Triplets`, `Quadruplets` (by their names, where both have some) or rows of leaf ids.
+        of
+            "answer": that somebody who is asked says so, noise included. "tree": that it is so in the tree,
+            if one of the pairs is closer there.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Probabilities. That of a comparison and of its contrary are 1 together.
+
+        Raises
+        ------
+        InputError
+            Leaves that the trees don't have.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t = ordhc.Triplets([("cat", "dog", "car"), ("dog", "cat", "car"), ("cat", "dog", "car")])
+        >>> p = ordhc.posterior(t)
+        >>> asked = p.predict(ordhc.Triplets([("cat", "dog", "car"), ("cat", "car", "dog")]))
+        >>> bool(asked[0] > 0.5), round(float(asked.sum()), 9)
+        (True, 1.0)
+        """
+        of = _checks.choice("of", of, ("answer", "tree"))
+        data = self._fitting(comparisons)
+        if not len(data):
+            return np.zeros(0)
+        rank = np.argsort(self._order).astype(np.int32)
+        return self._samples.predict(np.ascontiguousarray(rank[data]), of == "tree")
+
+    def _fitting(self, comparisons: Any) -> NDArray[np.int64]:
+        """Rows of ids of the tree's leaves."""
+        n = self.tree.n_leaves
+        if not isinstance(comparisons, Triplets | Quadruplets):
+            table = _checks.whole_numbers("comparisons", comparisons)
+            if table.ndim != 2 or table.shape[1] not in (3, 4):
+                raise InputError(f"comparisons have shape {table.shape}; (m, 3) or (m, 4) is needed")
+            comparisons = (Triplets if table.shape[1] == 3 else Quadruplets)(table, n_leaves=n)
+        rows = comparisons.rows.astype(np.int64)
+        theirs, mine = comparisons.names, self._names
+        if theirs is not None and mine is not None:
+            number = {name: at for at, name in enumerate(mine)}
+            unknown = [name for name in theirs if name not in number]
+            if unknown:
+                raise InputError(f"the trees have no leaf {_checks.quoted(unknown[0])}")
+            rows = np.array([number[name] for name in theirs], dtype=np.int64)[rows]
+        elif comparisons.n_leaves != n:
+            raise InputError(f"the trees have {n} leaves, the comparisons have {comparisons.n_leaves}")
+        fitting: NDArray[np.int64] = rows
+        return fitting
+
+    def __repr__(self) -> str:
+        sure = int((self.support[:-1] >= 0.5).sum())
+        inner = max(0, self.tree.n_leaves - 2)
+        return f"<Posterior: {len(self._samples)} trees, {sure} of {inner} clusters in at least half of them>"
+
+
+@shows_progress("drawing trees")
+def posterior(
+    data: Triplets | Quadruplets,
+    *,
+    chains: int = CHAINS,
+    sweeps: int | None = None,
+    burn_in: int | None = None,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> Posterior:
+    """Draw trees by how likely they are, given answers of which some are wrong.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets`. Repeated answers count as often as they occur, weights multiply.
+    chains
+        How many Markov chains run, on as many cores as there are.
+    sweeps
+        How often each chain moves every leaf: by default 60 times with 14,400 comparisons or more, up to 300
+        times with fewer.
+    burn_in
+        How many of the sweeps are left out at the beginning; half of them by default.
+    seed
+        The same seed gives the same trees, for any number of cores, however leaves are numbered and rows
+        stand.
+    progress
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    Posterior
+        The `tree` with its `support`, probabilities of answers (`predict`), a `similarity`, the `trees`
+        themselves, their `consensus`, and `diagnostics`.
+
+    Warns
+    -----
+    OrdhcWarning
+        Leaves without answers (of positive weight), which stand anywhere in the trees.
+
+    Raises
+    ------
+    InputError
+        No `Triplets` or `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep.
+
+    Notes
+    -----
+    An answer "p is closer than q" has probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is the
+    height of a pair's lowest common ancestor and e the noise, which is learnt. Trees have nodes of any
+    degree. Chains start from AddS with average linkage and moves of subtrees, cut off every leaf and subtree
+    in turn, and put it back by its posterior probability at any place. Time is in proportion to answers
+    times depth, for each sweep.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, labels = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, sigma=0.05)
+    >>> p = ordhc.posterior(t)
+    >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
+    (32, 200, True)
+    """
+    progress = _checks.callback("progress", progress)
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
+    chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
+    if sweeps is None:
+        sweeps = int(np.clip(_SWEEPS[0] * _MANY / max(len(data), 1), *_SWEEPS))
+    sweeps = _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000)
+    burn_in = sweeps // 2 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
+    if burn_in >= sweeps:
+        raise InputError(f"burn_in = {burn_in} leaves none of {sweeps} sweeps")
+    seed = _checks.seed(seed)
+    order = canonical_order(data)
+    fitting = in_order(data, order)
+    start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
+    how = (chains, sweeps, burn_in, _KEPT, seed)
+    told = part(progress, 0.1, 0.9)
+    is_odd = _are_odd_ones_out(data)
+    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, is_odd, told)
+    found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
+    settings = made_by(method="posterior-al", linkage="posterior-al")
+    settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
+    found.tree = found.tree.with_settings(settings)
+    if len(unanswered):
+        text = unanswered_text(found.tree, np.sort(order[unanswered]))
+        warn(text.replace("merged last", "anywhere"))
+    if progress is not None:
+        progress(1.0)
+    return found
+
+
+def posterior_linkage(
+    data: Triplets | Quadruplets,
+    *,
+    initial_clusters: NDArray[np.int64] | None = None,
+    progress: Progress | None = None,
+    **how: int,
+) -> Dendrogram:
+    """The tree of the posterior, as a linkage of comparisons."""
+    if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
+        raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
+    return posterior(data, progress=progress, **how).tree.with_support(None)
+
+
+def _start(data: Triplets | Quadruplets) -> Plan:
+    """The method that makes the first tree."""
+    return Plan.of(data)
+
+
+def _square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
+    """The mean heights, each leaf as close to itself as to its closest other one."""
+    _ordhc.check_memory("the similarities", 8 * n * n)
+    S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
+    np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)
+    return S
+
+
+def _are_odd_ones_out(data: Triplets | Quadruplets) -> bool:
+    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
+    if not isinstance(data, Triplets) or data.answers is None or not len(data):
+        return False
+    numbers = answers_of(data)
+    order = np.lexsort((np.arange(len(data)), numbers))
+    if len(order) % 2 or (np.bincount(numbers) != 2).any():
+        return False
+    first, second = (data.rows[order[at::2]] for at in (0, 1))
+    return bool((first[:, [1, 0, 2]] == second).all())

@@ -1,0 +1,132 @@
+"""The names of tips, beside a tree or around it."""
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ordhc.plotting.categories import Categories
+from ordhc.plotting.crown import Crown
+from ordhc.plotting.figures import points_of
+from ordhc.plotting.palette import Theme, readable
+from ordhc.plotting.shapes import Rectangle, Shapes
+from ordhc.plotting.sizes import longest_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+__all__ = ["write_names"]
+
+#: Names of more tips are texts of the axes instead of labels of ticks, which take much longer.
+MOST_TICKS = 150
+
+
+def write_names(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    names: list[str],
+    columns: int,
+    size: float,
+    branches: Categories | None,
+    taken: dict[int, int],
+    inks: Theme,
+) -> None:
+    """Write names, cut where there is no room for them, in the colours of their branches."""
+    colours = [
+        inks.ink
+        if branches is None or id(tip) not in taken
+        else readable(branches.colours[taken[id(tip)]], inks.background)
+        for tip in crown.tips
+    ]
+    if names and size:
+        breadth, tallness = points_of(ax)
+        whole = breadth if not isinstance(shapes, Rectangle) or shapes.sideways else tallness
+        names = crown.names(longest_name(shapes, whole, size))
+    if not isinstance(shapes, Rectangle) or len(names) > MOST_TICKS:
+        widest = max(names, key=len, default="")
+        kind = _plain_text() if len(names) > MOST_TICKS else _text()
+        for tip, name, colour in zip(crown.tips, names if size else [], colours, strict=False):
+            at = shapes.label(tip, columns)
+            text = kind(
+                at.x,
+                at.y,
+                name,
+                fontsize=size,
+                color=colour,
+                rotation=at.angle,
+                rotation_mode="anchor",
+                ha="right" if at.is_flipped else "left",
+                va="center",
+                parse_math=False,
+                transform=ax.transData,
+                clip_on=False,
+            )
+            # One is enough to find room for all.
+            text.set_in_layout(name == widest)
+            ax.add_artist(text)
+            # As `Axes.text` has it: `add_artist` clips.
+            text.set_clip_path(None)
+        if isinstance(shapes, Rectangle):
+            (ax.yaxis if shapes.sideways else ax.xaxis).set_ticks([])
+        return
+    axis = ax.yaxis if shapes.sideways else ax.xaxis
+    if names and size:
+        axis.set_ticks_position(shapes.orientation)  # type: ignore[arg-type]
+        axis.set_ticks([tip.place for tip in crown.tips], labels=names, fontsize=size, parse_math=False)
+        # Those of a side that is not shown by default are turned too.
+        axis.set_tick_params(labelrotation=0 if shapes.sideways else 90, pad=2)
+        for text, colour in zip(axis.get_ticklabels(), colours, strict=True):
+            text.set_color(colour)
+    else:
+        axis.set_ticks([])
+    axis.set_tick_params(length=0)
+
+
+def _text() -> "type[Text]":
+    from matplotlib.text import Text
+
+    return Text
+
+
+@lru_cache(maxsize=1)
+def _plain_text() -> "type[Text]":
+    """A text of one line at an angle, drawn in one step: hundreds of names take half the time."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.text import Text
+
+    lines: dict[Any, float] = {}
+
+    class Plain(Text):
+        measured: tuple[Any, float] | None = None
+
+        def draw(self, renderer: Any) -> None:
+            if not self.get_visible() or not self.get_text():
+                return
+            prop, angle = self.get_fontproperties(), self.get_rotation()
+            x, y = self.get_transform().transform(self.get_unitless_position()).tolist()
+            # Names are of one font: all lines are as high.
+            key = (type(renderer), renderer.points_to_pixels(1.0), prop)
+            if key not in lines:
+                _, height, descent = renderer.get_text_width_height_descent("lp", prop, False)
+                lines[key] = height / 2 - descent
+            down, along = lines[key], 0.0
+            if self.get_horizontalalignment() == "right":
+                if self.measured is None or self.measured[0] != key:
+                    width, _, _ = renderer.get_text_width_height_descent(self.get_text(), prop, False)
+                    self.measured = key, width
+                along = -self.measured[1]
+            turn = math.radians(angle)
+            x += along * math.cos(turn) + down * math.sin(turn)
+            y += along * math.sin(turn) - down * math.cos(turn)
+            if renderer.flipy():
+                y = renderer.get_canvas_width_height()[1] - y
+            context = renderer.new_gc()
+            context.set_foreground(to_rgba(self.get_color()), isRGBA=True)
+            renderer.open_group("text", self.get_gid())
+            renderer.draw_text(context, x, y, self.get_text(), prop, angle, ismath=False, mtext=self)
+            renderer.close_group("text")
+            context.restore()
+            self.stale = False
+
+    return Plain

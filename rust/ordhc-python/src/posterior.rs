@@ -1,0 +1,104 @@
+//! Trees drawn from the posterior.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use ordhc::Monitor;
+use ordhc::posterior::{Asked, Sampling};
+use ordhc::similarity::condensed_len;
+use pyo3::prelude::*;
+
+use crate::callbacks;
+use crate::comparison::{Answers, Rows, with};
+use crate::error::to_py;
+use crate::tree::Dendrogram;
+
+#[pyclass(frozen, module = "ordhc._ordhc")]
+pub(crate) struct Samples(ordhc::posterior::Samples);
+
+/// A tree with nodes of many children: which merges are part of the node of the merge above.
+type Tree<'py> = (Dendrogram, Bound<'py, PyArray1<bool>>);
+
+/// Chains, sweeps, sweeps that are left out, trees that are kept, the seed.
+type How = (usize, usize, usize, usize, u64);
+
+#[pyfunction]
+pub(crate) fn sample<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    start: &Bound<'py, Dendrogram>,
+    how: How,
+    odd_one_out: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Samples> {
+    let (chains, sweeps, burn_in, kept, seed) = how;
+    let asked = if odd_one_out { Asked::OddOneOut } else { Asked::Pairs };
+    let sampling = Sampling { chains, sweeps, burn_in, kept, seed, asked };
+    let start = start.get().inner();
+    let answers = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
+    let work = |monitor: &Monitor| with!(&answers, answers => ordhc::posterior::sample(answers, start, &sampling, Some(monitor)));
+    callbacks::run(py, true, progress.as_ref(), work).map(Samples)
+}
+
+#[pymethods]
+impl Samples {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// By chain and sweep: log-likelihood, noise, mean increment, inner nodes.
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let of = |chain: &Vec<ordhc::posterior::State>| {
+            let values = chain
+                .iter()
+                .flat_map(|state| [state.log_likelihood, state.noise, state.mean_increment, state.n_inner as f64]);
+            PyArray1::from_iter(py, values).reshape([chain.len(), 4])
+        };
+        self.0.states().iter().map(of).collect()
+    }
+
+    fn tree<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Tree<'py>> {
+        let (tree, joined) = self.0.tree(at).map_err(to_py)?;
+        Ok((tree.into(), PyArray1::from_vec(py, joined)))
+    }
+
+    /// Probabilities of answers, or of what trees say (`verdict`).
+    fn predict<'py>(&self, py: Python<'py>, rows: Rows<'py>, verdict: bool) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let answers = Answers::of(&rows, None, self.0.n_leaves())?;
+        let work = |_: &Monitor| with!(&answers, answers => if verdict { self.0.verdict(answers) } else { self.0.predict(answers) });
+        callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
+    }
+
+    /// The mean height of each pair.
+    fn similarity<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let len = condensed_len(self.0.n_leaves());
+        ordhc::memory::check("the similarities", len as u64 * 8).map_err(to_py)?;
+        let pairs = PyArray1::<f64>::zeros(py, len, false);
+        let mut values = pairs.readwrite();
+        let values = values.as_slice_mut()?;
+        callbacks::run(py, true, progress.as_ref(), |monitor| self.0.similarity(values, Some(monitor)))?;
+        Ok(pairs)
+    }
+
+    /// One tree for all.
+    fn summary(&self, py: Python<'_>) -> PyResult<Dendrogram> {
+        callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Dendrogram::from)
+    }
+
+    fn support<'py>(&self, py: Python<'py>, tree: &Bound<'py, Dendrogram>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let tree = tree.get().inner();
+        let found = py.detach(|| self.0.support(tree)).map_err(to_py)?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+}
+
+/// Split R-hat and effective size of values by chain.
+#[pyfunction]
+pub(crate) fn mixing(chains: Vec<PyReadonlyArray1<'_, f64>>) -> PyResult<(f64, f64)> {
+    let chains: Vec<Vec<f64>> = chains.iter().map(|chain| chain.as_array().to_vec()).collect();
+    let found = ordhc::posterior::mixing(&chains);
+    Ok((found.r_hat, found.effective_size))
+}

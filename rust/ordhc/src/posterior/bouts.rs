@@ -1,0 +1,128 @@
+//! Answers by the two nodes that they compare.
+
+use super::answers::Answers;
+use super::height_tree::{HeightTree, Spans};
+use super::link::Link;
+use crate::error::Result;
+use crate::memory;
+
+/// How much of the answers says that a node stands above another one (or below it).
+#[derive(Debug, Clone, Copy)]
+struct Bout {
+    other: u32,
+    above: bool,
+    weight: f64,
+}
+
+/// By node what the answers say of it and others: answers about the same two nodes are one. With the topology the
+/// likelihood of heights is a function of these alone.
+#[derive(Debug, Clone)]
+pub(super) struct Bouts {
+    starts: Vec<usize>,
+    bouts: Vec<Bout>,
+    /// The weight of the answers about two pairs with the same ancestor.
+    even: f64,
+    joins: Vec<[u32; 2]>,
+    by_node: Vec<Bout>,
+    sums: Vec<[f64; 2]>,
+    touched: Vec<u32>,
+}
+
+impl Bouts {
+    pub(super) fn new(n_nodes: usize, n_answers: usize) -> Result<Self> {
+        const WHAT: &str = "answers by node";
+        let nothing = Bout { other: 0, above: false, weight: 0.0 };
+        Ok(Self {
+            starts: memory::filled(WHAT, 0, n_nodes + 1)?,
+            bouts: memory::room(WHAT, 2 * n_answers)?,
+            even: 0.0,
+            joins: memory::room(WHAT, n_answers)?,
+            by_node: memory::filled(WHAT, nothing, 2 * n_answers)?,
+            sums: memory::filled(WHAT, [0.0; 2], n_nodes)?,
+            touched: Vec::new(),
+        })
+    }
+
+    /// Sums up the answers for the topology of a tree.
+    pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers) {
+        let n_nodes = self.sums.len();
+        self.joins.clear();
+        self.starts.fill(0);
+        self.even = 0.0;
+        for answer in answers.all() {
+            let joins = [answer.near, answer.far].map(|[a, b]| spans.join(tree, a, b));
+            if joins[0] == joins[1] {
+                self.even += answer.weight;
+            } else {
+                joins.iter().for_each(|&node| self.starts[node as usize + 1] += 1);
+            }
+            self.joins.push(joins);
+        }
+        for node in 0..n_nodes {
+            self.starts[node + 1] += self.starts[node];
+        }
+        for (answer, &[near, far]) in answers.all().iter().zip(&self.joins) {
+            if near != far {
+                for (node, other, above) in [(near, far, true), (far, near, false)] {
+                    self.by_node[self.starts[node as usize]] = Bout { other, above, weight: answer.weight };
+                    self.starts[node as usize] += 1;
+                }
+            }
+        }
+        // Now every start is where its node ends.
+        self.bouts.clear();
+        let mut from = 0;
+        for node in 0..n_nodes {
+            let to = self.starts[node];
+            self.starts[node] = self.bouts.len();
+            for bout in &self.by_node[from..to] {
+                let sums = &mut self.sums[bout.other as usize];
+                if *sums == [0.0; 2] {
+                    self.touched.push(bout.other);
+                }
+                sums[usize::from(bout.above)] += bout.weight;
+            }
+            for other in self.touched.drain(..) {
+                let sums = std::mem::take(&mut self.sums[other as usize]);
+                for (weight, above) in sums.into_iter().zip([false, true]) {
+                    if weight > 0.0 {
+                        self.bouts.push(Bout { other, above, weight });
+                    }
+                }
+            }
+            from = to;
+        }
+        self.starts[n_nodes] = self.bouts.len();
+    }
+
+    fn of(&self, node: u32) -> &[Bout] {
+        &self.bouts[self.starts[node as usize]..self.starts[node as usize + 1]]
+    }
+
+    /// How much the answers say of a node.
+    pub(super) fn weight(&self, node: u32) -> f64 {
+        self.of(node).iter().map(|bout| bout.weight).sum()
+    }
+
+    /// By how much the log-likelihood rises when a node comes to stand at another height.
+    pub(super) fn gain(&self, tree: &HeightTree, link: &Link, node: u32, height: f64) -> f64 {
+        let old = tree.height(node);
+        let gain = |bout: &Bout| {
+            let other = tree.height(bout.other);
+            let sign = if bout.above { 1.0 } else { -1.0 };
+            bout.weight * (link.log(sign * (height - other)) - link.log(sign * (old - other)))
+        };
+        self.of(node).iter().map(gain).sum()
+    }
+
+    /// The log-likelihood, of heights that are `factor` times as large.
+    pub(super) fn log_likelihood(&self, tree: &HeightTree, link: &Link, factor: f64) -> f64 {
+        let mut sum = self.even * link.log(0.0);
+        for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {
+            for bout in self.of(node).iter().filter(|bout| bout.above) {
+                sum += bout.weight * link.log(factor * (tree.height(node) - tree.height(bout.other)));
+            }
+        }
+        sum
+    }
+}

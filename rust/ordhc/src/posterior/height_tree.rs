@@ -1,0 +1,250 @@
+//! A tree of any degree whose inner nodes have heights, and that subtrees are cut off from.
+
+use crate::tree::Dendrogram;
+
+/// No node.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A rooted tree. Leaves are the nodes `0..n`, inner nodes have other numbers below `2 n - 1`; each has at least two
+/// children and stands higher than its parent. The height of two leaves is that of their lowest common ancestor.
+#[derive(Debug, Clone)]
+pub(super) struct HeightTree {
+    n: usize,
+    root: u32,
+    parents: Vec<u32>,
+    heights: Vec<f64>,
+    /// Children are a list: the first one, and those beside it.
+    first: Vec<u32>,
+    next: Vec<u32>,
+    before: Vec<u32>,
+    degrees: Vec<u32>,
+    /// Numbers of inner nodes that there are none of.
+    free: Vec<u32>,
+}
+
+/// Where a subtree may stand: with the children of a node, or beside a node, under a new one at some height.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    Under(u32),
+    Beside(u32, f64),
+}
+
+impl HeightTree {
+    /// The tree of a dendrogram, of at least two leaves. A node's height is in proportion to the logarithm of
+    /// how many times more leaves there are than under it.
+    pub(super) fn of(tree: &Dendrogram) -> Self {
+        const PER_DOUBLING: f64 = 1.2;
+        let n = tree.n_leaves();
+        let n_nodes = 2 * n - 1;
+        let mut new = Self {
+            n,
+            root: n_nodes as u32 - 1,
+            parents: vec![NONE; n_nodes],
+            heights: vec![0.0; n_nodes],
+            first: vec![NONE; n_nodes],
+            next: vec![NONE; n_nodes],
+            before: vec![NONE; n_nodes],
+            degrees: vec![0; n_nodes],
+            free: Vec::with_capacity(n),
+        };
+        for (merge, pair) in tree.merges().iter().enumerate() {
+            let node = n + merge;
+            pair.iter().for_each(|&child| new.attach(child, node as u32));
+            new.heights[node] = PER_DOUBLING * (n as f64 / f64::from(tree.sizes()[merge])).log2();
+        }
+        new
+    }
+
+    pub(super) fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn n_nodes(&self) -> usize {
+        self.parents.len()
+    }
+
+    pub(super) fn n_inner(&self) -> usize {
+        self.n - 1 - self.free.len()
+    }
+
+    pub(super) fn root(&self) -> u32 {
+        self.root
+    }
+
+    pub(super) fn is_leaf(&self, node: u32) -> bool {
+        (node as usize) < self.n
+    }
+
+    /// Whether a number is that of a node of the tree.
+    pub(super) fn is_there(&self, node: u32) -> bool {
+        self.is_leaf(node) || self.degrees[node as usize] > 0
+    }
+
+    #[inline]
+    pub(super) fn parent(&self, node: u32) -> u32 {
+        self.parents[node as usize]
+    }
+
+    pub(super) fn degree(&self, node: u32) -> u32 {
+        self.degrees[node as usize]
+    }
+
+    #[inline]
+    pub(super) fn height(&self, node: u32) -> f64 {
+        self.heights[node as usize]
+    }
+
+    pub(super) fn set_height(&mut self, node: u32, height: f64) {
+        self.heights[node as usize] = height;
+    }
+
+    pub(super) fn children(&self, node: u32) -> impl Iterator<Item = u32> {
+        let some = |node: u32| (node != NONE).then_some(node);
+        std::iter::successors(some(self.first[node as usize]), move |&child| some(self.next[child as usize]))
+    }
+
+    /// Cuts a subtree off; its parent goes if one child is left. The place at which it stood; nothing, and no
+    /// change, for the root and beside a single leaf at the root.
+    pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
+        let parent = self.parent(top);
+        if parent == NONE {
+            return None;
+        }
+        if self.degree(parent) > 2 {
+            self.detach(top);
+            return Some(Place::Under(parent));
+        }
+        let above = self.parent(parent);
+        let sibling = self.children(parent).find(|&child| child != top)?;
+        if above == NONE && self.is_leaf(sibling) {
+            return None;
+        }
+        self.detach(top);
+        self.detach(sibling);
+        if above == NONE {
+            self.root = sibling;
+        } else {
+            self.detach(parent);
+            self.attach(sibling, above);
+        }
+        self.free.push(parent);
+        Some(Place::Beside(sibling, self.height(parent)))
+    }
+
+    /// Puts a subtree that was cut off at a place.
+    pub(super) fn put(&mut self, top: u32, place: Place) {
+        match place {
+            Place::Under(node) => self.attach(top, node),
+            Place::Beside(sibling, height) => {
+                let above = self.parent(sibling);
+                let new = self.free.pop().expect("a tree of fewer leaves has fewer inner nodes");
+                self.heights[new as usize] = height;
+                if above == NONE {
+                    self.root = new;
+                } else {
+                    self.detach(sibling);
+                    self.attach(new, above);
+                }
+                self.attach(sibling, new);
+                self.attach(top, new);
+            }
+        }
+    }
+
+    fn attach(&mut self, child: u32, parent: u32) {
+        let first = std::mem::replace(&mut self.first[parent as usize], child);
+        self.parents[child as usize] = parent;
+        self.next[child as usize] = first;
+        self.before[child as usize] = NONE;
+        if first != NONE {
+            self.before[first as usize] = child;
+        }
+        self.degrees[parent as usize] += 1;
+    }
+
+    fn detach(&mut self, child: u32) {
+        let parent = std::mem::replace(&mut self.parents[child as usize], NONE);
+        let (before, next) = (self.before[child as usize], self.next[child as usize]);
+        if before == NONE {
+            self.first[parent as usize] = next;
+        } else {
+            self.next[before as usize] = next;
+        }
+        if next != NONE {
+            self.before[next as usize] = before;
+        }
+        self.degrees[parent as usize] -= 1;
+    }
+
+    /// Writes the nodes at and under `top`, parents before children.
+    pub(super) fn nodes_under(&self, top: u32, order: &mut Vec<u32>) {
+        order.clear();
+        let mut at = top;
+        loop {
+            order.push(at);
+            if self.first[at as usize] != NONE {
+                at = self.first[at as usize];
+                continue;
+            }
+            while at != top && self.next[at as usize] == NONE {
+                at = self.parent(at);
+            }
+            if at == top {
+                return;
+            }
+            at = self.next[at as usize];
+        }
+    }
+
+    /// Adds to all heights what makes that of the root 0.
+    pub(super) fn put_root_at_zero(&mut self) {
+        let root = self.height(self.root);
+        self.heights[self.n..].iter_mut().for_each(|height| *height -= root);
+    }
+
+    /// Multiplies all heights.
+    pub(super) fn scale_heights(&mut self, factor: f64) {
+        self.heights[self.n..].iter_mut().for_each(|height| *height *= factor);
+    }
+
+    /// The sum of the differences of height along edges between inner nodes, and how many there are.
+    pub(super) fn increments(&self) -> (f64, usize) {
+        let inner = (self.n as u32..self.n_nodes() as u32).filter(|&node| self.is_there(node) && node != self.root);
+        inner.fold((0.0, 0), |(sum, count), node| (sum + self.height(node) - self.height(self.parent(node)), count + 1))
+    }
+}
+
+/// Where each node's leaves stand in an order of the nodes in which parents come before children.
+#[derive(Debug, Clone)]
+pub(super) struct Spans {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Spans {
+    pub(super) fn new(n_nodes: usize) -> Self {
+        Self { starts: vec![0; n_nodes], ends: vec![0; n_nodes] }
+    }
+
+    pub(super) fn follow(&mut self, tree: &HeightTree, order: &[u32]) {
+        for (at, &node) in order.iter().enumerate() {
+            self.starts[node as usize] = at as u32;
+            self.ends[node as usize] = at as u32 + 1;
+        }
+        for &node in order[1..].iter().rev() {
+            let (end, parent) = (self.ends[node as usize], tree.parent(node) as usize);
+            self.ends[parent] = self.ends[parent].max(end);
+        }
+    }
+
+    /// The lowest common ancestor of two different leaves.
+    #[inline]
+    pub(super) fn join(&self, tree: &HeightTree, a: u32, b: u32) -> u32 {
+        let place = self.starts[b as usize];
+        let mut node = tree.parent(a);
+        while place < self.starts[node as usize] || place >= self.ends[node as usize] {
+            node = tree.parent(node);
+        }
+        node
+    }
+}

@@ -1,0 +1,36 @@
+//! Which trees are how likely: trees drawn from a posterior, by a Markov chain.
+//!
+//! The model: a rooted tree of any degree, the inner nodes of which have heights that grow from the root down. An answer
+//! "the pair p is closer than the pair q" is given with probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is
+//! the height of a pair's lowest common ancestor: leaves that part far apart are told apart more surely, and a share of
+//! the answers is given by a coin. Before there are answers all numbers of inner nodes are equally likely, and
+//! all trees with as many; heights rise by exponential steps, whose mean is learnt as the noise e is.
+//!
+//! A chain moves one subtree after the other (each leaf, and inner nodes): it is cut off and put back by its
+//! posterior probability at any place, as a child of any node or beside any node (Gibbs sampling over all places
+//! at once, in time in proportion to its answers times the depth). Between these moves heights, their mean increment
+//! and the noise change by Metropolis steps.
+//!
+//! [`sample`] runs chains and keeps [`Samples`]: their mean height is a similarity in which noise is averaged out, their
+//! predictions are probabilities of answers, and the share of them that has a cluster is its support.
+
+mod answers;
+mod bouts;
+mod chain;
+mod diagnostics;
+mod height_tree;
+mod information;
+mod link;
+mod places;
+mod prior;
+mod random;
+mod sampled;
+mod samples;
+mod summary;
+
+pub use diagnostics::{Mixing, mixing};
+pub use link::Asked;
+pub use samples::{Samples, Sampling, State, sample};
+
+#[cfg(test)]
+mod tests;

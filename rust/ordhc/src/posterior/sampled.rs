@@ -1,0 +1,148 @@
+//! Trees that chains have kept.
+
+use super::height_tree::{HeightTree, NONE};
+use super::link::{Asked, Link, odd_one_out, probability};
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::kind::Kind;
+use crate::tree::Dendrogram;
+
+/// One tree of a chain, its inner nodes numbered so that parents come before children.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sampled {
+    n: usize,
+    /// By inner node: its parent and its height.
+    parents: Vec<u32>,
+    heights: Vec<f64>,
+    /// By leaf: its parent.
+    leaf_parents: Vec<u32>,
+    asked: Asked,
+    noise: f64,
+}
+
+impl Sampled {
+    pub(super) fn of(tree: &HeightTree, link: &Link) -> Self {
+        let n = tree.n_leaves();
+        let mut order = Vec::with_capacity(tree.n_nodes());
+        tree.nodes_under(tree.root(), &mut order);
+        let inner = order.len() - n;
+        let mut numbers = vec![NONE; tree.n_nodes()];
+        let mut new = Self {
+            n,
+            parents: Vec::with_capacity(inner),
+            heights: Vec::with_capacity(inner),
+            leaf_parents: vec![NONE; n],
+            asked: link.asked(),
+            noise: link.noise(),
+        };
+        for node in order {
+            let above = tree.parent(node);
+            let above = if above == NONE { NONE } else { numbers[above as usize] };
+            if tree.is_leaf(node) {
+                new.leaf_parents[node as usize] = above;
+            } else {
+                numbers[node as usize] = new.parents.len() as u32;
+                new.parents.push(above);
+                new.heights.push(tree.height(node));
+            }
+        }
+        new
+    }
+
+    /// The number of inner nodes.
+    pub(super) fn n_inner(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// The lowest common ancestor of two different leaves.
+    fn join(&self, [i, j]: [usize; 2]) -> usize {
+        let [mut a, mut b] = [i, j].map(|leaf| self.leaf_parents[leaf] as usize);
+        while a != b {
+            // Parents have smaller numbers.
+            if a > b {
+                a = self.parents[a] as usize;
+            } else {
+                b = self.parents[b] as usize;
+            }
+        }
+        a
+    }
+
+    /// By how much the height of the closer pair is the larger one; 0 if both have the same ancestor.
+    fn difference<const K: usize>(&self, row: &[i32; K]) -> f64 {
+        let (near, far) = Comparisons::<K>::pairs(row);
+        self.heights[self.join(near)] - self.heights[self.join(far)]
+    }
+
+    /// How likely an answer is; of three leaves, that those of the closer pair are the two that are closer, rather than
+    /// those of the other one.
+    pub(super) fn answer<const K: usize>(&self, row: &[i32; K]) -> f64 {
+        let difference = self.difference(row);
+        match self.asked {
+            Asked::Pairs => probability(difference, self.noise),
+            Asked::OddOneOut => {
+                let [right, wrong] = odd_one_out(difference.abs(), self.noise);
+                (if difference >= 0.0 { right } else { wrong }) / (right + wrong)
+            }
+        }
+    }
+
+    /// How likely each of three leaves is said to be the odd one out.
+    pub(super) fn odd_one_out(&self, [a, b, c]: [u32; 3]) -> [f64; 3] {
+        let height = |i: u32, j: u32| self.heights[self.join([i as usize, j as usize])];
+        let heights = [height(b, c), height(a, c), height(a, b)];
+        // Two of the three heights are the same.
+        let least = heights.into_iter().fold(f64::INFINITY, f64::min);
+        let Some(odd) = (0..3).find(|&at| heights[at] > least) else { return [1.0 / 3.0; 3] };
+        let [right, wrong] = odd_one_out(heights[odd] - least, self.noise);
+        let mut found = [wrong; 3];
+        found[odd] = right;
+        found
+    }
+
+    /// Whether the tree says so: 1 if it does, 0 if it says the contrary, one half if it says nothing.
+    pub(super) fn verdict<const K: usize>(&self, row: &[i32; K]) -> f64 {
+        let difference = self.difference(row);
+        if difference > 0.0 {
+            1.0
+        } else if difference < 0.0 {
+            0.0
+        } else {
+            0.5
+        }
+    }
+
+    /// Adds the heights of the pairs of leaf `i` and those after it.
+    pub(super) fn add_row(&self, i: usize, row: &mut [f64]) {
+        for (j, sum) in (i + 1..self.n).zip(row) {
+            *sum += self.heights[self.join([i, j])];
+        }
+    }
+
+    /// The tree, heights as similarities, and which merges are part of the node of the merge above.
+    pub(super) fn dendrogram(&self) -> Result<(Dendrogram, Vec<bool>)> {
+        let inner = self.n_inner();
+        let mut by_height: Vec<u32> = (0..inner as u32).collect();
+        // Children stand higher than their parents; of equal heights parents have smaller numbers.
+        by_height.sort_by(|&a, &b| self.heights[b as usize].total_cmp(&self.heights[a as usize]).then(b.cmp(&a)));
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); inner];
+        (0..self.n).for_each(|leaf| children[self.leaf_parents[leaf] as usize].push(leaf as u32));
+        let (mut merges, mut heights, mut joined) = (Vec::new(), Vec::new(), Vec::new());
+        for node in by_height {
+            let mut parts = std::mem::take(&mut children[node as usize]);
+            parts.sort_unstable();
+            let mut whole = parts[0];
+            for (at, &part) in parts.iter().enumerate().skip(1) {
+                merges.push([whole, part]);
+                heights.push(self.heights[node as usize] + 0.0);
+                joined.push(at + 1 < parts.len());
+                whole = (self.n + merges.len() - 1) as u32;
+            }
+            let above = self.parents[node as usize];
+            if above != NONE {
+                children[above as usize].push(whole);
+            }
+        }
+        Ok((Dendrogram::new(merges, heights, Kind::Similarity)?, joined))
+    }
+}

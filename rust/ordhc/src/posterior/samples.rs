@@ -1,0 +1,295 @@
+//! What chains have found.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::answers::Answers;
+use super::chain::Chain;
+use super::height_tree::HeightTree;
+use super::link::Asked;
+use super::prior::NodeCosts;
+use super::random::Random;
+use super::sampled::Sampled;
+use crate::bootstrap::support_by_nodes;
+use crate::comparison::Comparisons;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::metric::same_leaves;
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::similarity::{Triangle, condensed_len};
+use crate::tree::Dendrogram;
+
+/// How long and how many chains run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling {
+    /// How many chains; each has its own random numbers.
+    pub chains: usize,
+    /// How often every leaf is moved, in each chain.
+    pub sweeps: usize,
+    /// How many of these sweeps are left out at the beginning.
+    pub burn_in: usize,
+    /// How many trees are kept, of all chains together.
+    pub kept: usize,
+    /// The same seed gives the same trees, for any number of threads.
+    pub seed: u64,
+    /// What people were asked, of triplets.
+    pub asked: Asked,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self { chains: 4, sweeps: 60, burn_in: 30, kept: 120, seed: 0, asked: Asked::Pairs }
+    }
+}
+
+impl Sampling {
+    fn check(&self) -> Result<()> {
+        for (what, value) in [("chains", self.chains), ("sweeps", self.sweeps), ("kept", self.kept)] {
+            if value == 0 {
+                return Err(Error::out_of_range(what, value, "1.."));
+            }
+        }
+        if self.burn_in >= self.sweeps {
+            return Err(Error::out_of_range("burn_in", self.burn_in, format!("0..{} (sweeps)", self.sweeps)));
+        }
+        Ok(())
+    }
+
+    /// The sweeps after which a chain keeps its tree, evenly spaced up to the last one.
+    fn keeps(&self, sweep: usize) -> bool {
+        let (from, there) = (self.burn_in, self.sweeps - self.burn_in);
+        let most = self.kept.div_ceil(self.chains).min(there);
+        let count = |sweep: usize| if sweep < from { 0 } else { (sweep + 1 - from) * most / there };
+        count(sweep) > if sweep == 0 { 0 } else { count(sweep - 1) }
+    }
+}
+
+/// What a chain was like after a sweep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct State {
+    /// The log-likelihood of the answers.
+    pub log_likelihood: f64,
+    /// Half of the share of answers that are given by a coin.
+    pub noise: f64,
+    /// The mean of how much a node stands above its parent, before there are answers.
+    pub mean_increment: f64,
+    /// The number of inner nodes.
+    pub n_inner: usize,
+}
+
+/// Trees drawn from the posterior, chain after chain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    n: usize,
+    trees: Vec<Sampled>,
+    states: Vec<Vec<State>>,
+}
+
+/// Draws trees from the posterior given comparisons; `start` is where all chains begin.
+///
+/// # Errors
+/// A tree of other leaves; no chains, no sweeps or none after the burn-in; not enough memory; [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::posterior::{Sampling, sample};
+/// use ordhc::{Triplets, adds_average_linkage};
+///
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2], [0, 1, 2]], None)?;
+/// let start = adds_average_linkage(&answers)?;
+/// let samples = sample(&answers, &start, &Sampling::default(), None)?;
+/// assert!(samples.predict(&Triplets::new(vec![[0, 1, 2]], None)?)?[0] > 0.5);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn sample<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    start: &Dendrogram,
+    sampling: &Sampling,
+    monitor: Option<&Monitor>,
+) -> Result<Samples> {
+    watched!(monitor);
+    sampling.check()?;
+    let n = comparisons.n_leaves();
+    same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), n])?;
+    let mut samples = Samples { n, trees: Vec::new(), states: Vec::new() };
+    if n < 3 {
+        // There is one tree only.
+        return Ok(samples);
+    }
+    let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 2 + size_of::<f64>());
+    memory::check("trees that are kept", bytes as u64)?;
+    let answers = Answers::new(comparisons)?;
+    let costs = NodeCosts::new(n)?;
+    monitor.start((sampling.chains * sampling.sweeps * n) as u64);
+    let next = AtomicUsize::new(0);
+    let threads = parallel::ranges(sampling.chains, 1);
+    let found = parallel::map(threads, |_| {
+        let mut found = Vec::new();
+        loop {
+            let chain = next.fetch_add(1, Ordering::Relaxed);
+            if chain >= sampling.chains {
+                return Ok(found);
+            }
+            let random = Random::new(sampling.seed, chain as u64);
+            let work = Chain::new(&answers, &costs, sampling.asked, HeightTree::of(start), random)?;
+            found.push((chain, run(work, sampling, monitor)?));
+        }
+    });
+    let mut chains: Vec<(usize, Run)> = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+    chains.sort_unstable_by_key(|&(chain, _)| chain);
+    for (_, run) in chains {
+        samples.trees.extend(run.trees);
+        samples.states.push(run.states);
+    }
+    Ok(samples)
+}
+
+struct Run {
+    trees: Vec<Sampled>,
+    states: Vec<State>,
+}
+
+fn run(mut chain: Chain<'_>, sampling: &Sampling, monitor: &Monitor) -> Result<Run> {
+    let mut run = Run { trees: Vec::new(), states: memory::room("states of chains", sampling.sweeps)? };
+    for sweep in 0..sampling.sweeps {
+        chain.sweep(monitor)?;
+        run.states.push(State {
+            log_likelihood: chain.log_likelihood,
+            noise: chain.link.noise(),
+            mean_increment: chain.mean_increment,
+            n_inner: chain.tree.n_inner(),
+        });
+        if sampling.keeps(sweep) {
+            run.trees.push(Sampled::of(&chain.tree, &chain.link));
+        }
+    }
+    Ok(run)
+}
+
+impl Samples {
+    /// The number of trees that were kept.
+    pub fn len(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Whether there are none, for fewer than three leaves.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    pub(super) fn trees(&self) -> &[Sampled] {
+        &self.trees
+    }
+
+    /// The number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.n
+    }
+
+    /// What each chain was like after each of its sweeps, burn-in included.
+    pub fn states(&self) -> &[Vec<State>] {
+        &self.states
+    }
+
+    /// A tree, heights as similarities, and which of its merges are part of the node of the merge above: nodes of more
+    /// than two children are merges of equal height.
+    ///
+    /// # Panics
+    /// If there are no more than `at` trees.
+    pub fn tree(&self, at: usize) -> Result<(Dendrogram, Vec<bool>)> {
+        self.trees[at].dendrogram()
+    }
+
+    /// All of them.
+    fn dendrograms(&self) -> Result<(Vec<Dendrogram>, Vec<Vec<bool>>)> {
+        Ok((0..self.len()).map(|at| self.tree(at)).collect::<Result<Vec<_>>>()?.into_iter().unzip())
+    }
+
+    /// How likely each comparison is to be given as an answer: the mean of what the trees say, noise included; one
+    /// half without trees.
+    ///
+    /// # Errors
+    /// Comparisons of another number of leaves.
+    pub fn predict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
+        self.mean(comparisons, Sampled::answer)
+    }
+
+    /// How likely each comparison is to hold in the true tree, if one of the pairs is closer there: the share among the
+    /// trees that say so or say the contrary, half a tree of each kind added; one half if none does.
+    ///
+    /// # Errors
+    /// Comparisons of another number of leaves.
+    pub fn verdict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
+        let count = self.len() as f64;
+        let for_it = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) > 0.5))?;
+        let against = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) < 0.5))?;
+        let share = |(a, b): (&f64, &f64)| (count * a + 0.5) / (count * (a + b) + 1.0);
+        Ok(if self.is_empty() { for_it } else { for_it.iter().zip(&against).map(share).collect() })
+    }
+
+    fn mean<const K: usize>(
+        &self,
+        comparisons: &Comparisons<'_, K>,
+        of: impl Fn(&Sampled, &[i32; K]) -> f64 + Sync,
+    ) -> Result<Vec<f64>> {
+        same_leaves(["the trees have", "the comparisons have"], [self.n, comparisons.n_leaves()])?;
+        if self.is_empty() {
+            return Ok(vec![0.5; comparisons.len()]);
+        }
+        let parts = parallel::map(parallel::ranges(comparisons.len(), 1 << 8), |part| {
+            let mut means = vec![0.0; part.len()];
+            for tree in &self.trees {
+                comparisons.rows().each(part.clone(), |at, row| means[at - part.start] += of(tree, row));
+            }
+            means.iter_mut().for_each(|mean| *mean /= self.len() as f64);
+            means
+        });
+        Ok(parts.concat())
+    }
+
+    /// Writes the mean height of each pair of leaves, as a similarity, in condensed order.
+    ///
+    /// # Errors
+    /// `pairs` of another length; [`Error::Interrupted`].
+    pub fn similarity(&self, pairs: &mut [f64], monitor: Option<&Monitor>) -> Result<()> {
+        watched!(monitor);
+        let expected = condensed_len(self.n);
+        if pairs.len() != expected {
+            return Err(Error::Length { what: "values", found: pairs.len(), of: "pairs", expected });
+        }
+        pairs.fill(0.0);
+        if self.is_empty() {
+            return Ok(());
+        }
+        let triangle = Triangle::new(self.n);
+        // About as many pairs for each thread.
+        let parts = parallel::ranges(expected, 1 << 12);
+        let mut ends: Vec<usize> = parts.iter().map(|part| triangle.pair(part.end - 1).0 + 1).collect();
+        ends.dedup();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let rows: Vec<_> = starts.zip(&ends).map(|(start, &end)| start..end).collect();
+        let cell_ends: Vec<usize> = ends.iter().map(|&end| triangle.before(end)).collect();
+        monitor.start(self.n as u64);
+        let work: Vec<_> = rows.into_iter().zip(parallel::split_at_ends(pairs, &cell_ends)).collect();
+        let done = parallel::map(work, |(rows, mut cells)| {
+            for i in rows {
+                let (row, rest) = std::mem::take(&mut cells).split_at_mut(self.n - 1 - i);
+                self.trees.iter().for_each(|tree| tree.add_row(i, row));
+                row.iter_mut().for_each(|sum| *sum /= self.len() as f64);
+                cells = rest;
+                monitor.advance(1)?;
+            }
+            Ok(())
+        });
+        done.into_iter().collect()
+    }
+
+    /// For each merge of a tree the share of samples with its cluster as a node.
+    ///
+    /// # Errors
+    /// No samples; a tree of another number of leaves.
+    pub fn support(&self, tree: &Dendrogram) -> Result<Vec<f64>> {
+        let (trees, joined) = self.dendrograms()?;
+        support_by_nodes(tree, &trees, &joined)
+    }
+}

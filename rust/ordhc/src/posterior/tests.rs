@@ -1,0 +1,261 @@
+mod exact;
+
+use proptest::prelude::*;
+
+use super::answers::Answers;
+use super::bouts::Bouts;
+use super::chain::Chain;
+use super::height_tree::{HeightTree, NONE, Place, Spans};
+use super::link::Link;
+use super::places::{Rest, Scores};
+use super::prior::NodeCosts;
+use super::random::Random;
+use super::*;
+use crate::comparison::{Comparisons, Triplets};
+use crate::generate::{TreeShape, random_tree};
+use crate::monitor::Monitor;
+use crate::tree::Dendrogram;
+
+/// A tree of any degree as its clusters of two leaves and more, as sets of bits, in order.
+type Clusters = Vec<u32>;
+
+fn clusters(tree: &HeightTree) -> Clusters {
+    let mut order = Vec::new();
+    let of = |node: u32| {
+        let mut order = Vec::new();
+        tree.nodes_under(node, &mut order);
+        order.iter().filter(|&&node| tree.is_leaf(node)).fold(0, |set, leaf| set | 1 << leaf)
+    };
+    tree.nodes_under(tree.root(), &mut order);
+    let mut all: Clusters = order.iter().filter(|&&node| !tree.is_leaf(node)).map(|&node| of(node)).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The same of what was kept.
+fn kept_clusters(tree: &Dendrogram, joined: &[bool]) -> Clusters {
+    let n = tree.n_leaves();
+    let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
+    tree.merges().iter().for_each(|&[a, b]| sets.push(sets[a as usize] | sets[b as usize]));
+    let mut all: Clusters = sets[n..].iter().zip(joined).filter(|(_, joined)| !**joined).map(|(&set, _)| set).collect();
+    all.sort_unstable();
+    all
+}
+
+fn start(n: usize) -> Dendrogram {
+    random_tree(TreeShape::Yule, n, 5).unwrap()
+}
+
+fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'static, K> {
+    let mut random = Random::new(seed, 9);
+    let mut rows = Vec::new();
+    while rows.len() < m {
+        let row: [i32; K] = std::array::from_fn(|_| random.below(n) as i32);
+        if Comparisons::new(vec![row], Some(n)).is_ok() {
+            rows.push(row);
+        }
+    }
+    let weights: Vec<f64> = (0..m).map(|_| random.below(4) as f64 / 2.0).collect();
+    Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap()
+}
+
+fn log_likelihood(tree: &HeightTree, answers: &Answers, link: &Link) -> f64 {
+    let path = |leaf: u32| std::iter::successors(Some(leaf), |&node| Some(tree.parent(node)).filter(|&up| up != NONE));
+    let height = |[a, b]: [u32; 2]| {
+        let above: Vec<u32> = path(a).collect();
+        tree.height(path(b).find(|node| above.contains(node)).unwrap())
+    };
+    answers.all().iter().map(|answer| answer.weight * link.log(height(answer.near) - height(answer.far))).sum()
+}
+
+fn assert_valid(tree: &HeightTree) {
+    let mut order = Vec::new();
+    tree.nodes_under(tree.root(), &mut order);
+    let mut seen = order.clone();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), order.len());
+    assert_eq!(order.iter().filter(|&&node| tree.is_leaf(node)).count(), tree.n_leaves());
+    assert_eq!(order.len() - tree.n_leaves(), tree.n_inner());
+    assert_eq!((0..tree.n_nodes() as u32).filter(|&node| tree.is_there(node)).count(), order.len());
+    for &node in &order {
+        let children: Vec<u32> = tree.children(node).collect();
+        assert_eq!(children.len(), tree.degree(node) as usize);
+        assert!(tree.is_leaf(node) || children.len() > 1);
+        for child in children {
+            assert_eq!(tree.parent(child), node);
+            assert!(tree.is_leaf(child) || tree.height(child) > tree.height(node));
+        }
+    }
+}
+
+fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
+    let comparisons = answers_of::<K>(n, m, seed);
+    let (answers, costs) = (Answers::new(&comparisons).unwrap(), NodeCosts::new(n).unwrap());
+    let mut chain =
+        Chain::new(&answers, &costs, Asked::Pairs, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
+    let mut random = Random::new(seed, 2);
+    for _ in 0..1 + seed % 3 {
+        chain.sweep(&Monitor::new()).unwrap();
+        assert_valid(&chain.tree);
+        let exact = log_likelihood(&chain.tree, &answers, &chain.link);
+        assert!((chain.log_likelihood - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{} {exact}", chain.log_likelihood);
+    }
+    let link = chain.link.clone();
+    for top in 0..2 * n as u32 - 1 {
+        let mut tree = chain.tree.clone();
+        let there = tree.is_there(top);
+        let Some(here) = (if there { tree.cut(top) } else { None }) else { continue };
+        let (mut order, mut moving, mut spans) = (Vec::new(), Vec::new(), Spans::new(tree.n_nodes()));
+        tree.nodes_under(tree.root(), &mut order);
+        tree.nodes_under(top, &mut moving);
+        spans.follow(&tree, &order);
+        spans.follow(&tree, &moving);
+        let leaves: Vec<u32> = moving.iter().copied().filter(|&node| tree.is_leaf(node)).collect();
+        let inside: Vec<bool> = (0..n as u32).map(|leaf| leaves.contains(&leaf)).collect();
+        let mut scores = Scores::new(tree.n_nodes());
+        for &node in &order {
+            let lowest = if node == tree.root() { tree.height(node) - 2.0 } else { tree.height(tree.parent(node)) };
+            let highest = if tree.is_leaf(node) { lowest + 3.0 } else { tree.height(node) };
+            scores.heights[node as usize] = lowest + (highest - lowest) * (0.1 + 0.8 * random.uniform());
+        }
+        scores.fill(&Rest { tree: &tree, spans: &spans, inside: &inside, link: &link }, &answers, &leaves, &order);
+        let places = order.iter().flat_map(|&node| {
+            let at = node as usize;
+            let under = (!tree.is_leaf(node)).then_some((Place::Under(node), scores.under[at]));
+            under.into_iter().chain([(Place::Beside(node, scores.heights[at]), scores.beside[at])])
+        });
+        let worth: Vec<f64> = places
+            .map(|(place, score)| {
+                let mut moved = tree.clone();
+                moved.put(top, place);
+                log_likelihood(&moved, &answers, &link) - score
+            })
+            .collect();
+        // All differ by what does not depend on the place.
+        worth.iter().for_each(|&worth_here| assert!((worth_here - worth[0]).abs() < 1e-6, "{worth:?}"));
+        tree.put(top, here);
+        assert_eq!(clusters(&tree), clusters(&chain.tree));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 50, ..ProptestConfig::with_cases(40) })]
+
+    #[test]
+    fn scores_of_places_are_true(n in 3..11usize, m in 0..60usize, seed: u64) {
+        assert_scores_are_true::<3>(n, m, seed);
+        assert_scores_are_true::<4>(n, m, seed);
+    }
+
+    #[test]
+    fn gains_of_heights_are_true(n in 3..12usize, m in 0..80usize, seed: u64) {
+        let comparisons = answers_of::<4>(n, m, seed);
+        let (answers, costs) = (Answers::new(&comparisons).unwrap(), NodeCosts::new(n).unwrap());
+        let mut chain = Chain::new(&answers, &costs, Asked::Pairs, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
+        chain.sweep(&Monitor::new()).unwrap();
+        let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
+        let mut bouts = Bouts::new(2 * n - 1, answers.all().len()).unwrap();
+        chain.tree.nodes_under(chain.tree.root(), &mut order);
+        spans.follow(&chain.tree, &order);
+        bouts.follow(&chain.tree, &spans, &answers);
+        let before = log_likelihood(&chain.tree, &answers, &chain.link);
+        prop_assert!((bouts.log_likelihood(&chain.tree, &chain.link, 1.0) - before).abs() < 1e-8);
+        for &node in order.iter().filter(|&&node| !chain.tree.is_leaf(node)) {
+            let height = chain.tree.height(node) + 0.7;
+            let mut other = chain.tree.clone();
+            other.set_height(node, height);
+            let gain = log_likelihood(&other, &answers, &chain.link) - before;
+            prop_assert!((bouts.gain(&chain.tree, &chain.link, node, height) - gain).abs() < 1e-8);
+        }
+    }
+
+    #[test]
+    fn samples_agree_with_their_trees(n in 3..14usize, m in 1..60usize, seed: u64) {
+        let comparisons = answers_of::<3>(n, m, seed);
+        let sampling = Sampling { chains: 2, sweeps: 6, burn_in: 2, kept: 5, seed, ..Sampling::default() };
+        let samples = sample(&comparisons, &start(n), &sampling, None).unwrap();
+        prop_assert_eq!(samples.len(), 6);
+        let mut pairs = vec![0.0; n * (n - 1) / 2];
+        samples.similarity(&mut pairs, None).unwrap();
+        let trees: Vec<_> = (0..samples.len()).map(|at| samples.tree(at).unwrap()).collect();
+        let height = |tree: &Dendrogram, a: usize, b: usize| {
+            let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
+            let both = 1 << a | 1 << b;
+            tree.merges().iter().zip(tree.heights()).find_map(|(&[a, b], &height)| {
+                sets.push(sets[a as usize] | sets[b as usize]);
+                (sets[sets.len() - 1] & both == both).then_some(height)
+            }).unwrap()
+        };
+        let mut at = 0;
+        for a in 0..n {
+            for b in a + 1..n {
+                let mean = trees.iter().map(|(tree, _)| height(tree, a, b)).sum::<f64>() / trees.len() as f64;
+                prop_assert!((pairs[at] - mean).abs() < 1e-9);
+                at += 1;
+            }
+        }
+        let verdicts = samples.verdict(&comparisons).unwrap();
+        for (row, verdict) in comparisons.rows().iter().zip(verdicts) {
+            let [a, b, c] = row.map(|leaf| leaf as usize);
+            let says = |tree: &Dendrogram| match height(tree, a, b).total_cmp(&height(tree, a, c)) {
+                std::cmp::Ordering::Greater => 1.0,
+                std::cmp::Ordering::Equal => 0.5,
+                std::cmp::Ordering::Less => 0.0,
+            };
+            let told: Vec<f64> = trees.iter().map(|(tree, _)| says(tree)).filter(|&says| says != 0.5).collect();
+            let share = (told.iter().sum::<f64>() + 0.5) / (told.len() as f64 + 1.0);
+            prop_assert!((verdict - share).abs() < 1e-12);
+        }
+        let swapped: Vec<[i32; 3]> = comparisons.rows().iter().map(|[a, b, c]| [a, c, b]).collect();
+        let against = samples.predict(&Triplets::new(swapped, Some(n)).unwrap()).unwrap();
+        for (p, q) in samples.predict(&comparisons).unwrap().into_iter().zip(against) {
+            prop_assert!((p + q - 1.0).abs() < 1e-12 && p > 0.0 && p < 1.0);
+        }
+        let (first, joined) = &trees[0];
+        let found = samples.support(first).unwrap();
+        let all: Vec<Clusters> = trees.iter().map(|(tree, joined)| kept_clusters(tree, joined)).collect();
+        for (set, support) in kept_clusters(first, &vec![false; n - 1]).into_iter().zip({
+            let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
+            first.merges().iter().for_each(|&[a, b]| sets.push(sets[a as usize] | sets[b as usize]));
+            let mut pairs: Vec<(u32, f64)> = sets[n..].iter().copied().zip(found).collect();
+            pairs.sort_unstable_by_key(|pair| pair.0);
+            pairs
+        }) {
+            prop_assert_eq!(set, support.0);
+            let share = all.iter().filter(|clusters| clusters.contains(&set)).count() as f64 / all.len() as f64;
+            prop_assert!((support.1 - share).abs() < 1e-12);
+        }
+        prop_assert_eq!(joined.last(), Some(&false));
+    }
+}
+
+#[test]
+fn chains_do_not_depend_on_each_other() {
+    let comparisons = answers_of::<3>(12, 100, 4);
+    let of = |chains: usize| {
+        let sampling = Sampling { chains, sweeps: 10, burn_in: 5, kept: 5 * chains, seed: 8, ..Sampling::default() };
+        sample(&comparisons, &start(12), &sampling, None).unwrap()
+    };
+    let (one, three) = (of(1), of(3));
+    assert_eq!(one.states()[0], three.states()[0]);
+    assert_eq!(one.tree(4).unwrap(), three.tree(4).unwrap());
+    assert_ne!(three.states()[0], three.states()[1]);
+}
+
+#[test]
+fn what_cannot_be_sampled_is_refused() {
+    let answers = answers_of::<3>(5, 10, 1);
+    let refused = |sampling: Sampling| sample(&answers, &start(5), &sampling, None).unwrap_err().to_string();
+    assert_eq!(refused(Sampling { chains: 0, ..Sampling::default() }), "chains = 0 is outside 1..");
+    let late = Sampling { sweeps: 10, burn_in: 10, ..Sampling::default() };
+    assert_eq!(refused(late), "burn_in = 10 is outside 0..10 (sweeps)");
+    assert!(sample(&answers, &start(6), &Sampling::default(), None).is_err());
+    let monitor = Monitor::new();
+    monitor.cancel();
+    let stopped = sample(&answers, &start(5), &Sampling::default(), Some(&monitor));
+    assert_eq!(stopped.unwrap_err(), crate::Error::Interrupted);
+    let pair = Triplets::new(Vec::<[i32; 3]>::new(), Some(2)).unwrap();
+    let samples = sample(&pair, &start(2), &Sampling::default(), None).unwrap();
+    assert!(samples.is_empty() && samples.support(&start(2)).is_err());
+}

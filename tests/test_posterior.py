@@ -1,0 +1,216 @@
+"""`ordhc.posterior`: trees drawn by how likely they are, given noisy answers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+
+
+def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
+    """Answers about a random tree, some of them wrong, with names; and the tree."""
+    rng = np.random.default_rng(seed)
+    names = [f"leaf {i}" for i in range(n)]
+    truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("yule", n, seed), names)
+    width = 4 if quadruplets else 3
+    rows = np.array([rng.permutation(n)[:width] for _ in range(3 * m)])
+    near, far = (rows[:, :2], rows[:, 2:]) if quadruplets else (rows[:, [0, 1]], rows[:, [0, 2]])
+    sizes = [np.asarray(truth.lca_size(*pair.T)) for pair in (near, far)]
+    clear = sizes[0] != sizes[1]
+    swap = (sizes[0] > sizes[1]) ^ (rng.random(len(rows)) < wrong)
+    rows[swap] = rows[swap][:, [2, 3, 0, 1] if quadruplets else [0, 2, 1]]
+    kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
+    return kind(rows[clear][:m], n_leaves=n, names=names), truth
+
+
+@pytest.mark.parametrize("quadruplets", [False, True])
+def test_parts_of_a_posterior_agree(quadruplets):
+    t, truth = noisy(quadruplets=quadruplets)
+    p = ordhc.posterior(t, chains=2, sweeps=40, seed=3)
+    n = t.n_leaves
+    assert p.tree.names == truth.names
+    assert p.tree.is_monotone
+    assert len(p.trees) == 40
+    assert ordhc.score(p.tree, truth, metric="triplet_distance") < 0.3
+    # Clusters are those of the trees; merges within a node are none.
+    sets = [
+        {frozenset(cluster) for cluster in np.array(clusters(d), dtype=object)[~joined_of(d)]}
+        for d in p.trees
+    ]
+    shares = [np.mean([frozenset(cluster) in found for found in sets]) for cluster in clusters(p.tree)]
+    np.testing.assert_allclose(p.support, shares)
+    common = {c for found in sets for c in found if np.mean([c in other for other in sets]) > 0.5}
+    nodes = {
+        frozenset(cluster)
+        for cluster, share in zip(clusters(p.consensus), p.consensus.support, strict=True)
+        if not np.isnan(share)
+    }
+    assert nodes == common
+    # The similarity is the mean of what the trees say of pairs.
+    S = p.similarity
+    assert S.shape == (n, n)
+    np.testing.assert_array_equal(S, S.T)
+    mean = np.zeros((n, n))
+    for d in p.trees:
+        heights = np.zeros((n, n))
+        for cluster, height in zip(reversed(clusters(d)), d.heights[::-1], strict=True):
+            heights[np.ix_(cluster, cluster)] = height
+        mean += heights / len(p.trees)
+    off = ~np.eye(n, dtype=bool)
+    np.testing.assert_allclose(S[off], mean[off], atol=1e-9)
+    d = p.diagnostics
+    assert d.log_likelihood.shape == d.noise.shape == d.n_nodes.shape == (2, 20)
+    assert 0.9 < d.r_hat < 3
+    assert 1 < d.effective_size < 200
+
+
+def joined_of(tree):
+    return np.zeros(tree.n_leaves - 1, bool) if tree.joined is None else tree.joined
+
+
+def clusters(tree):
+    sets = [[leaf] for leaf in range(tree.n_leaves)]
+    for a, b in tree.merges.tolist():
+        sets.append(sorted(sets[a] + sets[b]))
+    return sets[tree.n_leaves :]
+
+
+def test_predictions_are_of_answers_or_of_the_tree():
+    t, _ = noisy(m=1500)
+    p = ordhc.posterior(t, chains=2, sweeps=60)
+    fresh, _ = noisy(m=1500, wrong=0.0, seed=0)
+    answer, tree = p.predict(fresh), p.predict(fresh, of="tree")
+    assert ((answer > 0) & (answer < 1)).all()
+    assert np.mean(tree > 0.5) > 0.95
+    # A fifth of the answers is wrong, and that is known.
+    assert 0.7 < answer[tree > 0.95].mean() < 0.9
+    assert 0.1 < p.diagnostics.noise.mean() < 0.3
+    against = p.predict(fresh.rows[:, [0, 2, 1]].astype(int))
+    np.testing.assert_allclose(answer + against, 1)
+    # By name, in any order, some leaves only.
+    few = ordhc.Triplets([("leaf 5", "leaf 2", "leaf 9")])
+    np.testing.assert_array_equal(p.predict(few), p.predict([[5, 2, 9]]))
+    assert p.predict(np.zeros((0, 3), dtype=int)).shape == (0,)
+    with pytest.raises(ordhc.InputError, match="no leaf 'cat'"):
+        p.predict(ordhc.Triplets([("leaf 5", "leaf 2", "cat")]))
+    with pytest.raises(ordhc.InputError, match="shape"):
+        p.predict([1, 2, 3])
+    with pytest.raises(ordhc.InputError, match="leaf 16"):
+        p.predict([[1, 2, 16]])
+    with pytest.raises(ordhc.InputError, match="of"):
+        p.predict(few, of="question")
+
+
+def test_noise_is_averaged_out():
+    better = 0
+    for seed in range(3):
+        t, truth = noisy(n=24, m=600, seed=seed)
+        scores = [
+            ordhc.score(ordhc.cluster(t, method=method), truth, metric="triplet_distance")
+            for method in ("posterior-al", "adds3-al+spr")
+        ]
+        better += scores[1] - scores[0]
+    assert better > 0
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 1000), st.booleans())
+def test_numbers_of_leaves_and_order_of_rows_do_not_matter(seed, weighted):
+    t, _ = noisy(n=8, m=60, seed=seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 4, size=len(t)) if weighted else None
+    order, rows = rng.permutation(8), rng.permutation(len(t))
+    plain = ordhc.Triplets(t.rows.astype(int), n_leaves=8, weights=weights)
+    moved = ordhc.Triplets(
+        order[t.rows.astype(int)][rows], n_leaves=8, weights=None if weights is None else weights[rows]
+    )
+    one, other = (ordhc.posterior(data, chains=1, sweeps=6) for data in (plain, moved))
+    np.testing.assert_allclose(other.similarity[np.ix_(order, order)], one.similarity)
+
+
+def test_repeats_are_weights():
+    t, _ = noisy(n=8, m=50)
+    twice = ordhc.Triplets(np.repeat(t.rows.astype(int), 2, axis=0), n_leaves=8)
+    weighted = ordhc.Triplets(t.rows.astype(int), n_leaves=8, weights=np.full(len(t), 2.0))
+    np.testing.assert_allclose(
+        *(ordhc.posterior(data, chains=1, sweeps=200).similarity.mean() for data in (twice, weighted)),
+        rtol=0.25,
+    )
+
+
+def test_threads_change_nothing():
+    code = """if True:
+        import json, sys
+        import ordhc
+        t, _ = ordhc.simulate_planted(600, levels=2, leaves_per_cluster=5, seed=2)
+        p = ordhc.posterior(t, chains=3, sweeps=8)
+        json.dump([p.similarity.tolist(), p.diagnostics.log_likelihood.tolist()], sys.stdout)
+    """
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "ORDHC_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert json.loads(found[0]) == json.loads(found[1])
+
+
+def test_few_leaves():
+    for n in (1, 2):
+        with pytest.warns(ordhc.OrdhcWarning, match="no answers"):
+            p = ordhc.posterior(ordhc.Triplets(np.zeros((0, 3), dtype=int), n_leaves=n), sweeps=2)
+        assert (p.tree.n_leaves, len(p.trees), p.similarity.shape) == (n, 0, (n, n))
+        assert p.support.tolist() == [1.0] * (n - 1)
+        assert p.consensus == p.tree
+        assert np.isnan(p.diagnostics.r_hat)
+    p = ordhc.posterior(ordhc.Triplets([[0, 1, 2]]))
+    assert p.support[-1] == 1
+    with pytest.warns(ordhc.OrdhcWarning, match="1 leaf has no answers and is anywhere: 3"):
+        ordhc.posterior(ordhc.Triplets([[0, 1, 2]], n_leaves=4), sweeps=4)
+
+
+def test_bad_arguments_are_named():
+    t, _ = noisy(n=6, m=20)
+    with pytest.raises(ordhc.InputError, match="chains"):
+        ordhc.posterior(t, chains=0)
+    with pytest.raises(ordhc.InputError, match="burn_in = 5 leaves none of 5 sweeps"):
+        ordhc.posterior(t, sweeps=5, burn_in=5)
+    with pytest.raises(ordhc.InputError, match="takes Triplets or Quadruplets, not ndarray"):
+        ordhc.posterior(np.eye(3))
+    with pytest.raises(ordhc.InputError, match="initial_clusters"):
+        ordhc.cluster(t, method="posterior-al", initial_clusters=[0, 0, 1, 1, 2, 2])
+
+
+def test_the_method_is_one_like_others():
+    t, _ = noisy(n=8, m=200)
+    tree = ordhc.cluster(t, method="posterior-al", sweeps=10)
+    assert tree.settings["linkage_parameters"] == {"chains": 4, "sweeps": 10, "seed": 0}
+    assert np.array_equal(tree.merges, ordhc.posterior(t, sweeps=10).tree.merges)
+    found = ordhc.select(t, ["adds3-al", "posterior-al"], folds=2)
+    assert {candidate.method for candidate in found.candidates} == {"adds3-al", "posterior-al"}
+    b = ordhc.bootstrap(t, method="posterior-al", n_resamples=2, sweeps=6)
+    assert len(b.trees) == 2
+
+
+def test_progress_goes_from_nothing_to_all_and_may_stop():
+    t, _ = noisy()
+    seen = []
+    ordhc.posterior(t, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+    def stop(done):
+        if done > 0.1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ordhc.posterior(t, sweeps=100_000, progress=stop)
