@@ -5,6 +5,7 @@ import http.client
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -181,3 +182,16 @@ def shown_on(page):
 def title_of(page):
     found = re.search(r"<h1[^>]*>(.*?)</h1>", page.text, re.S)
     return found[1].strip() if found else None
+
+
+def admin(server):
+    """Somebody who may see the dashboard."""
+    client = Client(server)
+    assert client.get(f"/dashboard?token={server.token}").status == 200
+    return client
+
+
+def answers(server):
+    """Who answered which question how, in the file."""
+    with sqlite3.connect(server.data) as db:
+        return db.execute("SELECT person, trial, choice FROM collect_trials WHERE choice NOT NULL").fetchall()

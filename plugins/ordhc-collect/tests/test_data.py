@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, number_of
+from studies import Client, admin, number_of
 
 import ordhc
 
@@ -34,12 +34,6 @@ def take_part(server, name, n, choose=lambda number: 1, ms=1500):
 
 def rows_of(text):
     return list(csv.DictReader(io.StringIO(text)))
-
-
-def admin(server):
-    client = Client(server)
-    client.get(f"/dashboard?token={server.token}")
-    return client
 
 
 def test_exports(serve, tmp_path):

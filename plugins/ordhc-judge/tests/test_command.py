@@ -81,6 +81,16 @@ def test_a_budget_that_is_spent_and_a_key_that_is_wrong(run, served):
         assert b"sk-right" not in file.read_bytes()
 
 
+def test_a_bug_does_not_show_the_key(run, served, monkeypatch):
+    server = served()
+    monkeypatch.setattr("ordhc_judge.judge.Judge.__call__", lambda *_: 1 / 0)
+    learn = ["learn", "intents.ordhc", "--oracle", "judge", "--items", items_csv()]
+    code, _, err = run(*learn, *params(server, key="sk-very-secret", headers='{"api-key": "also secret"}'))
+    assert code == 3
+    assert "--param key=... --param headers=..." in err
+    assert "secret" not in err
+
+
 def test_texts_under_names(run, served):
     server = served()
     Path("texts.csv").write_text("name,text\n" + "".join(f"n{at},{text}\n" for at, text in enumerate(ITEMS)))

@@ -18,7 +18,7 @@ def test_the_code_runs(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) > 8
+    assert len(blocks) >= 8
     known = {}
     for block in blocks:
         exec(compile(block, str(GUIDE), "exec"), known)
@@ -26,7 +26,9 @@ def test_the_code_runs(tmp_path, monkeypatch, capsys):
     assert "calls      3,252" in out
     assert "give a learner" in out
     truth = ordhc.Dendrogram.from_newick(taxonomy())
-    assert ordhc.metrics.triplet_distance(known["tree"], truth) < 0.05
+    assert ordhc.metrics.triplet_distance(known["start"], truth) > 0.4
+    assert ordhc.metrics.triplet_distance(known["revised"], truth) < 0.06
+    assert ordhc.metrics.triplet_distance(known["tree"], truth) < 0.01
     names = {node.name for node in known["named"].root.children}
     assert names <= {node.name for node in truth.nodes()}
     assert len(names & {"Cards", "Transfers", "Account", "App", "Loans"}) >= 4

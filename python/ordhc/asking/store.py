@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from ordhc._ordhc import Records
 from ordhc.asking.columns import Columns, from_bytes
+from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.schema import (
     FORMAT,
@@ -89,7 +90,7 @@ def create(
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
                 Path(new + end).unlink()
-    _synchronise_folder(path)
+    synchronise_folder(path)
 
 
 def _place(new: str, path: str) -> None:
@@ -101,15 +102,6 @@ def _place(new: str, path: str) -> None:
         # File systems without links.
         if not Path(path).exists():
             Path(new).replace(path)
-
-
-def _synchronise_folder(path: str) -> None:
-    with suppress(OSError):
-        folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 class Store:
@@ -176,8 +168,7 @@ class Store:
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
-            with self._errors:
-                raise error
+            self.explain(error)
 
     def _hint(self) -> str:
         name = brief(self.path, 100)

@@ -242,13 +242,14 @@ def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
     """The names of the leaves: those of the items, or of a session that there is."""
     from pathlib import Path
 
-    from ordhc.asking.session import Session
-    from ordhc.io import read_names
-
     if items is not None:
+        from ordhc.io import read_names
+
         return read_names(items)
     if session is None or not Path(session).exists():
         return None
+    from ordhc.asking.session import Session
+
     with Session(session) as kept:
         return kept.names
 

@@ -1,6 +1,7 @@
 """What becomes of people in a study: they come, go from page to page, answer, take back, leave."""
 
 import hashlib
+import math
 import random
 import secrets
 from dataclasses import replace
@@ -258,11 +259,7 @@ class Desk:
 
     def tidy(self) -> None:
         """Tell the session answers that can't be taken back any more; give back what those who left had."""
-        now = self.clock.now()
-        for person in [person for person in self.people.values() if person.held is not None]:
-            if person.held is not None and person.held.at <= now - self.study.undo_seconds:
-                told = self._told(person)
-                self.people[person.id] = told
+        self.settle(self.clock.now() - self.study.undo_seconds)
         for who in self._active - self._released:
             if not self.is_here(who):
                 self._gone.add(who)
@@ -272,6 +269,12 @@ class Desk:
                         self.session.release([trial.question])
                         if trial.sampler == "list":
                             self._asker.returned.append(trial.leaves)
+
+    def settle(self, before: float = math.inf) -> None:
+        """Tell the session answers that were held back since before a time."""
+        for person in list(self.people.values()):
+            if person.held is not None and person.held.at <= before:
+                self.people[person.id] = self._told(person)
 
     def is_untidy(self) -> bool:
         """Whether there is something for `tidy` to do."""
@@ -324,6 +327,11 @@ class Desk:
         """Delete what is kept of somebody beside the session, which forgets them next, whatever happens."""
         self._tables.set("forgetting", _fingerprint(who))
         self._tables.forget(who)
+
+    def dropped(self) -> None:
+        """The session has forgotten whom it was to forget."""
+        self._tables.unset("forgetting")
+        self.unfinished = None
 
     def _finish_forgetting(self, tables: Tables) -> None:
         """Whom the session was to forget when the server was killed."""

@@ -68,6 +68,10 @@ class Tables:
         """Set a value."""
         self._db.execute("INSERT OR REPLACE INTO collect_study VALUES (?, ?)", (key, json.dumps(value)))
 
+    def unset(self, key: str) -> None:
+        """Forget a value."""
+        self._db.execute("DELETE FROM collect_study WHERE key = ?", (key,))
+
     # People.
 
     def add_person(self, person: Person, now: float, parameter: str | None, platform: str | None) -> None:

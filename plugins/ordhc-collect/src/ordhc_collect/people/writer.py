@@ -75,14 +75,14 @@ class Writer:
                 if not job[1]:
                     self._tell([(job, *self._result(job[0]))])
 
-    def _result(self, work: Callable[[Desk], Any]) -> tuple[Any, BaseException | None]:
+    def _result(self, work: Callable[[Desk], Any]) -> tuple[Any, Exception | None]:
         try:
             return work(self._desk), None
         except Exception as error:
             return None, error
 
     def _together(self, jobs: list[Any]) -> None:
-        results = []
+        results: list[tuple[Any, Any, Exception | None]] = []
         try:
             if self._is_stale:
                 self._desk.load()

@@ -94,9 +94,13 @@ def _run(
     found: list[Served] = []
     failed: list[BaseException] = []
 
+    def started(served: Served) -> None:
+        found.append(served)
+        ready.set()
+
     def work() -> None:
         try:
-            serve(study, path, port=0, on_start=lambda served: (found.append(served), ready.set()))  # type: ignore[func-returns-value]
+            serve(study, path, port=0, on_start=started)
         except BaseException as error:
             failed.append(error)
             ready.set()
@@ -176,7 +180,7 @@ def needed(points: Sequence[Point], name: str, goal: float = GOAL) -> float | No
         return float(points[0].n_answers)
     low, high = values[at - 1], values[at]
     share = (goal - low) / (high - low)
-    return points[at - 1].n_answers + share * (points[at].n_answers - points[at - 1].n_answers)
+    return float(points[at - 1].n_answers + share * (points[at].n_answers - points[at - 1].n_answers))
 
 
 def _report(

@@ -82,7 +82,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={Exception: failed, HTTPException: refused},  # type: ignore[dict-item]
+        exception_handlers={Exception: failed, HTTPException: refused},
     )
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -156,7 +156,7 @@ class Dashboard:
         tree = tree_svg(summary.tree, self._study.items) if summary.tree is not None else ""
         people = sorted(summary.people.values(), key=lambda person: person.reliability)
         return {
-            "status": self._render("part_status.html", moment=moment),
+            "status": self._render("part_status.html", status=self._desk.status),
             "numbers": self._render("part_numbers.html", moment=moment, summary=summary),
             "tree": tree or "<p class='empty'>The tree appears with the first answers.</p>",
             "line": line_svg(moment.history, chance)

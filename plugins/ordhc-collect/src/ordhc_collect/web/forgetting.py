@@ -45,4 +45,6 @@ def finish_forgetting(desk: Desk) -> None:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
+    with desk.session.transaction():
+        desk.dropped()
     desk.load()

@@ -103,7 +103,8 @@ async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
             return None
     except ValueError:
         return None
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":

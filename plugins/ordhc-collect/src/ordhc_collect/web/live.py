@@ -36,7 +36,6 @@ class Moment:
 
     version: int
     summary: Summary
-    status: str
     here: int
     joined: int
     outcomes: dict[str, int]
@@ -123,7 +122,6 @@ class Live:
         return Moment(
             version,
             summary,
-            self._desk.status,
             sum(self._desk.is_here(person.id) for person in people),
             len(people),
             outcomes,

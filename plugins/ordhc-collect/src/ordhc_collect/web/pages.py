@@ -134,7 +134,7 @@ class Pages:
         shown = trial.shown
         head = ""
         if len(trial.leaves) == 3:
-            groups = [(leaf,) for leaf in shown]
+            groups: list[tuple[int, ...]] = [(leaf,) for leaf in shown]
         elif len(trial.sides) == 3:
             groups = [(leaf,) for leaf in shown[1:]]
             head = f'<figure class="head" data-item="{shown[0]}">{self._figures[language][shown[0]]}</figure>'

@@ -21,6 +21,7 @@ from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.app import application
+from ordhc_collect.web.forgetting import finish_forgetting
 from ordhc_collect.web.tokens import Signer, key_beside
 
 __all__ = ["Served", "listening", "locked", "opened", "serve"]
@@ -96,7 +97,7 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
     InputError
         It is one of another study.
     """
-    settings = {**study.learner, "fill": {}}
+    settings: dict[str, Any] = {**study.learner, "fill": {}}
     with Session(path, names=study.names, durable=True, **settings) as session:
         yield session
 
@@ -154,13 +155,14 @@ def serve(
             # What is deleted is overwritten.
             db.execute("PRAGMA secure_delete=ON")
         desk = Desk(study, session, data, Clock())
+        finish_forgetting(desk)
         place = stack.enter_context(contextlib.closing(listening(host, port)))
         writer = Writer(desk)
         stack.callback(writer.close)
         token = secrets.token_urlsafe(24)
         app = application(study, desk, writer, Signer(key_beside(data)), token)
         config = uvicorn.Config(
-            app,  # type: ignore[arg-type]
+            app,
             http=_Protocol,
             ws="none",
             lifespan="on",
@@ -181,6 +183,10 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         on_start(Served(f"http://{shown}:{place.getsockname()[1]}", token, desk, writer, stop))
         server.run(sockets=[place])
+        # Nobody can take anything back any more.
+        writer.close()
+        with contextlib.suppress(OSError), session.transaction():
+            desk.settle()
 
 
 def _many_files() -> None:
