@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
-PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-collect plugins/ordhc-judge
+PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge plugins/ordhc-collect
 
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 

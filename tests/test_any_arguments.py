@@ -83,7 +83,8 @@ def _estimator(**given):
 
 
 def _fitted(method):
-    return getattr(ordhc.OrdinalClustering(n_clusters=2).fit(T.rows), method)
+    drawn = {"method": "posterior-al"} if method == "predict_proba" else {}
+    return getattr(ordhc.OrdinalClustering(n_clusters=2, **drawn).fit(T.rows), method)
 
 
 ROWS = {"rows": T.rows}
@@ -203,11 +204,13 @@ CALLS = {
     **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
     "Session.pose": (_in_session("pose"), {"sampler": "random", "who": "ann"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
+    "Session.posterior": (_in_session("posterior"), {"sweeps": 2}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
     "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
     "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
+    "OrdinalClustering.predict_proba": (_fitted("predict_proba"), {"X": T.rows}),
     "OrdinalClustering.score": (_fitted("score"), {"X": T.rows}),
     "metrics.aari": (metrics.aari, PAIR),
     "metrics.ari": (metrics.ari, {"tree": TREE, "labels": [0, 0, 1, 1]}),
@@ -216,6 +219,7 @@ CALLS = {
     "metrics.dasgupta_revenue": (metrics.dasgupta_revenue, {"tree": TREE, "S": S}),
     "metrics.dendrogram_purity": (metrics.dendrogram_purity, {"tree": TREE, "labels": [0, 0, 1, 1]}),
     "metrics.kendall_tau_b": (metrics.kendall_tau_b, PAIR),
+    "metrics.log_loss": (metrics.log_loss, {"predicted": [0.5] * 4, "comparisons": T}),
     "metrics.merge_distortion": (metrics.merge_distortion, PAIR),
     "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),

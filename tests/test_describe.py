@@ -101,7 +101,7 @@ def test_medoids_have_the_largest_mean_cosine(n, seed, is_sparse):
     [
         ([[1, 2]] * 3, ["a", "b"], "X has 3 rows for 4 leaves"),
         ([[1, 2]] * 4, ["a"], "vocabulary has 1 words for the 2 columns of X"),
-        ([[1, 2]] * 4, "ab", "vocabulary is 'ab'; give a list of words"),
+        ([[1, 2]] * 4, "ab", "vocabulary is 'ab'; give a list"),
         ([[1, 2]] * 4, {"a": 0, "b": 2}, "vocabulary has 2 words for the 2 columns"),
         ([[1, -2]] * 4, ["a", "b"], "X holds -2; counts of words are not negative"),
         ([[1, float("nan")]] * 4, ["a", "b"], "nan is not finite"),

@@ -17,30 +17,9 @@ from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
 from ordhc.evaluate.select import parts_of
 from ordhc.reporting.counts import forms_of, leaves_asked
-from support.answers import answered, persons
-from support.processes import run
-from support.sessions import NAMES, answer, finish
+from support.answers import answered, of_people, persons
 
 FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10}
-
-
-def of_people(n_people=8, m=60, n=8, careless=1, seed=0):
-    """Answers to questions of which many are repeated; the last people answer by chance."""
-    rng = np.random.default_rng(seed)
-    truth = ordhc.Dendrogram.from_newick("(((0,1),(2,3)),((4,5),(6,7)));")
-    pool = [rng.choice(n, 3, replace=False) for _ in range(40)]
-    rows, who = [], []
-    for person in range(n_people):
-        for k in rng.integers(0, len(pool), m).tolist():
-            a, b, c = pool[k].tolist()
-            odd = min(
-                (c, a, b), key=lambda leaf: -min(truth.lca_size(leaf, x) for x in (a, b, c) if x != leaf)
-            )
-            if person >= n_people - careless or rng.random() < 0.1:
-                odd = int(rng.choice([a, b, c]))
-            rows.append((odd, *(leaf for leaf in (a, b, c) if leaf != odd)))
-            who.append(f"person {person}")
-    return Triplets.from_odd_one_out(rows, names=[f"item {i}" for i in range(n)], groups=who)
 
 
 # --- beside slow and plain twins -------------------------------------------------------------
@@ -309,78 +288,6 @@ def test_methods_that_need_all_answers_have_no_support():
     assert "The tree has no support" in r.to_html()
 
 
-def test_sessions_bring_people_and_what_was_held_out(tmp_path):
-    truth = ordhc.linkage(np.random.default_rng(0).random(190), dissimilarity=True)
-    oracle = ordhc.oracles.from_tree(truth)
-    with ordhc.Session(tmp_path / "a", n_leaves=20, parallel=1, fill="heldout") as session:
-        for _ in range(12):
-            for who in ("ann", "bob", "cid"):
-                answer(session, 5, who, oracle)
-        r = ordhc.report(session, n_resamples=5)
-        found = r.numbers["session"]
-        assert found["n_answers"] == session.n_answered
-        known = session.people()
-        told = {person["who"]: person for person in r.numbers["people"]}
-        assert "ann" in told
-        for who in told:
-            assert told[who]["reliability"] == known[who].reliability
-        apart = session.comparisons(heldout=True)
-        assert found["held_out_questions"]["n_comparisons"] == len(apart)
-        assert found["held_out_questions"]["satisfied"] == pytest.approx(
-            ordhc.metrics.satisfied(r.tree, apart).agreed
-        )
-    assert "reliability" in r.to_html()
-
-
-def test_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    t = of_people(n_people=6, m=30)
-    ordhc.write_comparisons(t, "answers.csv")
-    fast = ("--compare", "adds3-al", "--compare", "mulk3-al", "--resamples", "5")
-    code, out, err = run(capsys, "report", "answers.csv", "-o", "report.html", *fast)
-    assert code == 0, err
-    assert out.splitlines()[0] == "8 items were compared in 180 answers of 6 people."
-    assert out.splitlines()[-2:] == ["wrote    report.html", "wrote    report.json"]
-    numbers = json.loads((tmp_path / "report.json").read_text())
-    assert numbers["command"] == (
-        "ordhc report answers.csv --compare adds3-al --compare mulk3-al --resamples 5"
-    )
-    code, out, err = run(capsys, "report", "answers.csv", "-o", "other.json", "--json", "-q", *fast)
-    assert code == 0, err
-    again = json.loads((tmp_path / "other.json").read_text())
-    assert {**json.loads(out)} == {**again, "left_out": {}}
-    assert {**again, "command": ""} == {**numbers, "command": ""}
-    assert not (tmp_path / "other.html").exists()
-    code, _, err = run(capsys, "report", "answers.csv", "-o", "answers.csv")
-    assert code == 2
-    assert "the ending is none of" in err
-    (tmp_path / "x.json").write_text("[]")
-    code, _, err = run(capsys, "report", "x.json", "-o", "x.html")
-    assert (code, (tmp_path / "x.json").read_text()) == (2, "[]")
-    assert "is an input" in err
-    code, _, err = run(capsys, "report", "nowhere.csv")
-    assert (code, err.count("\n")) == (2, 1)
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setenv("ORDHC_BROWSER", "/nowhere/chromium")
-    code, _, err = run(capsys, "report", "answers.csv", "-o", "report.pdf")
-    assert code == 2
-    assert "a PDF is printed by Chromium or Chrome" in err
-    assert "print it from a browser" in err
-
-
-def test_sessions_are_reported_by_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with ordhc.Session("animals.ordhc", NAMES) as session:
-        finish(session)
-    code, out, err = run(capsys, "report", "animals.ordhc", "--resamples", "3", "--title", "Seven <animals>")
-    assert code == 0, err
-    assert "7 items" in out
-    assert "<h1>Seven &lt;animals&gt;</h1>" in (tmp_path / "report.html").read_text()
-    code, _, err = run(capsys, "report", "animals.ordhc", "--kind", "odd-one-out")
-    assert code == 2
-    assert "animals.ordhc is a session, which says itself" in err
-
-
 def test_what_is_no_better_than_chance_is_said_to_be():
     rng = np.random.default_rng(1)
     noise = Triplets([rng.choice(10, 3, replace=False) for _ in range(300)], n_leaves=10)
@@ -404,3 +311,19 @@ def test_more_leaves_get_fewer_resamples():
     assert ordhc.report(t, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 200
     large = Triplets([(0, 1, 2), (2, 3, 0), (4, 5, 1)] * 3, n_leaves=601)
     assert ordhc.report(large, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 99
+
+
+def test_large_trees_are_reported_in_part():
+    rng = np.random.default_rng(0)
+    t = Triplets([rng.choice(150, 3, replace=False) for _ in range(2500)], n_leaves=150)
+    r = ordhc.report(t, methods=["adds3-al"], n_resamples=0, folds=2)
+    nodes = r.numbers["clusters"]["nodes"]
+    assert len(nodes) == 148
+    for node in nodes:
+        leaves = sorted(r.tree.node(node["label"]).leaves.tolist())
+        assert node["size"] == len(leaves)
+        assert node["leaves"] == (leaves if len(leaves) <= 100 else None)
+    page = r.to_html()
+    assert "The 150 items are drawn as the top of the tree" in page
+    assert "No other method was tried" in page
+    assert "The 40 largest are shown; the JSON has all." in page

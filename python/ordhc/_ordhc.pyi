@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 # fmt: off
 __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
-    "OrdhcWarning", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr", "adds_linkage",
-    "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_order",
-    "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
+    "OrdhcWarning", "Records", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr",
+    "adds_linkage", "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
+    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
     "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p", "expected_adds3",
     "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing", "mulk3", "mulk4",
     "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage",
@@ -91,9 +91,6 @@ def mulk4(
 ) -> tuple[_Floats, _Floats]: ...
 def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
-
-# --- linkages of comparisons -----------------------------------------------------------------
-
 def preference_linkage(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
@@ -103,8 +100,6 @@ def pairs_beaten(
 def build(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress, names: tuple[str, ...] | None
 ) -> Dendrogram: ...
-
-# --- embeddings ------------------------------------------------------------------------------
 
 @final
 class EmbeddingLoss:
@@ -117,9 +112,6 @@ class EmbeddingLoss:
     def evaluate_pairs(self, points: _Floats) -> tuple[float, _Floats]: ...
 
 def expected_adds3(points: _Floats, model: str, parameter: float | None, progress: _Progress) -> _Floats: ...
-
-# --- resampling ------------------------------------------------------------------------------
-
 def draw_times(m: int, groups: _MaybeInts, seed: int, index: int) -> _Ints: ...
 def bootstrap_adds(
     rows: _Rows,
@@ -282,6 +274,14 @@ def aari_of_trees(
 ) -> tuple[float, list[float]]: ...
 
 @final
+class Records:
+    @staticmethod
+    def open(data: bytes, root: int, columns: str) -> Records | None: ...
+    def take(self, most: int) -> list[NDArray[Any]] | None: ...
+    @property
+    def texts(self) -> list[str]: ...
+
+@final
 class Desk:
     def __new__(cls, learner: Learner, limit: int | None, budget: int | None) -> Desk: ...
     def copy(self) -> Desk: ...
@@ -382,9 +382,6 @@ def sample(
     progress: _Progress,
 ) -> Samples: ...
 def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
-
-# --- generators ------------------------------------------------------------------------------
-
 def planted(
     levels: int,
     leaves_per_cluster: int,

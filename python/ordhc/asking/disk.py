@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ordhc.io.guard import brief
 
-__all__ = ["GAP", "Disk", "start_of_machine"]
+__all__ = ["GAP", "Disk", "start_of_machine", "synchronise_folder"]
 
 #: Of so many events at most nobody knows whether they are on the disk: so many numbers of questions may be
 #: unknown after the power has failed.
@@ -126,3 +126,13 @@ class Disk:
                     f"{brief(self._path, 200)}: {reason}; the last answers may not be kept"
                 ) from None
             self._sure, self._last = latest, time.monotonic()
+
+
+def synchronise_folder(path: str) -> None:
+    """See to it that the folder of a file knows of it, where the system can."""
+    with suppress(OSError):
+        folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

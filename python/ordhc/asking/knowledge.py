@@ -1,7 +1,7 @@
 """What is known in a session: its tree, its answers, and who gave them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from ordhc.asking.people import (
 )
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from ordhc.clustering.posterior import Posterior
 
 __all__ = ["Knowledge"]
 
@@ -147,6 +150,32 @@ class Knowledge(Crowd):
             )
 
         return self._reading(work)
+
+    def posterior(self, *, weights: str | None = None, **how: Any) -> "Posterior":
+        """Trees by how likely they are, given all answers but those held out; see `ordhc.posterior`.
+
+        Its `expected` says how right the tree is by now, `forecast(session.comparisons(), 40)` how right it
+        would be with 40 answers more for each leaf.
+
+        Parameters
+        ----------
+        weights
+            As in `comparisons`.
+        **how
+            As in `ordhc.posterior`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=6, method="uncertain", budget=40) as session:
+        ...     tree = ordhc.learn(ordhc.oracles.from_tree("(((0,1),2),((3,4),5));"), session=session)
+        ...     session.posterior().expected.accuracy > 0.9
+        True
+        """
+        from ordhc.clustering.posterior import posterior
+
+        return posterior(self.comparisons(weights=weights), **how)
 
     def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
         return np.asarray(self._kinds(at) == HELDOUT)

@@ -1,6 +1,5 @@
 """The log of a session's events in memory."""
 
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._ordhc import Desk
+from ordhc.asking.columns import Columns, from_rows
 from ordhc.asking.events import (
     ANSWER,
     ASKED,
@@ -17,14 +17,12 @@ from ordhc.asking.events import (
     HELDOUT,
     IMPORT,
     KNOWN,
-    LEAF,
     NO_ANSWER,
     NONE,
     PARALLEL,
     PASSED,
     QUESTIONS,
     RANDOM,
-    REF,
     REPEAT,
     UNDO,
     USE,
@@ -111,7 +109,7 @@ class Log:
         self._met: dict[int, Met] = {}
         self._is_idle_at = 0
 
-    def _meet(self, names: set[object]) -> None:
+    def _meet(self, names: set[Any]) -> None:
         for name in names - self.ids.keys():
             if not isinstance(name, str):
                 raise TypeError(f"who is {name!r}")
@@ -130,24 +128,20 @@ class Log:
         """
         if not rows:
             return
-        first, m = self.n + 1, len(rows)
         try:
-            *whole, names, at, took, trusts, sums = zip(*rows, strict=True)
-            self._meet(set(names))
-            ids = np.array([self.ids[name] for name in names], dtype=np.int32)
-            moments = np.frombuffer(array("d", at), dtype=np.int64)
-            seconds, p = np.array(took, dtype=np.float64), np.array(trusts, dtype=np.float64)
-            seconds[seconds < 0] = np.nan
-            p[p < 0] = np.nan
-            totals = np.frombuffer(array("q", sums), dtype=np.int64)
-            near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
+            self.take(from_rows(rows, self.width))
         except (TypeError, ValueError, OverflowError) as error:
-            raise BrokenError(first, f"or a later one is damaged ({error})") from None
-        kinds, refs = rest >> (REF + 3), (rest & ((1 << REF) - 1)) - 1
-        answers = ((rest >> REF) & 7) + NO_ANSWER
-        mask = (1 << LEAF) - 1
-        leaves = [near & mask, near >> LEAF, far & mask, far >> LEAF]
-        table = np.stack(leaves[: self.width], axis=1) - 1
+            if isinstance(error, BrokenError):
+                raise
+            raise BrokenError(self.n + 1, f"or a later one is damaged ({error})") from None
+
+    def take(self, found: Columns) -> None:
+        """Append columns, as `extend` does rows."""
+        kinds, refs, table, answers, names, who, at, seconds, p, totals = found
+        first, m = self.n + 1, len(kinds)
+        self._meet(set(names))
+        ids = np.array([self.ids[name] for name in names], dtype=np.int32)[who]
+        moments = np.ascontiguousarray(at).view(np.int64)
         people = np.array([total for _, total in self.people], dtype=np.int64)[ids]
         seqs = np.arange(first, first + m)
         columns = [

@@ -94,6 +94,10 @@ class Mirror:
             known, total = self._log.n, self._store.n_events()
             if total > len(self._log.kinds) and total - known > _CHUNK:
                 self._log.reserve(total)
+            for found in self._store.quickly(self._log.n):
+                self._log.take(found)
+                if progress is not None:
+                    progress(min(1.0, _READ * (self._log.n - known) / max(total - known, 1)))
             for rows in self._store.events(self._log.n):
                 self._log.extend(rows)
                 if progress is not None:
@@ -192,18 +196,12 @@ class Mirror:
                 raise InputError("a transaction of a session is within another one")
             self._store.rollback()
             try:
-                self._store.begin()
-                self._refresh()
-                self._is_stale = True
-                if not self._is_here:
-                    self._arrive()
+                self._start()
                 self._is_together = True
                 yield self._store.connection
                 if self._is_broken:
                     raise InputError("a call within the transaction has failed: nothing of it is kept")
-                self._store.commit()
-                self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
-                self._is_here = True
+                commit = self._finish(is_told=True)
             except BaseException as error:
                 self._is_stale = True
                 self._store.rollback()
@@ -212,8 +210,22 @@ class Mirror:
                 raise
             finally:
                 self._is_together = self._is_broken = False
-            commit = self._disk.written(self._log.n, is_told=True)
         self._disk.wait(commit)
+
+    def _start(self) -> None:
+        """Begin to write, from what the file says; memory is stale until that has ended well."""
+        self._store.begin()
+        self._refresh()
+        self._is_stale = True
+        if not self._is_here:
+            self._arrive()
+
+    def _finish(self, *, is_told: bool) -> tuple[int, int] | None:
+        """What was written is in the file; what the disk is to wait for."""
+        self._store.commit()
+        self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
+        self._is_here = True
+        return self._disk.written(self._log.n, is_told=is_told)
 
     def _within(self, work: Callable[[], T]) -> T:
         """Work as a part of a transaction."""
@@ -241,21 +253,14 @@ class Mirror:
                 return self._within(work)
             self._store.rollback()
             try:
-                self._store.begin()
-                self._refresh()
-                self._is_stale = True
-                if not self._is_here:
-                    self._arrive()
+                self._start()
                 result = work()
                 self._catch_up(progress)
-                self._store.commit()
-                self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
-                self._is_here = True
+                commit = self._finish(is_told=is_told)
             except BaseException:
                 self._is_stale = True
                 self._store.rollback()
                 raise
-            commit = self._disk.written(self._log.n, is_told=is_told)
         # Others go on meanwhile, and wait for the same.
         self._disk.wait(commit)
         if progress is not None:

@@ -13,6 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ordhc._ordhc import Records
+from ordhc.asking.columns import Columns, from_bytes
+from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.schema import (
     FORMAT,
@@ -25,6 +28,7 @@ from ordhc.asking.schema import (
     sum_of,
     width_of,
 )
+from ordhc.asking.trouble import Errors
 from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -44,6 +48,8 @@ _OUTSIDE = (
 _PAGES = 4000
 #: Rows that are read at a time.
 _CHUNK = 1 << 15
+#: So many are read from the bytes of the file.
+_MANY = 1 << 15
 
 
 def create(
@@ -84,7 +90,7 @@ def create(
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
                 Path(new + end).unlink()
-    _synchronise_folder(path)
+    synchronise_folder(path)
 
 
 def _place(new: str, path: str) -> None:
@@ -96,30 +102,6 @@ def _place(new: str, path: str) -> None:
         # File systems without links.
         if not Path(path).exists():
             Path(new).replace(path)
-
-
-def _synchronise_folder(path: str) -> None:
-    with suppress(OSError):
-        folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-class _Errors:
-    """Turns SQLite's errors into those of ordhc."""
-
-    def __init__(self, store: "Store") -> None:
-        self._store = store
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        reading = (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError)
-        if isinstance(error, reading) and not isinstance(error, InputError):
-            self._store.explain(error)
 
 
 class Store:
@@ -145,7 +127,7 @@ class Store:
         self.path = path
         self.width = 3
         self._is_closed = False
-        self._errors = _Errors(self)
+        self._errors = Errors(self.explain)
         with self._errors:
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(
@@ -186,8 +168,7 @@ class Store:
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
-            with self._errors:
-                raise error
+            self.explain(error)
 
     def _hint(self) -> str:
         name = brief(self.path, 100)
@@ -289,6 +270,23 @@ class Store:
                 yield rows
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
+
+    def quickly(self, after: int) -> Iterator[Columns]:
+        """Events as columns, some at a time, where there are many and all is as SQLite writes it."""
+        if after or self.n_events() < _MANY or not hasattr(self._db, "serialize"):
+            return
+        with self._errors:
+            query = "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
+            (root,) = self._db.execute(query).fetchone()
+            # What this connection sees of the file, the write-ahead log included.
+            data = self._db.serialize()
+        found = Records.open(data, root, "www" + "w" * self.width + "wtrrrw")
+        while found is not None and (columns := found.take(_CHUNK)) is not None and len(columns[0]):
+            taken = from_bytes(columns, found.texts, after + 1)
+            if taken is None:
+                return
+            after += len(taken.kinds)
+            yield taken
 
     def n_events(self) -> int:
         """How many events the file has."""

@@ -58,6 +58,8 @@ def group() -> None:
     """
 
 
+#: How parameters end that hold what nobody else should see.
+_SECRET = ("key", "token", "password", "secret", "headers")
 _COMMANDS = (
     cluster,
     compare,
@@ -153,12 +155,18 @@ def _how_to_report(given: list[str]) -> str:
 
     from ordhc.io.guard import brief
 
-    command = brief(shlex.join(["ordhc", *given]), 500)
+    command = brief(shlex.join(["ordhc", *map(_without_secret, given)]), 500)
     versions = f"ordhc {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     return (
         f"please report it at {ISSUES} with the command `{command}`, {versions}, {platform.system()} "
         f"{platform.machine()}, and the traceback that ORDHC_DEBUG=1 shows"
     )
+
+
+def _without_secret(argument: str) -> str:
+    """An argument as it may be shown to others: of `key=...` and the like only the name."""
+    name, equals, _ = argument.partition("=")
+    return f"{name}=..." if equals and name.lower().endswith(_SECRET) else argument
 
 
 def _one_line(error: BaseException) -> str:

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("session", required=False)
 @section("Who answers")
-@click.option("--items", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`.")
+@click.option(
+    "--items",
+    metavar="FILE",
+    help="Names of the leaves: a line each, or csv with `name` (and `picture`); or a folder of pictures.",
+)
 @click.option("--oracle", type=Registered("oracle"), help="Who answers instead of a person.")
 @click.option("--source", metavar="FILE", help="What the oracle answers from: a tree, vectors, answers, ...")
 @click.option(
@@ -91,12 +95,14 @@ def learn(
 ) -> None:
     """Learn a tree by asking which of three is the odd one out.
 
-    SESSION is a file that keeps all answers: quit at any time, and go on with the same command. With
+    SESSION is a file that keeps all answers: quit at any time, and go on with the same command. Several
+    terminals may share one. Terminals with graphics (kitty, or Sixels) show pictures of --items. With
     --oracle no person is needed; a SESSION then is optional.
 
     \b
     Examples:
       ordhc learn animals.ordhc --items animals.txt
+      ordhc learn animals.ordhc --items pictures/ --who ann
       ordhc learn animals.ordhc -o tree.nwk --export answers.csv
       ordhc learn --oracle tree --source tree.nwk --accuracy 0.8
       ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
@@ -106,6 +112,7 @@ def learn(
     from ordhc.cli.interview import LEFT, interview
     from ordhc.io import write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
+    from ordhc.io.items import read_items
 
     inputs = (session, items, source, prior)
     check_outputs(outputs, (), None, n_clusters=None, as_json=as_json, inputs=inputs)
@@ -138,10 +145,11 @@ def learn(
             raise click.UsageError("--export needs a SESSION, which keeps the answers")
         found = _simulated(answerer, items, given, contract, quiet)
     else:
-        with _opened(session, items, answerer, given) as kept:
+        names, pictures = (None, {}) if items is None else read_items(items)
+        with _opened(session, names, answerer, given) as kept:
             if answerer is None:
                 try:
-                    interview(kept, who)
+                    interview(kept, who, pictures)
                 except KeyboardInterrupt:
                     click.echo(f"\n{LEFT}", err=True)
             else:
@@ -234,25 +242,26 @@ def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
     """The names of the leaves: those of the items, or of a session that there is."""
     from pathlib import Path
 
-    from ordhc.asking.session import Session
-    from ordhc.io import read_names
-
     if items is not None:
+        from ordhc.io import read_names
+
         return read_names(items)
     if session is None or not Path(session).exists():
         return None
+    from ordhc.asking.session import Session
+
     with Session(session) as kept:
         return kept.names
 
 
-def _opened(session: str, items: str | None, answerer: _Answerer | None, given: dict[str, Any]) -> "Session":
+def _opened(
+    session: str, names: tuple[str, ...] | None, answerer: _Answerer | None, given: dict[str, Any]
+) -> "Session":
     from pathlib import Path
 
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
-    from ordhc.io import read_names
 
-    names = None if items is None else read_names(items)
     n_leaves = None
     is_new = not Path(session).exists()
     if is_new and answerer is not None and names is None:
@@ -274,10 +283,10 @@ def _simulated(
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn as verb
     from ordhc.errors import InputError
-    from ordhc.io import read_names
+    from ordhc.io.items import read_items
 
     oracle = answerer.oracle
-    leaves = oracle.names or oracle.n_leaves if items is None else read_names(items)
+    leaves = oracle.names or oracle.n_leaves if items is None else read_items(items)[0]
     if leaves is None:
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
     learner = Learner(leaves, **given)

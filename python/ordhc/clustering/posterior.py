@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.outlook import Expected, expected_of, simulated
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
@@ -23,8 +24,9 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
 
-#: Chains and sweeps, if nothing is said.
-CHAINS, SWEEPS = 4, 60
+#: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
+CHAINS = 4
+_SWEEPS, _MANY = (60, 300), 14_400
 #: Trees that are kept, of all chains together.
 _KEPT = 200
 
@@ -118,6 +120,63 @@ class Posterior:
         r_hat, size = _ordhc.mixing([np.ascontiguousarray(chain[:, 0]) for chain in states])
         return Mixing(r_hat, size, by_sweep[..., 0], by_sweep[..., 1], by_sweep[..., 3])
 
+    @cached_property
+    def expected(self) -> Expected:
+        """How right `tree` is expected to be: beside the trees that were drawn, each of which may be true.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+        >>> p = ordhc.posterior(t)
+        >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
+        True
+        """
+        return expected_of([(self.tree, truth) for truth in self.trees] or [(self.tree, self.tree)])
+
+    def forecast(
+        self, data: Triplets | Quadruplets, more: int, *, repeats: int = 4, seed: int = 0
+    ) -> Expected:
+        """How right the tree would be after more answers.
+
+        Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
+        are simulated for each, and trees are drawn from the posterior of these and of `data`. This takes as
+        long as `ordhc.posterior` with so many answers, `repeats` times.
+
+        Parameters
+        ----------
+        data
+            The comparisons that the trees were drawn from.
+        more
+            How many answers for each leaf come in addition.
+        repeats
+            How many trees are taken for the truth.
+        seed
+            Of the simulation.
+
+        Raises
+        ------
+        InputError
+            Comparisons of other leaves; numbers below 1.
+        """
+        more = _checks.whole("more", more, at_least=1, at_most=1_000_000)
+        repeats = _checks.whole("repeats", repeats, at_least=1, at_most=1_000)
+        seed = _checks.seed(seed)
+        n = self.tree.n_leaves
+        if not isinstance(data, Triplets | Quadruplets):
+            raise InputError(f"forecast takes Triplets or Quadruplets, not {type(data).__name__}")
+        if data.n_leaves != n:
+            raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
+        if not self.trees:
+            return self.expected
+        noise, is_odd = float(self.diagnostics.noise.mean()), _are_odd_ones_out(data)
+        pairs = []
+        for at in np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist():
+            truth = self.trees[at]
+            answers = simulated(truth, noise, more * n, data, is_odd, seed + at)
+            pairs.append((posterior(answers, seed=seed).tree, truth))
+        return expected_of(pairs)
+
     def predict(
         self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"
     ) -> NDArray[np.float64]:
@@ -128,8 +187,8 @@ class Posterior:
         comparisons
             `Triplets`, `Quadruplets` (by their names, where both have some) or rows of leaf ids.
         of
-            "answer": that somebody who is asked says so, noise included. "tree": that it is so in the tree;
-            a tree in which neither pair is closer counts half.
+            "answer": that somebody who is asked says so, noise included. "tree": that it is so in the tree,
+            if one of the pairs is closer there.
 
         Returns
         -------
@@ -189,7 +248,7 @@ def posterior(
     data: Triplets | Quadruplets,
     *,
     chains: int = CHAINS,
-    sweeps: int = SWEEPS,
+    sweeps: int | None = None,
     burn_in: int | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
@@ -203,7 +262,8 @@ def posterior(
     chains
         How many Markov chains run, on as many cores as there are.
     sweeps
-        How often each chain moves every leaf.
+        How often each chain moves every leaf: by default 60 times with 14,400 comparisons or more, up to 300
+        times with fewer.
     burn_in
         How many of the sweeps are left out at the beginning; half of them by default.
     seed
@@ -242,12 +302,14 @@ def posterior(
     >>> t, labels = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, sigma=0.05)
     >>> p = ordhc.posterior(t)
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
-    (32, 120, True)
+    (32, 200, True)
     """
     progress = _checks.callback("progress", progress)
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
     chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
+    if sweeps is None:
+        sweeps = int(np.clip(_SWEEPS[0] * _MANY / max(len(data), 1), *_SWEEPS))
     sweeps = _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000)
     burn_in = sweeps // 2 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:

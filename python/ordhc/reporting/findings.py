@@ -30,6 +30,8 @@ __all__ = ["Asked", "Findings", "found_in"]
 #: With more leaves the kernels, which compare all pairs of pairs, take too long to be tried unasked.
 KERNELS_UP_TO = 3_000
 SUPPORT = (0.5, 0.7, 0.95)
+#: The leaves of larger clusters are not listed: `tree` has them, and all of them together are too many.
+LISTED = 100
 
 
 @dataclass(frozen=True)
@@ -247,11 +249,12 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     """All nodes between leaves and root, and how sure they are."""
     n = tree.n_leaves
     support = tree.support
-    nodes = []
+    nodes, known = [], []
     for node in tree.nodes():
         if node.is_leaf or node.label == 2 * n - 2:
             continue
         share = None if support is None else _number(float(support[node.label - n]))
+        known += [] if share is None else [share]
         nodes.append(
             {
                 "label": node.label,
@@ -259,10 +262,9 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
                 "size": node.size,
                 "height": float(node.height),
                 "support": share,
-                "leaves": np.sort(node.leaves).tolist(),
+                "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
             }
         )
-    known = [node["support"] for node in nodes if node["support"] is not None]
     resampled = found.resampled
     return {
         "n_resamples": None if resampled is None else len(resampled.trees),

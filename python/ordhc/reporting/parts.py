@@ -55,8 +55,8 @@ def table(
     caption: str = "",
     best: int | None = None,
 ) -> Markup:
-    """A table; `kinds` has a letter a column: l left, n number, w text that may be long."""
-    classes = {"l": "", "n": ' class="n"', "w": ' class="wrap"'}
+    """A table; `kinds` has a letter a column: l left, s short, n number, w long text."""
+    classes = {"l": "", "s": ' class="s"', "n": ' class="n"', "w": ' class="wrap"'}
     head = "".join(
         f'<th scope="col"{classes[kind]}>{text(name)}</th>'
         for name, kind in zip(columns, kinds, strict=False)

@@ -82,10 +82,10 @@ def people_section(numbers: Numbers) -> Markup:
         text_of.append(f"{unsure:,} {gave} gave too few answers to tell.")
     extra = any(person.get("reliability") is not None for person in people)
     columns = ["person", "answers", "accuracy", "95% interval", "", "agrees with others", "standing"]
-    kinds = "lnnnlnl"
+    kinds = "lnnnlns"
     if extra:
         columns.insert(6, "reliability")
-        kinds = "lnnnlnnl"
+        kinds = "lnnnlnns"
     rows = []
     for person in people[:PEOPLE]:
         is_odd = person["verdict"] in ODD
@@ -177,8 +177,8 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
     if by_size:
         rows: list[tuple[str, ...]] = []
         for node in by_size[:MOST]:
-            names = [tree.labels[leaf] for leaf in node["leaves"]]
-            shown = ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else "")
+            names = [tree.labels[leaf] for leaf in sorted(tree.node(node["label"]).leaves.tolist())[:6]]
+            shown = ", ".join(names) + (f" and {node['size'] - 6:,} more" if node["size"] > 6 else "")
             share = node["support"]
             bar = "" if share is None else interval(share, None, None)
             rows.append((node["name"] or "", shown, f"{node['size']:,}", percent(share, 0), bar))

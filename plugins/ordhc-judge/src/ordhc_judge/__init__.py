@@ -125,6 +125,10 @@ def _make(source: Any, **parameters: Any) -> Any:
         raise InputError("the judge needs items: give --items FILE, --source FILE or source=")
     if parameters["url"] is None:
         raise InputError("the judge needs the address of a server: --param url=https://...")
+    for name in ("model", "key", "criterion"):
+        # On the command line these may look like numbers.
+        if isinstance(parameters[name], int | float):
+            parameters[name] = str(parameters[name])
     return Judge(parameters.pop("url"), parameters.pop("model"), source, **parameters)
 
 

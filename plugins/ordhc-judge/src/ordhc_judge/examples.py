@@ -18,11 +18,14 @@ def taxonomy() -> str:
 
     Examples
     --------
-    >>> taxonomy()[:40]
-    '(((0,1,2,3,4,5),(6,7,8,9,10,11),(12,13,1'
+    >>> taxonomy()[:50]
+    "(((0,1,2,3,4,5)'Lost card',(6,7,8,9,10,11)'Card bl"
     """
     topics: dict[str, dict[str, list[str]]] = {}
     for leaf, (intent, topic) in enumerate(messages()[1]):
         topics.setdefault(topic, {}).setdefault(intent, []).append(str(leaf))
-    parts = [",".join(f"({','.join(leaves)})" for leaves in intents.values()) for intents in topics.values()]
-    return f"({','.join(f'({part})' for part in parts)});"
+    parts = []
+    for topic, intents in topics.items():
+        inner = ",".join(f"({','.join(leaves)})'{intent.capitalize()}'" for intent, leaves in intents.items())
+        parts.append(f"({inner})'{topic.capitalize()}'")
+    return f"({','.join(parts)})'Messages to a bank';"

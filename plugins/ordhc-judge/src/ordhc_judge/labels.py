@@ -161,7 +161,7 @@ class _Naming:
         while level and levels != 0:
             level = [node for node in level if node.size >= self._min_size]
             await self._name(asker, level, found)
-            level = [child for node in level for child in node.children]
+            level = [child for node in level for child in children_of(node)]
             levels = None if levels is None else levels - 1
         return found
 
@@ -182,15 +182,17 @@ class _Naming:
         """The names of siblings before a node, and of the cluster above."""
         if node.parent is None:
             return []
-        siblings = [child.label for child in node.parent.children]
+        above = parent_of(node)
+        siblings = [child.label for child in children_of(above)]
         before = siblings[: siblings.index(node.label)]
-        return [found[label] for label in (*before, node.parent.label) if label in found]
+        return [found[label] for label in (*before, above.label) if label in found]
 
     def _prompt(self, node: "Node", found: Mapping[int, str], taken: Sequence[str]) -> list[dict[str, str]]:
-        siblings = [] if node.parent is None else [child for child in node.parent.children if child != node]
+        above = None if node.parent is None else parent_of(node)
+        siblings = [] if above is None else [child for child in children_of(above) if child != node]
         inside = [f"- {self._texts[leaf]}" for leaf in self._shown([node])]
         outside = [f"* {self._texts[leaf]}" for leaf in self._shown(siblings)]
-        name = None if node.parent is None else found.get(node.parent.label)
+        name = None if above is None else found.get(above.label)
         values = {
             "criterion": self._criterion,
             "above": "" if name is None else f"It is a part of the group {name!r}.\n",
@@ -211,7 +213,7 @@ class _Naming:
             if largest.is_leaf:
                 break
             at = parts.index(largest)
-            parts[at : at + 1] = largest.children
+            parts[at : at + 1] = children_of(largest)
         largest_first = sorted(parts, key=lambda node: -node.size)[: self._examples]
         return [self._medoids[node.label][0] for node in largest_first]
 
@@ -225,6 +227,24 @@ class _Naming:
             sums.append((inside + (node.size - child.size) * node.size, leaf))
         best = min(sums)
         return best[1], best[0]
+
+
+def children_of(node: "Node") -> list["Node"]:
+    """The children of a node; merges of equal height, one in the other, are one node, as learners have it."""
+    found = []
+    for child in node.children:
+        is_part = not child.is_leaf and child.height == node.height
+        found.extend(children_of(child) if is_part else [child])
+    return found
+
+
+def parent_of(node: "Node") -> "Node":
+    """The node of which this is a child."""
+    above = node.parent
+    assert above is not None
+    while above.parent is not None and above.parent.height == above.height:
+        above = above.parent
+    return above
 
 
 async def _written(asker: Asker, prompts: list[list[dict[str, str]]]) -> list[str | None]:

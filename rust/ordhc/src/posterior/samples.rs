@@ -214,12 +214,17 @@ impl Samples {
         self.mean(comparisons, Sampled::answer)
     }
 
-    /// How likely each comparison is to hold in the true tree; a tree in which neither pair is closer counts half.
+    /// How likely each comparison is to hold in the true tree, if one of the pairs is closer there: the share among the
+    /// trees that say so or say the contrary, half a tree of each kind added; one half if none does.
     ///
     /// # Errors
     /// Comparisons of another number of leaves.
     pub fn verdict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
-        self.mean(comparisons, Sampled::verdict)
+        let count = self.len() as f64;
+        let for_it = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) > 0.5))?;
+        let against = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) < 0.5))?;
+        let share = |(a, b): (&f64, &f64)| (count * a + 0.5) / (count * (a + b) + 1.0);
+        Ok(if self.is_empty() { for_it } else { for_it.iter().zip(&against).map(share).collect() })
     }
 
     fn mean<const K: usize>(

@@ -66,7 +66,10 @@ class Model:
         self._leaf = {text: leaf for leaf, text in enumerate(self.items)}
         is_matrix = isinstance(truth, np.ndarray)
         self._oracle = ordhc.oracles.from_similarity(truth) if is_matrix else ordhc.oracles.from_tree(truth)
-        self._tree = None if is_matrix else ordhc.as_dendrogram(truth)
+        self._tree = None
+        if not is_matrix:
+            is_text = isinstance(truth, str)
+            self._tree = ordhc.Dendrogram.from_newick(truth) if is_text else ordhc.as_dendrogram(truth)
         self.accuracy, self.bias, self.obeys, self.seed = accuracy, bias, obeys, seed
 
     def shown_in(self, prompt: str) -> list[str] | None:
@@ -98,22 +101,26 @@ class Model:
         rows = self._coordinates()
         random = np.random.default_rng(self.seed)
         noise = random.normal(size=rows.shape)
-        return np.stack(
-            [rows[self._leaf[one_line(text)]] + 0.02 * noise[self._leaf[one_line(text)]] for text in texts]
-        )
+        leaves = [self._leaf[one_line(text)] for text in texts]
+        return rows[leaves] + 0.02 * noise[leaves]
 
     def _coordinates(self) -> NDArray[np.float64]:
         n = len(self.items)
         if self._tree is None:
             return np.eye(n)
-        rows = np.zeros((n, 2 * n - 1))
+        # What all have in common comes last: few real vectors point away from each other.
+        rows = np.zeros((n, 2 * n))
+        rows[:, -1] = 0.5
         for node in self._tree.nodes():
             rows[node.leaves, node.label] = 1 / math.sqrt(node.size)
         return rows
 
     def name(self, prompt: str) -> str:
-        """A name for the items behind dashes: words that they have, and those behind stars don't."""
+        """A name for the items behind dashes: as the tree has it, or words that only they have."""
         inside, outside = _MEMBER.findall(prompt), _OTHER.findall(prompt)
+        known = self._known_name([self._leaf[text] for text in inside if text in self._leaf])
+        if known is not None:
+            return known
         counts, others = _words(inside), _words(outside)
         score = {
             word: count / len(inside) - others[word] / max(len(outside), 1) for word, count in counts.items()
@@ -121,6 +128,18 @@ class Model:
         best = sorted(score, key=lambda word: (-score[word], word))
         words = int(most[1]) if (most := _WORDS.search(prompt)) else 2
         return " ".join(best[: min(words, 2)]).capitalize() if best else "Other"
+
+    def _known_name(self, leaves: Sequence[int]) -> str | None:
+        """The name of the smallest node of the tree that has most of some leaves."""
+        if self._tree is None or self._tree.node_names is None or not leaves:
+            return None
+        fitting = [
+            node
+            for node in self._tree.nodes()
+            if node.name is not None and not node.is_leaf
+            if 5 * len(set(leaves) & set(node.leaves.tolist())) >= 4 * len(leaves)
+        ]
+        return min(fitting, key=lambda node: node.size).name if fitting else None
 
     def _drawn(self, *what: str) -> float:
         digest = hashlib.blake2b("\0".join([str(self.seed), *what]).encode(), digest_size=8).digest()

@@ -93,7 +93,8 @@ impl Few {
     /// With another answer at the end, if there is room and nothing else is known of it.
     fn with(self, Told { answer, p }: Told) -> Option<Self> {
         let end = self.0.ilog2();
-        (end < 30 && p.is_none()).then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
+        (end < 30 && p.is_none())
+            .then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
     }
 
     /// The first answer, and the others.
