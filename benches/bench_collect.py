@@ -195,6 +195,8 @@ def draw(lines):
             axes.plot(x, y, dash, color=colour, label=label, linewidth=2)
     axes.axhline(GOAL, color="#888888", linewidth=0.8)
     axes.set(xlabel="answers", ylabel="AARI", ylim=(0, 1), xscale="log")
+    axes.set_xticks([200, 500, 1000, 2000, 5000])
+    axes.minorticks_off()
     axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="lower right", fontsize=9)

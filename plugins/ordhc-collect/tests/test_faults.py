@@ -47,11 +47,17 @@ from ordhc_collect.web import server
 study, data, port, kills = read_study(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 chance = random.Random(7)
 for _ in range(kills):
+    read, write = os.pipe()
     child = os.fork()
     if not child:
-        server.serve(study, data, port=port, on_start=lambda served: print(served.address, flush=True))
+        server.serve(study, data, port=port, on_start=lambda served: os.write(write, b"x"))
         os._exit(0)
-    time.sleep(chance.uniform(0.05, 0.45))
+    # Now and then before it serves.
+    if chance.random() > 0.1:
+        os.read(read, 1)
+    os.close(read)
+    os.close(write)
+    time.sleep(chance.uniform(0, 0.3))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 print("over", flush=True)
@@ -64,7 +70,8 @@ def test_kills_lose_and_double_nothing(memory_path):
     import socket
     import sys
 
-    path = make_study(memory_path, 30, per_person=100_000)
+    sampler = "[sampler]\nlearner = 0.5\nrandom = 0.5\n[learner]\np = 0.8"
+    path = make_study(memory_path, 30, per_person=100_000, more=sampler)
     data = memory_path / "study.ordhc"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

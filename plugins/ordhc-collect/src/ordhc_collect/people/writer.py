@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,8 +14,9 @@ from ordhc_collect.people.state import RefusedError
 __all__ = ["Writer"]
 
 T = TypeVar("T")
-#: So many requests share a transaction at most.
-_MOST = 256
+#: So many requests share a transaction at most, and none begins in it after so many seconds: who came
+#: first shall not wait for all others.
+_MOST, _LONGEST = 256, 0.04
 
 
 class Writer:
@@ -69,8 +71,8 @@ class Writer:
             is_over = None in jobs
             jobs = [job for job in jobs if job is not None]
             together = [job for job in jobs if job[1]]
-            if together:
-                self._together(together)
+            while together:
+                together = self._together(together)
             for job in jobs:
                 if not job[1]:
                     self._tell([(job, *self._result(job[0]))])
@@ -81,14 +83,18 @@ class Writer:
         except Exception as error:
             return None, error
 
-    def _together(self, jobs: list[Any]) -> None:
+    def _together(self, jobs: list[Any]) -> list[Any]:
+        """Do some in one transaction; those that are left for the next one."""
         results: list[tuple[Any, Any, Exception | None]] = []
         try:
             if self._is_stale:
                 self._desk.load()
                 self._is_stale = False
             with self._desk.session.transaction():
+                end = time.monotonic() + _LONGEST
                 for job in jobs:
+                    if results and time.monotonic() > end:
+                        break
                     try:
                         results.append((job, job[0](self._desk), None))
                     except RefusedError as error:
@@ -105,8 +111,9 @@ class Writer:
             else:
                 for job in jobs:
                     self._together([job])
-                return
+                return []
         self._tell(results)
+        return jobs[len(results) :]
 
     def _tell(self, results: list[Any]) -> None:
         """Tell the event loop, once for all."""
