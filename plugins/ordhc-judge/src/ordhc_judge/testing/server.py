@@ -290,5 +290,5 @@ def serve(
             asyncio.run_coroutine_threadsafe(end(listening), loop).result(1)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(1)
-        if not thread.is_alive():
+        if not loop.is_running():
             loop.close()
