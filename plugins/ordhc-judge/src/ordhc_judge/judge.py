@@ -153,6 +153,8 @@ class Judge:
         self._inquiry = Inquiry(self._items, self._template, self._times, agree, self._engine)
         # A judge that nobody needs any more closes its connections.
         self._finalizer = weakref.finalize(self, self._engine.close)
+        # When the program ends nothing is left to write: the loop may be gone, and is not waited for.
+        self._finalizer.atexit = False
 
     # As an oracle.
 

@@ -6,7 +6,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -285,7 +285,10 @@ def serve(
     try:
         yield server
     finally:
-        asyncio.run_coroutine_threadsafe(end(listening), loop).result()
+        # A program that ends with an open context has stopped the thread already.
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(end(listening), loop).result(1)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
-        loop.close()
+        thread.join(1)
+        if not loop.is_running():
+            loop.close()
