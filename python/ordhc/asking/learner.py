@@ -24,18 +24,15 @@ NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
 METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
 
-#: Why answers have no p of their own.
+#: Why answers have no p.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
-#: Those that begin with a tree.
-OF_PRIORS = ("revise",)
 
 
 def method_of(settings: Mapping[str, Any]) -> str:
     """The method of a learner with these settings."""
     method: str | None = settings.get("method")
-    if method is not None:
-        return method
-    return "insertion" if settings.get("prior") is None else "revise"
+    default = "insertion" if settings.get("prior") is None else "revise"
+    return default if method is None else method
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +205,8 @@ class Learner:
             )
         if prior is None and method == "revise":
             raise InputError("revise needs a prior, the tree that it revises")
-        if prior is not None and method not in OF_PRIORS:
-            raise InputError(f"{method} takes no prior; {', '.join(OF_PRIORS)} do")
+        if prior is not None and method != "revise":
+            raise InputError(f"{method} takes no prior; revise does")
         if prior is None and prior_strength is not None:
             raise InputError("prior_strength needs a prior")
         strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
