@@ -352,7 +352,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "file", "names", "participants"} & set(odd):
+            if not {"path", "file", "names", "participants", "prior"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

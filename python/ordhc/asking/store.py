@@ -180,7 +180,7 @@ class Store:
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            raise InputError(f"is an SQLite file, but no session; {self._hint()}", path=brief(self.path, 200))
+            raise InputError("is an SQLite file, but no session", path=brief(self.path, 200))
         if self._format() < FORMAT:
             upgrade(self._db)
         # Readers and a writer don't block each other; who must, waits for the disk.

@@ -26,7 +26,8 @@ class Pictures:
         try:
             from textual_image import renderable
         except ImportError:
-            console.print(r"[dim]Pictures at the terminal need: pip install 'ordhc\[pictures]'[/dim]")
+            needed = "Pictures at the terminal need: pip install 'ordhc[pictures]'"
+            console.print(needed, style="dim", markup=False)
             return
         if renderable.Image not in (renderable.SixelImage, renderable.TGPImage):
             console.print("[dim]This terminal shows no pictures: here are the names.[/dim]")

@@ -304,7 +304,21 @@ def posterior(
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
     (32, 200, True)
     """
-    progress = _checks.callback("progress", progress)
+    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, _checks.callback("progress", progress))
+    if len(unanswered):
+        warn(unanswered_text(found.tree, unanswered).replace("merged last", "anywhere"))
+    return found
+
+
+def _drawn(
+    data: Triplets | Quadruplets,
+    chains: int = CHAINS,
+    sweeps: int | None = None,
+    burn_in: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[Posterior, NDArray[np.int64]]:
+    """The posterior, and the leaves without answers."""
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
     chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
@@ -326,12 +340,9 @@ def posterior(
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
     found.tree = found.tree.with_settings(settings)
-    if len(unanswered):
-        text = unanswered_text(found.tree, np.sort(order[unanswered]))
-        warn(text.replace("merged last", "anywhere"))
     if progress is not None:
         progress(1.0)
-    return found
+    return found, np.sort(order[unanswered])
 
 
 def posterior_linkage(
@@ -344,7 +355,7 @@ def posterior_linkage(
     """The tree of the posterior, as a linkage of comparisons."""
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
-    return posterior(data, progress=progress, **how).tree.with_support(None)
+    return _drawn(data, progress=progress, **how)[0].tree.with_support(None)
 
 
 def _start(data: Triplets | Quadruplets) -> Plan:

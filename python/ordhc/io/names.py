@@ -55,7 +55,7 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     suffix = suffix_of(file, (".csv", ".tsv"))
     with reading(name, "names", data):
         if suffix or column is not None:
-            return _from_sheet(read_sheet(data, name, "names", _delimiter(data, name, suffix)), column)
+            return _from_sheet(read_sheet(data, name, "names", _delimiter(data, suffix)), column)
         refuse_others(data, name, "names")
         lines = enumerate(text_of(data, name).split("\n"), start=1)
         found = [(line.strip(), number) for number, line in lines if line.strip()]
@@ -63,11 +63,11 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
         return _unique(found, name)
 
 
-def _delimiter(data: bytes, source: str, suffix: str) -> str | None:
+def _delimiter(data: bytes, suffix: str) -> str | None:
     """What is known of it: below a single word there is one column, whose names may hold blanks."""
     if suffix == ".tsv":
         return "\t"
-    header = next(iter(text_of(data, source).lstrip().splitlines()), "").strip()
+    header = next(iter(data.lstrip().splitlines()), b"").decode(errors="replace").strip()
     return None if re.search(r"[\s,;|]", header) else ","
 
 
