@@ -171,6 +171,7 @@ class Store:
             self.explain(error)
 
     def _hint(self) -> str:
+        """What to do with a file that is none of SQLite's."""
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
             return f"of answers that are there `ordhc cluster {name}` makes a tree"
@@ -180,7 +181,8 @@ class Store:
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            raise InputError("is an SQLite file, but no session", path=brief(self.path, 200))
+            told = f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
+            raise InputError(f"is an SQLite file, but no session; {told}", path=brief(self.path, 200))
         if self._format() < FORMAT:
             upgrade(self._db)
         # Readers and a writer don't block each other; who must, waits for the disk.
