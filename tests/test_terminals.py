@@ -102,7 +102,7 @@ def test_three_terminals_at_once(tmp_path):
         for who in ("ann", "bob", "zoë")
     }
     n = dict.fromkeys(crowd, 0)
-    going = dict(crowd)
+    going, begun = dict(crowd), {}
     deadline = time.monotonic() + 240
     while going:
         assert time.monotonic() < deadline, {who: one.shown[-500:] for who, one in going.items()}
@@ -110,7 +110,11 @@ def test_three_terminals_at_once(tmp_path):
             if not one.wait(0.01):
                 del going[who]
                 continue
-            if (texts := one.question()) is not None:
+            if who not in begun and (texts := one.question()) is not None:
+                begun[who] = texts
+            # Nobody answers before all are asked.
+            if len(begun) == len(crowd) and (texts := begun[who] or one.question()) is not None:
+                begun[who] = None
                 assert len(texts) == 3
                 row = [names.index(text) for text in texts]
                 one.write(f"{int(oracle([row])[0]) + 1}\r".encode())
