@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import ordhc
-from support.browsers import launched
 from support.processes import run
 
 ODD = [
@@ -123,15 +122,6 @@ def until(page, condition):
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(20)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        found = launched(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import ordhc
 from ordhc.reporting.paper import browser_path
-from support.browsers import HOW, launched
+from support.browsers import HOW
 from support.browsers import browser_path as found_browser
 from test_pages import ODD
 
@@ -33,15 +33,6 @@ def report():
     return ordhc.report(
         answers(names=names), methods=["adds3-al", "mulk3-al"], n_resamples=10, title=ODD[1], command=ODD[2]
     )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        found = launched(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture

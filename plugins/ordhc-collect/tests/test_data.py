@@ -3,23 +3,17 @@
 import csv
 import io
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
 from studies import Client, admin, number_of
 
 import ordhc
+from support.processes import command_line
 
 
 def collect(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "ordhc", "collect", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command_line("collect", *arguments)
 
 
 def take_part(server, name, n, choose=lambda number: 1, ms=1500):

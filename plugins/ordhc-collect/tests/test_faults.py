@@ -16,6 +16,7 @@ from ordhc_collect.simulate.client import Browser, fields_of
 from studies import Client, Server, make_study, number_of, title_of
 
 import ordhc
+from support.folders import in_memory
 
 #: How often the server is killed in all.
 KILLS = int(os.environ.get("ORDHC_KILLS", "200"))
@@ -25,15 +26,8 @@ PEOPLE = 12
 @pytest.fixture
 def memory_path(tmp_path):
     """A folder in memory where the system has such."""
-    import tempfile
-
-    if not os.access("/dev/shm", os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        from pathlib import Path
-
-        yield Path(folder)
+    with in_memory(tmp_path) as folder:
+        yield folder
 
 
 #: Serves a study and kills itself, again and again, as fast as processes can be forked: the study is

@@ -1,14 +1,12 @@
 """Study files: what they say, and what is wrong with them."""
 
-import subprocess
-import sys
-
 import pytest
 from ordhc_collect.demo import DEMO
 from ordhc_collect.study.reading import read_study, study_or_problems
 from studies import make_study
 
 from ordhc.errors import InputError
+from support.processes import command_line
 
 
 def problems_of(tmp_path, **options):
@@ -17,12 +15,7 @@ def problems_of(tmp_path, **options):
 
 
 def collect(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "ordhc", "collect", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command_line("collect", *arguments)
 
 
 def test_the_demo_is_a_study():

@@ -104,6 +104,14 @@ _QUOTED_OPTIONS = (
 )
 
 
+#: What resamples and folds keep together.
+unit_option = click.option(
+    "--unit",
+    type=click.Choice(["answer", "group"]),
+    help="What is kept together; by default people if known.",
+)
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
     for title, options in (("How FILE is read", _READING), ("What the answers in FILE are", _ANSWERS)):

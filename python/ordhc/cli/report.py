@@ -8,7 +8,7 @@ import click
 
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import LEFT_OUT, emit_json, progress_bar
-from ordhc.cli.reading import files_of, read_comparisons, reading_arguments, reading_options
+from ordhc.cli.reading import files_of, read_comparisons, reading_arguments, reading_options, unit_option
 
 if TYPE_CHECKING:
     from ordhc.reporting.report import Report
@@ -50,11 +50,7 @@ if TYPE_CHECKING:
     help="Resample the answers so often; 0 for none. Default: up to 200.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of folds and resamples.")
-@click.option(
-    "--unit",
-    type=click.Choice(["answer", "group"]),
-    help="What is kept together; by default people if known.",
-)
+@unit_option
 @section("Names of clusters")
 @click.option(
     "--words",

@@ -10,7 +10,6 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -26,6 +25,7 @@ from ordhc_collect.web.forgetting import forget
 from ordhc_collect.web.limits import Limit
 from ordhc_collect.web.live import Live, Moment
 from ordhc_collect.web.pages import static_version
+from ordhc_collect.web.rendering import environment
 from ordhc_collect.web.tokens import Signer
 
 __all__ = ["Dashboard"]
@@ -48,14 +48,7 @@ class Dashboard:
         self._proof = hashlib.sha256(b"dashboard" + token.encode()).hexdigest()
         self._tries = Limit(10, 10)
         self._cookie = f"ordhc_admin_{signer.name}"
-        self._environment = Environment(
-            loader=PackageLoader("ordhc_collect"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            auto_reload=False,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        self._environment = environment()
         self._environment.globals.update(study=study, version=static_version(), language="en")
         self.routes = [
             Route("/dashboard", self.page),

@@ -8,13 +8,14 @@ from typing import Any
 from urllib.parse import quote
 
 from babel import Locale
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from ordhc_collect.people.state import CHECK, DEBRIEFING, END, INSTRUCTIONS, SCREENING, TRIALS, Person, Trial
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.languages import catalogue
 from ordhc_collect.study.model import Study
+from ordhc_collect.web.rendering import environment
 from ordhc_collect.web.tokens import Signer
 
 __all__ = ["STATIC", "Pages", "static_version"]
@@ -46,23 +47,15 @@ class Pages:
         self._environments: dict[str, Environment] = {}
         version = static_version()
         for language in study.languages:
-            environment = Environment(
-                loader=PackageLoader("ordhc_collect"),
-                autoescape=True,
-                undefined=StrictUndefined,
-                auto_reload=False,
-                trim_blocks=True,
-                lstrip_blocks=True,
-                extensions=["jinja2.ext.i18n"],
-            )
-            environment.install_gettext_translations(  # type: ignore[attr-defined]
+            found = environment(["jinja2.ext.i18n"])
+            found.install_gettext_translations(  # type: ignore[attr-defined]
                 catalogue(language, study.root), newstyle=True
             )
-            environment.globals.update(
+            found.globals.update(
                 study=study, language=language, languages=study.languages, version=version, sign=signer.form
             )
-            environment.filters["language_name"] = _language_name
-            self._environments[language] = environment
+            found.filters["language_name"] = _language_name
+            self._environments[language] = found
         # Items that play or that hold blocks of HTML can't stand within buttons.
         self._is_plain = all(
             not (item.files.keys() & {"sound", "video"})
@@ -73,15 +66,15 @@ class Pages:
             for item in study.items
         )
         self._figures = {
-            language: [self._figure(environment, leaf, item) for leaf, item in enumerate(study.items)]
-            for language, environment in self._environments.items()
+            language: [self._figure(found, leaf, item) for leaf, item in enumerate(study.items)]
+            for language, found in self._environments.items()
         }
 
         self._frame = lru_cache(64)(self._draw_frame)
         self._choice = lru_cache(4096)(self._draw_choice)
 
-    def _figure(self, environment: Environment, leaf: int, item: Item) -> Markup:
-        template = environment.get_template("item.html")
+    def _figure(self, templates: Environment, leaf: int, item: Item) -> Markup:
+        template = templates.get_template("item.html")
         html = None if item.html is None else Markup(item.html)
         return Markup(template.render(item=item, leaf=leaf, html=html, is_plain=self._is_plain).strip())
 
