@@ -32,6 +32,8 @@ DEFAULT_METHODS = {
     (Quadruplets, "revenue"): _QUADRUPLETS,
     (Quadruplets, "satisfied"): _QUADRUPLETS,
 }
+#: Up to so many answers times the logarithm of the leaves, trees of a posterior take less than a minute.
+_DRAWN = 2e6
 SCORES = ("revenue", "satisfied")
 #: The share of progress that is told while trees are made; the noise ceiling follows.
 _FITS = 0.99
@@ -180,7 +182,8 @@ def select(
         `Triplets` or `Quadruplets`.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
-        "tste-al" and "completion" if the plugin that brings them is installed.
+        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it
+        takes less than a minute.
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.
@@ -228,6 +231,8 @@ def select(
     if methods is None:
         known = registry.names("method")
         methods = [name for name in DEFAULT_METHODS[type(data), by] if name in known]
+        if len(data) * np.log2(max(data.n_leaves, 2)) <= _DRAWN:
+            methods.append("posterior-al")
     methods = _checks.words("methods", methods)
     plans = [Plan.of(data, method=name) for name in methods]
     parts, kept = parts_of(data, folds, seed, group, unit)
