@@ -127,7 +127,6 @@ def bootstrap_adds(
 def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
 
 # --- linkages --------------------------------------------------------------------------------
-
 @final
 class Linkage:
     @staticmethod
@@ -149,6 +148,8 @@ def agglomerate(
     initial: _MaybeInts,
     progress: _Progress,
     overwrite: bool = False,
+    look: Callable[[bool], None] | None = None,
+    precision: str = "double",
 ) -> Dendrogram: ...
 def agglomerate_sparse(
     indptr: _Ints32 | _Ints,
