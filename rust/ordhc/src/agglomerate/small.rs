@@ -28,7 +28,7 @@ pub(super) struct SmallRows<'a, U: Update> {
 /// Squares of fewer slots are not packed.
 const PACK_FROM: usize = 32;
 /// Slots of which the largest similarity is known, so that only those near the largest of all are looked at again.
-const BLOCK: usize = 64;
+const BLOCK: usize = 32;
 const LANES: usize = 8;
 
 impl<'a, U: Update> SmallRows<'a, U> {
@@ -167,6 +167,16 @@ fn largest<U: Update>(values: &[f64], n_i: f64, sizes: &[f64], gone: &[f64]) -> 
             lanes[lane] = larger(lanes[lane], similarity::<U>(values[lane], n_i, sizes[lane]) + gone[lane]);
         }
     }
-    let rest = (values.len() - rest.len()..values.len()).map(|k| similarity::<U>(values[k], n_i, sizes[k]) + gone[k]);
-    rest.chain(lanes).fold(f64::NEG_INFINITY, larger)
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            lanes[lane] = larger(lanes[lane], lanes[lane + width]);
+        }
+    }
+    let mut top = lanes[0];
+    for k in values.len() - rest.len()..values.len() {
+        top = larger(top, similarity::<U>(values[k], n_i, sizes[k]) + gone[k]);
+    }
+    top
 }

@@ -18,6 +18,7 @@ mod distances;
 mod kd_tree;
 mod leaf_heights;
 mod mean_dot;
+mod rough_tiles;
 mod rounds;
 mod search;
 mod single;

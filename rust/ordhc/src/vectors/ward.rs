@@ -6,6 +6,7 @@ use super::centroid_tree::{CentroidTree, FEW, TREE_FROM};
 use super::closeness::{Closeness, SquaredEuclidean};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
+use super::rough_tiles::{Query, RoughTiles};
 use super::tiles::{LANES, Tiles};
 use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance, rounding};
 use crate::error::{Error, Position, Result};
@@ -17,8 +18,8 @@ use crate::tree::{Dendrogram, RawMerge};
 ///
 /// MeanClusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, which
 /// is that of [`Rule::Ward`](crate::linkage::Rule::Ward) and of SciPy. Time is O(n^2 p), by a
-/// nearest-neighbour chain, for few coordinates mostly O(n log n), by a k-d tree of centroids; memory O(n p): a
-/// double-precision copy of the vectors. Ties, up to rounding, take the
+/// nearest-neighbour chain, for few coordinates mostly O(n log n), by a k-d tree of centroids; memory O(n p): copies of
+/// the vectors in double and single precision. Ties, up to rounding, take the
 /// pair with the lexicographically smallest (smallest leaf, smallest leaf).
 ///
 /// # Errors
@@ -51,8 +52,12 @@ fn ward_from(vectors: &Vectors<'_>, tree_from: usize, monitor: &Monitor) -> Resu
         chain.run(&mut CentroidTree::new(&points, p, tolerance), 1, monitor)?;
     } else {
         let mut tiles = Tiles::new(n, p)?;
-        (0..n).for_each(|leaf| tiles.set(leaf, row(leaf)));
-        chain.run(&mut Centroids::new(tiles, n, tolerance), 1, monitor)?;
+        let mut rough = RoughTiles::new(n, p)?;
+        for leaf in 0..n {
+            tiles.set(leaf, row(leaf));
+            rough.set(leaf, row(leaf), 1.0);
+        }
+        chain.run(&mut Centroids::new(tiles, rough, n, tolerance), 1, monitor)?;
     }
     let merges = RawMerge::sort(n, chain.into_merges(), tolerance, monitor);
     let mut tree = Dendrogram::in_order(n, merges)?;
@@ -72,6 +77,8 @@ const GRAIN: usize = 1 << 18;
 /// MeanClusters in the order of their smallest leaves.
 struct Centroids {
     tiles: Tiles,
+    /// The same, rounded.
+    rough: RoughTiles,
     /// By place: the smallest leaf, and the size; nothing where a cluster is gone, and behind the last.
     names: Vec<u32>,
     sizes: Vec<f64>,
@@ -88,10 +95,18 @@ pub(super) fn weight(n_i: f64, n_k: f64) -> f64 {
 }
 
 impl Centroids {
-    fn new(tiles: Tiles, n: usize, tolerance: Tolerance) -> Self {
+    fn new(tiles: Tiles, rough: RoughTiles, n: usize, tolerance: Tolerance) -> Self {
         let mut sizes = vec![1.0; n];
         sizes.resize(n.next_multiple_of(LANES), GONE);
-        Self { tiles, names: (0..n as u32).collect(), sizes, n_alive: n, places: (0..n as u32).collect(), tolerance }
+        Self {
+            tiles,
+            rough,
+            names: (0..n as u32).collect(),
+            sizes,
+            n_alive: n,
+            places: (0..n as u32).collect(),
+            tolerance,
+        }
     }
 
     fn place(&self, cluster: usize) -> usize {
@@ -120,11 +135,14 @@ impl Centroids {
     }
 
     /// The nearest cluster in some tiles.
-    fn nearest_in(&self, tiles: Range<usize>, query: &[f64], own: usize) -> Nearest {
+    fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.tolerance;
         let mut near = NOBODY;
         let mut floor = f64::NEG_INFINITY;
         for tile in tiles {
+            if self.rough.all_beyond(tile, rough, floor) {
+                continue;
+            }
             let Some(values) = self.similarities_in(tile, query, own, floor) else { continue };
             for (lane, &similarity) in values.iter().enumerate() {
                 if similarity >= floor && similarity > f64::NEG_INFINITY {
@@ -145,6 +163,7 @@ impl Centroids {
         }
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.sizes[at] != GONE).collect();
         self.tiles.keep(&kept);
+        self.rough.keep(&kept);
         self.names = kept.iter().map(|&at| self.names[at]).collect();
         self.sizes = kept.iter().map(|&at| self.sizes[at]).collect();
         self.sizes.resize(kept.len().next_multiple_of(LANES), GONE);
@@ -178,9 +197,11 @@ impl Linkage for Centroids {
         let (i, j) = (self.place(i), self.place(j));
         let share = self.sizes[j] / (self.sizes[i] + self.sizes[j]);
         let mean: Vec<f64> = self.tiles.row(i).zip(self.tiles.row(j)).map(|(x, y)| x + (y - x) * share).collect();
-        self.tiles.set(i, mean.into_iter());
         self.sizes[i] += self.sizes[j];
         self.sizes[j] = GONE;
+        self.tiles.set(i, mean.iter().copied());
+        self.rough.set(i, mean.into_iter(), self.sizes[i]);
+        self.rough.remove(j);
         self.n_alive -= 1;
         self.pack();
         Ok(())
@@ -190,7 +211,8 @@ impl Linkage for Centroids {
         let own = self.place(i);
         let query: Vec<f64> = self.tiles.row(own).collect();
         let parts = parallel::ranges(self.tiles.n_tiles(), GRAIN / (LANES * query.len().max(1)) + 1);
-        let found = parallel::map(parts, |tiles| self.nearest_in(tiles, &query, own));
+        let rough = self.rough.query(own);
+        let found = parallel::map(parts, |tiles| self.nearest_in(tiles, &query, &rough, own));
         let tolerance = self.tolerance;
         Ok(found.into_iter().fold(NOBODY, |mut best, near| {
             best.offer(near, tolerance);
