@@ -55,6 +55,11 @@ def _of_learner(method, **options):
     return functools.wraps(getattr(Learner, method))(call)
 
 
+@functools.wraps(ordhc.scan)
+def _scan_read(*args, **given):
+    return ordhc.scan(*args, **given).read()
+
+
 def _opened(path, names=None, *, n_leaves=None, **settings):
     with ordhc.Session(path, names, n_leaves=n_leaves, **settings) as session:
         return session.ask()
@@ -132,6 +137,7 @@ CALLS = {
     "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
+    "scan": (_scan_read, {"paths": "triplets.csv"}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),

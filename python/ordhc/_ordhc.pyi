@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 # fmt: off
 __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
-    "OrdhcWarning", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr", "adds_linkage",
+    "OrdhcWarning", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest", "adds", "adds_csr", "adds_into", "adds_linkage",
     "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
-    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts",
-    "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p",
-    "expected_adds3", "kendall_tau", "leaf_heights", "mean_dot_linkage",
-    "merge_distortion", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pairs_beaten", "panic",
+    "canonical_keys", "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts",
+    "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "end_of_first_row", "estimate_p",
+    "expected_adds3", "kendall_tau", "leaf_heights", "limit_threads", "mean_dot_linkage",
+    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic",
     "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity",
-    "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square", "support", "triplet_counts",
+    "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support", "triplet_counts",
     "vector_distances", "vector_linkage",
 ]
 # fmt: on
@@ -25,6 +25,7 @@ __all__ = [
 _Floats = NDArray[np.float64]
 _Any = NDArray[Any]
 _Vectors = _Floats | NDArray[np.float32]
+_Keys = NDArray[np.uint64]
 _Ints = NDArray[np.int64]
 _Ints32 = NDArray[np.int32]
 _Bytes = NDArray[np.int8]
@@ -68,10 +69,13 @@ def parse_table(
     delimiter: str | None,
     comment: str | None,
     header: bool | None,
+    ids: bool | None,
     missing: list[str],
     skip_bad: bool,
     progress: _Progress,
 ) -> dict[str, Any]: ...
+def end_of_first_row(data: bytes, delimiter: str, comment: str | None) -> tuple[int, int] | None: ...
+def start_of_last_row(data: bytes, delimiter: str, comment: str | None) -> tuple[int, int]: ...
 def split_table(
     data: str, delimiter: str | None, comment: str | None
 ) -> tuple[list[list[str]], list[int]]: ...
@@ -90,6 +94,14 @@ def mulk3(
 def mulk4(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Floats, _Floats]: ...
+def adds_into(out: _Any, rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> None: ...
+def pair_run(
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, both: bool, sum: bool
+) -> tuple[_Keys, _Floats]: ...
+def merged_runs(runs: list[tuple[_Keys, _Floats]]) -> tuple[_Keys, _Floats]: ...
+def canonical_sums(rows: _Rows, weights: _MaybeFloats, keys: _Keys, sums: _Keys) -> None: ...
+def canonical_keys(keys: _Keys, sums: _Keys) -> _Keys | None: ...
+def limit_threads(limit: int | None) -> int | None: ...
 def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
 
@@ -121,6 +133,24 @@ def expected_adds3(points: _Floats, model: str, parameter: float | None, progres
 
 # --- resampling ------------------------------------------------------------------------------
 
+@final
+class Tallies:
+    def __new__(cls, n_leaves: int, times: NDArray[np.uint32]) -> Tallies: ...
+    def add(
+        self, rows: _Rows, weights: _MaybeFloats, groups: NDArray[np.uint32], first: Dendrogram
+    ) -> None: ...
+    def scores(self) -> _Floats: ...
+    def trees(self, linkage: Linkage, progress: _Progress) -> list[Dendrogram]: ...
+
+def add_rest(
+    rows: _Rows,
+    weights: _MaybeFloats,
+    n_leaves: int,
+    groups: NDArray[np.uint32],
+    times: NDArray[np.uint32],
+    trees: list[Dendrogram],
+    sums: _Floats,
+) -> None: ...
 def draw_times(m: int, groups: _MaybeInts, seed: int, index: int) -> _Ints: ...
 def bootstrap_adds(
     rows: _Rows,

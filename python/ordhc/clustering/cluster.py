@@ -1,5 +1,6 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,11 +11,13 @@ from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.clustering import routes
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.scanned import fit_scan
 from ordhc.clustering.unanswered import unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, warn
+from ordhc.io.scan import Scan
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
@@ -27,7 +30,7 @@ MEMORY = ("auto", "matrix", "vectors")
 
 @shows_progress("clustering")
 def cluster(
-    data: Triplets | Quadruplets | ArrayLike,
+    data: Triplets | Quadruplets | Scan | ArrayLike,
     *,
     method: str | None = None,
     similarity: str | None = None,
@@ -36,7 +39,8 @@ def cluster(
     linkage_parameters: Mapping[str, Any] | None = None,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
-    memory: str = "auto",
+    memory: str | int = "auto",
+    spill: str | os.PathLike[str] | None = None,
     refine: bool | str | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
@@ -47,7 +51,8 @@ def cluster(
     ----------
     data
         `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
-        as they are), a SciPy sparse matrix, or a data frame. Its index names the leaves (as text, unless it
+        as they are), a SciPy sparse matrix, or a data frame; or a scan of files (`ordhc.scan`), if the
+        similarity is a sum over answers, AddS3 or AddS4. A frame's index names the leaves (as text, unless it
         only numbers the rows), or else a first column of text.
     method
         A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
@@ -73,7 +78,10 @@ def cluster(
         dot product of their means), single linkage of these and of distances (a spanning tree that grows),
         and "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding
         the tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that
-        fits. Single linkage and Ward start from `initial_clusters` only with a matrix.
+        fits. Single linkage and Ward start from `initial_clusters` only with a matrix. For a scan, how many
+        bytes sparse sums may take, as "2GB", before they go to files; by default 1 GiB.
+    spill
+        For a scan, the folder for these files, by default one for temporary files. It is left as it was.
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
@@ -127,7 +135,13 @@ def cluster(
         **parameters,
     )
     tree, unanswered = fit(
-        plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, memory=memory, progress=progress
+        plan,
+        data,
+        initial_clusters=initial_clusters,
+        tie_seed=tie_seed,
+        memory=memory,
+        spill=spill,
+        progress=progress,
     )
     if len(unanswered):
         warn(unanswered_text(tree, unanswered))
@@ -140,10 +154,23 @@ def fit(
     *,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
-    memory: str = "auto",
+    memory: Any = "auto",
+    spill: Any = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
+    if isinstance(data, Scan):
+        return fit_scan(
+            plan,
+            data,
+            initial_clusters=initial_clusters,
+            tie_seed=tie_seed,
+            memory=memory,
+            spill=spill,
+            progress=progress,
+        )
+    if spill is not None:
+        raise InputError("spill is for a scan: what is in memory needs no files")
     if isinstance(data, Triplets | Quadruplets):
         names: Sequence[Any] | None = data.names
     else:
