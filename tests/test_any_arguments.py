@@ -350,7 +350,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "file", "names", "participants"} & set(odd):
+            if not {"path", "paths", "spill", "file", "names", "participants"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

@@ -160,6 +160,7 @@ def bootstrap_adds(
     groups: _MaybeInts,
     shares: _MaybeFloats,
     seed: int,
+    first: int,
     n_resamples: int,
     progress: _Progress,
 ) -> tuple[list[Dendrogram], _Floats]: ...

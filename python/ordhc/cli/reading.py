@@ -130,8 +130,12 @@ def read_comparisons(
     by_name: bool = False,
     **options: Any,
 ) -> Comparisons:
-    """Read comparisons as the options say, and keep for JSON what was left out of them."""
+    """Read comparisons as the options say, and keep for JSON what was left out of them.
+
+    Of a folder or a pattern that is a scan: what is in the files stays there.
+    """
     from ordhc.io.answers import answers_of_file
+    from ordhc.io.scan import is_several
 
     if quadruplets:
         if kind not in (None, "pairs"):
@@ -155,6 +159,32 @@ def read_comparisons(
         if found_chosen is not None and len(found_chosen) == 1:
             found_chosen = found_chosen[0]
     by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    if is_several(path):
+        asked = {
+            "items": items,
+            "chosen": chosen,
+            "chosen_as": chosen_as,
+            "ranks": ranks,
+            "exclude": exclude,
+            **{name: options.pop(name, None) for name in ("n_ranked", "format", "participants", "answer")},
+        }
+        options.pop("progress", None)
+        found = _scanned(
+            path,
+            kind,
+            asked,
+            columns=found_items,
+            group=group,
+            missing=_words_of(missing),
+            delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
+            **options,
+        )
+        if by_name and not found.survey.has_names:
+            raise InputError(
+                "has ids, but the tree's leaves have names; give --names FILE to say which is which",
+                path=path,
+            )
+        return found
     if by_name:
         options["by_name"] = True
     with _left_out():
@@ -167,10 +197,30 @@ def read_comparisons(
             ranks=None if ranks is None else listed(ranks),
             exclude=_exclude_of(exclude),
             person=group,
-            na=None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
+            na=_words_of(missing),
             delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
             **options,
         )
+
+
+def _words_of(missing: str | None) -> list[str] | None:
+    return None if missing is None else [word.strip() for word in missing.split(",") if word.strip()]
+
+
+def _scanned(path: str, kind: str | None, asked: dict[str, Any], **options: Any) -> Any:
+    """A scan of a folder or a pattern, which has columns in their order only."""
+    from ordhc.io.scan import scan
+
+    given = [name for name, value in asked.items() if value]
+    if given or kind not in (None, "triplet", "pairs"):
+        wrong = f"--{given[0].replace('_', '-')}" if given else f"--kind {kind}"
+        raise click.UsageError(
+            f"{wrong} is for one file; of a folder or a pattern columns anchor,near,far (--columns) are read"
+        )
+    with _left_out():
+        found = scan(path, quadruplets=kind == "pairs", **options)
+        _ = found.survey
+        return found
 
 
 def listed(columns: str) -> list[Any]:

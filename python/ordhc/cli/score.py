@@ -65,6 +65,7 @@ def score(
     from ordhc._progress import part
     from ordhc.errors import InputError
     from ordhc.io import read_reference, read_tree
+    from ordhc.io.scan import kind_of
     from ordhc.metrics.score import score as verb
     from ordhc.plugins import registry
 
@@ -86,7 +87,7 @@ def score(
             hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
             error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
             raise
-        metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
+        metrics = metrics or (f"{kind_of(data).__name__.lower()[:-1]}_revenue",)
         specs = specs or [registry.get("metric", metrics[0])]
     else:
         columns = None if labels is None else [column.strip() for column in labels.split(",")]
@@ -120,8 +121,14 @@ def score(
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
     """What share of comparisons is satisfied by chance, and at most where questions were repeated."""
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
+    from ordhc.evaluate.scanned import chance_of_scan
+    from ordhc.io.scan import Scan
+    from ordhc.metrics.streamed import matched
     from ordhc.tree.matching import prepared
 
+    if isinstance(data, Scan):
+        chance = chance_of_scan(matched(tree, data, ("triplets", "quadruplets"), "satisfied"), data)
+        return {"chance": chance, "ceiling": None}
     found, matched = prepared(tree, data, ("triplets", "quadruplets"), "satisfied")
     return {"chance": chance_of(found, matched), "ceiling": noise_ceiling(matched)}
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
+from ordhc._workers import as_executor
 from ordhc.clustering import routes
+from ordhc.clustering.neighbors import by_neighbors, check_neighbors
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.scanned import fit_scan
 from ordhc.clustering.unanswered import unanswered_text, with_unanswered
@@ -17,7 +20,7 @@ from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, warn
-from ordhc.io.scan import Scan
+from ordhc.io.scan import Scan, kind_of
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
@@ -41,6 +44,8 @@ def cluster(
     tie_seed: int | None = None,
     memory: str | int = "auto",
     spill: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    neighbors: int | None = None,
     refine: bool | str | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
@@ -82,6 +87,12 @@ def cluster(
         bytes sparse sums may take, as "2GB", before they go to files; by default 1 GiB.
     spill
         For a scan, the folder for these files, by default one for temporary files. It is left as it was.
+    executor
+        For a scan, who reads and adds up its files: any `concurrent.futures.Executor`, as of processes, loky or
+        Dask (`client.get_executor()`), whose workers see the files and `spill`. The tree is the same, bit for bit.
+    neighbors
+        For vectors, link each with so many nearest ones only ("cosine", "euclidean"; average, single or complete
+        linkage, in which other pairs are unknown): for millions of vectors. NEIGHBORS_LOSS
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
@@ -141,6 +152,8 @@ def cluster(
         tie_seed=tie_seed,
         memory=memory,
         spill=spill,
+        executor=executor,
+        neighbors=neighbors,
         progress=progress,
     )
     if len(unanswered):
@@ -156,9 +169,13 @@ def fit(
     tie_seed: int | None = None,
     memory: Any = "auto",
     spill: Any = None,
+    executor: Any = None,
+    neighbors: Any = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
+    if neighbors is not None and kind_of(data) is not None:
+        raise InputError("neighbors are for vectors")
     if isinstance(data, Scan):
         return fit_scan(
             plan,
@@ -167,10 +184,11 @@ def fit(
             tie_seed=tie_seed,
             memory=memory,
             spill=spill,
+            executor=as_executor(executor),
             progress=progress,
         )
-    if spill is not None:
-        raise InputError("spill is for a scan: what is in memory needs no files")
+    if spill is not None or as_executor(executor) is not None:
+        raise InputError("spill and executor are for a scan: what is in memory is clustered here")
     if isinstance(data, Triplets | Quadruplets):
         names: Sequence[Any] | None = data.names
     else:
@@ -183,6 +201,8 @@ def fit(
     memory = _checks.choice("memory", memory, MEMORY)
     if not is_comparisons:
         _check_memory(plan, memory, initial)
+        if neighbors is not None:
+            neighbors = check_neighbors(plan, neighbors)
     # Moves depend on ties of the tree they start from.
     order = canonical_order(data) if plan.refine else np.arange(n)
     if tie_seed is not None:
@@ -195,7 +215,10 @@ def fit(
     if is_comparisons:
         tree, unanswered = _of_answered(plan, data, initial, progress)
     else:
-        tree = routes.of_vectors(plan, data, initial, memory, progress)
+        if neighbors is not None:
+            tree = by_neighbors(plan, data, neighbors, initial, progress)
+        else:
+            tree = routes.of_vectors(plan, data, initial, memory, progress)
     if renumbered:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     return tree._with(names=names, settings=plan.settings), unanswered

@@ -1,5 +1,6 @@
 """From comparisons in files to a tree, without all of them in memory."""
 
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ def fit_scan(
     tie_seed: int | None = None,
     memory: Any = "auto",
     spill: Any = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """As `fit` of all comparisons: the same tree."""
@@ -73,7 +75,7 @@ def fit_scan(
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     labels = np.arange(n) if initial is None else initial[order]
     with Spill(spill) as folder:
-        work = _Work(plan, scan, order, labels, initial is not None, limit, folder)
+        work = _Work(plan, scan, order, labels, initial is not None, limit, folder, executor)
         tree, unanswered = work.tree(progress)
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
@@ -94,9 +96,10 @@ class _Work:
         starts: bool,
         memory: int,
         spill: Spill,
+        executor: Executor | None,
     ) -> None:
         self.plan, self.scan, self.order, self.labels = plan, scan, order, labels
-        self.starts, self.memory, self.spill = starts, memory, spill
+        self.starts, self.memory, self.spill, self.executor = starts, memory, spill, executor
 
     def tree(self, progress: Progress | None) -> tuple[Dendrogram, NDArray[np.int64]]:
         """The tree, and the leaves without answers, which are merged last."""
@@ -107,7 +110,13 @@ class _Work:
             number = np.empty(n, dtype=np.int32)
             number[self.order] = np.arange(n, dtype=np.int32)
             sums, answered = sparse_sums(
-                self.scan, self.memory, self.spill, both=False, number=number, progress=counting
+                self.scan,
+                self.memory,
+                self.spill,
+                both=False,
+                number=number,
+                executor=self.executor,
+                progress=counting,
             )
             answered = answered[self.order]
             leaves = self._leaves(answered)
@@ -115,7 +124,9 @@ class _Work:
             small[leaves] = np.arange(len(leaves))
             tree = None if not len(leaves) else self._of_sparse(csr_of(sums, "float64", small), leaves, after)
         else:
-            found = dense_sums(self.scan, counting)
+            found = dense_sums(
+                self.scan, counting, executor=self.executor, memory=self.memory, spill=self.spill
+            )
             answered = found.answered[self.order]
             leaves = self._leaves(answered)
             pairs = _picked(found.pairs, n, self.order[leaves])

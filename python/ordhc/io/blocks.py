@@ -236,7 +236,7 @@ def _of_text(path: str, form: Form) -> Iterator[Parsed]:
         parsed.missing = [(line + parsed.first, word) for line, word in parsed.missing]
         parsed.bad = [(line + parsed.first, reason) for line, reason in parsed.bad]
         parsed.answers = None
-        if not beginning and header is None or delimiter is None:
+        if (not beginning and header is None) or delimiter is None:
             delimiter, header = parsed.delimiter, parsed.has_header
         if header and not beginning:
             assert delimiter is not None

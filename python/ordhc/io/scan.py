@@ -22,7 +22,7 @@ from ordhc.io.names import as_names
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.survey import Survey, surveyed, warn_of
 
-__all__ = ["Block", "Scan", "kind_of", "scan"]
+__all__ = ["Block", "Scan", "is_several", "kind_of", "scan"]
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
 UNITS = ("file", "group")
@@ -67,7 +67,7 @@ class Scan:
         self.form = form
         self.kind = kind
         self._given = names, n_leaves
-        self._seen = tuple(_state(path) for path in files)
+        self.state = tuple(_state(path) for path in files)
         self._survey: Survey | None = None
         self._told = False
 
@@ -220,7 +220,7 @@ class Scan:
 
     def _check(self, file: int) -> None:
         path = self.files[file]
-        if _state(path) != self._seen[file]:
+        if _state(path) != self.state[file]:
             raise InputError("the file has changed since it was scanned", path=name_of(path))
 
 
@@ -325,6 +325,16 @@ def scan(
         skip_bad=_checks.flag("skip_bad", skip_bad),
     )
     return Scan(files_of(paths), form, kind, given, n_leaves)
+
+
+def is_several(path: Any) -> bool:
+    """Whether a path is a folder, or a pattern for files."""
+    if not isinstance(path, str) or path == "-":
+        return False
+    try:
+        return Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists())
+    except OSError:
+        return False
 
 
 def files_of(paths: Any) -> list[str]:

@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ordhc.comparison.comparisons import Quadruplets
 from ordhc.comparison.ids import check_reach
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.blocks import Form, is_parquet, read_piece, whole_ids
-from ordhc.io.parsed import Parsed, persons_in
+from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 
 __all__ = ["Survey", "surveyed", "warn_of"]
 
@@ -31,8 +32,12 @@ class Survey:
         Whether there are weights, and whether all of them are whole numbers (their sum below 2^53).
     persons, numbered
         The people in order of first appearance, and whether they are whole numbers.
-    passed_over, reasons, bad
-        How many rows have no leaf or can't be used, by word; the first of them.
+    missing, n_missing, reasons, bad, n_bad
+        Rows without all leaves, by word, and rows that can't be used: the first of them, and how many.
+    suspect
+        What looks like a slip.
+    has_names
+        Whether rows hold names.
     """
 
     n_leaves: int
@@ -48,6 +53,7 @@ class Survey:
     bad: list[tuple[str, int, str]] = field(default_factory=list)
     n_bad: int = 0
     suspect: str | None = None
+    has_names: bool = False
 
 
 def surveyed(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> Survey:
@@ -55,7 +61,7 @@ def surveyed(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> 
     quick = _by_statistics(scan.files, scan.form, names, n_leaves)
     if quick is not None:
         return quick
-    merged = _Merged(names, n_leaves)
+    merged = _Merged(scan, names, n_leaves)
     for piece in scan.pieces:
         for parsed in read_piece(piece, scan.form):
             merged.add(parsed)
@@ -84,8 +90,9 @@ def _by_statistics(
 class _Merged:
     """What blocks tell, one after the other."""
 
-    def __init__(self, names: tuple[str, ...] | None, n_leaves: int | None) -> None:
+    def __init__(self, scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> None:
         self.given, self.n_leaves = names, n_leaves
+        self.skip_bad, self.quadruplets = scan.form.skip_bad, scan.kind is Quadruplets
         self.code: dict[str, int] = {}
         self.persons: dict[str, int] = {}
         self.seen = np.zeros(0, dtype=bool)
@@ -96,6 +103,8 @@ class _Merged:
 
     def add(self, parsed: Parsed) -> None:
         found = self.found
+        if self.skip_bad:
+            parsed = self._without_bad(parsed)
         found.n_rows += len(parsed.rows)
         for row, word in parsed.missing:
             if len(found.missing) < LISTED:
@@ -113,6 +122,27 @@ class _Merged:
             self.total += float(weights.sum())
             found.whole = found.whole and bool((weights == np.floor(weights)).all())
         self._persons(parsed)
+
+    def _without_bad(self, parsed: Parsed) -> Parsed:
+        """The rows that can be used; the others are listed."""
+        for name in parsed.names or ():
+            self.code.setdefault(name, len(self.code))
+        looked = replace(parsed)
+        names, n = None, self.n_leaves
+        if self.given is not None:
+            names, n = self.given, len(self.given)
+            if parsed.names is not None and len(parsed.rows):
+                at = {name: leaf for leaf, name in enumerate(names)}
+                places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
+                looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
+        wrong = wrong_rows(looked, names, n, self.quadruplets)
+        if not wrong:
+            return parsed
+        parsed = replace(parsed, bad=[*parsed.bad, *((parsed.number(row), told) for row, told in wrong)])
+        kept = np.ones(len(parsed.rows), dtype=bool)
+        kept[[row for row, _ in wrong]] = False
+        parsed.keep(kept)
+        return parsed
 
     def _leaves(self, parsed: Parsed) -> None:
         kind, other = ("names", "ids") if parsed.names is not None else ("ids", "names")
@@ -168,6 +198,7 @@ class _Merged:
 
     def _by_name(self) -> None:
         found, own = self.found, tuple(self.code)
+        found.has_names = True
         if self.given is not None:
             found.names = self.given
         elif self.n_leaves is not None and self.n_leaves != len(own):

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._signals import interrupts_later
+from ordhc._workers import as_executor
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError, MissingExtraError, PluginError, warn
 from ordhc.io.scan import Scan
@@ -34,6 +36,7 @@ def similarity(
     dtype: Any = "float64",
     memory: str | int = "auto",
     spill: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
@@ -58,6 +61,9 @@ def similarity(
         Of a scan with layout="sparse": how many bytes may be taken, as "2GB" (by default 1 GiB), before sums go
         to files, and the folder for these, which is left as it was (by default one for temporary files). What
         is larger than that is an array that maps a file.
+    executor
+        Of a scan, who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky or Dask
+        (`client.get_executor()`), whose workers see the files and `spill`. The result is the same, bit for bit.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -102,11 +108,12 @@ def similarity(
         type_name = ""
     if type_name not in _DTYPES or dtype is None:
         raise InputError(f"dtype is {_checks.quoted(dtype)}, not one of {', '.join(_DTYPES)}")
+    most, workers = bytes_of(memory), as_executor(executor)
     if isinstance(data, Scan):
         settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
-        return _of_scan(data, spec, layout, type_name, bytes_of(memory), spill, progress)
-    if spill is not None or memory != "auto":
-        raise InputError("memory and spill are for a scan: other data are in memory")
+        return _of_scan(data, spec, layout, type_name, most, spill, workers, progress)
+    if spill is not None or workers is not None:
+        raise InputError("spill and executor are for a scan: what is in memory is added up here")
     found: Any = fitting(data, spec.data, f"similarity {name!r}")
     settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
     if layout == "sparse":
@@ -129,6 +136,7 @@ def _of_scan(
     dtype: str,
     memory: int,
     spill: Any,
+    executor: Executor | None,
     progress: Progress | None,
 ) -> Any:
     """AddS of comparisons in files."""
@@ -144,10 +152,12 @@ def _of_scan(
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
     with Spill(spill) as folder:
         if layout == "sparse":
-            sums, _ = sparse_sums(scan, memory, folder, both=True, progress=progress)
+            sums, _ = sparse_sums(scan, memory, folder, both=True, executor=executor, progress=progress)
             return _csr(csr_of(sums, dtype), scan.n_leaves, dtype, "layout='sparse'")
         floats = layout == "condensed" and dtype == "float64"
-        pairs = dense_sums(scan, progress, floats=floats).pairs
+        pairs = dense_sums(
+            scan, progress, floats=floats, executor=executor, memory=memory, spill=folder
+        ).pairs
     if layout == "condensed":
         return pairs.astype(dtype, copy=False)
     return square_of(pairs, scan.n_leaves, dtype)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, warn
 
-__all__ = ["PairSums", "Spill", "bytes_of"]
+__all__ = ["PairSums", "Run", "Spill", "bytes_of", "csr_of", "written_run"]
 
 #: What is kept in memory if nothing is said.
 MEMORY = 1 << 30
@@ -127,18 +127,30 @@ def _clear(folder: Path) -> None:
 
 
 @dataclass
-class _Run:
+class Run:
     """A sorted run, in memory or in two files."""
 
     length: int
     keys: Any
     values: Any
 
+    @classmethod
+    def all_in(cls, folder: Path) -> "list[Run]":
+        """The runs in a folder, in order."""
+        found = []
+        for keys in sorted(folder.glob("*.keys")):
+            length = keys.stat().st_size // 8
+            values = keys.with_suffix(".values")
+            # Whole numbers take half the room.
+            kind = np.int32 if length and values.stat().st_size == 4 * length else np.float64
+            found.append(cls(length, str(keys), (str(values), kind)))
+        return found
+
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Where keys of at least each bound begin."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
-        if not self.length:
+        if not self.length or not len(bounds):
             return np.zeros(len(bounds), dtype=np.intp)
         mapped = np.memmap(self.keys, dtype=np.uint64, mode="r")
         found = np.searchsorted(mapped, bounds)
@@ -158,6 +170,8 @@ class _Run:
         """Every so many keys."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[::step].copy()
+        if not self.length:
+            return np.zeros(0, dtype=np.uint64)
         mapped = np.memmap(self.keys, dtype=np.uint64, mode="r")
         return np.array(mapped[::step])
 
@@ -171,7 +185,7 @@ class PairSums:
     def __init__(self, n_leaves: int, memory: int, spill: Spill, *, both: bool, whole: bool) -> None:
         self.n_leaves, self.memory, self.spill = n_leaves, memory, spill
         self.both, self.whole = both, whole
-        self.runs: list[_Run] = []
+        self.runs: list[Run] = []
         self._rows: list[NDArray[Any]] = []
         self._weights: list[NDArray[np.float64] | None] = []
         self._held = 0
@@ -189,9 +203,18 @@ class PairSums:
             self._weights.append(None if weights is None else np.array(weights[part]))
             self._held += part.stop - part.start
 
-    def add_run(self, run: _Run) -> None:
+    def add_run(self, run: Run) -> None:
         """Add a run that somebody else has made, after all before."""
         self.runs.append(run)
+
+    def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
+        """The runs made so far, in files of a folder; with `last` one of what is held as well."""
+        if last:
+            self._make_run(spilled=False)
+        taken, self.runs = self.runs, []
+        return [
+            written_run(folder / f"{count + at:06}", *run.part(0, run.length)) for at, run in enumerate(taken)
+        ]
 
     def _make_run(self, *, spilled: bool) -> None:
         if not self._held:
@@ -208,17 +231,19 @@ class PairSums:
         keys, values = _ordhc.pair_run(rows, weights, self.n_leaves, self.both, self.whole)
         del rows, weights
         if not spilled:
-            self.runs.append(_Run(len(keys), keys, values))
+            self.runs.append(Run(len(keys), keys, values))
             return
         self.runs.append(written_run(self.spill.path("run"), keys, values))
 
     def sums(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.float64]]]:
         """Keys i 2^32 + j in order with their sums, those that aren't 0, block by block."""
         self._make_run(spilled=bool(self.runs))
+        if not self.runs:
+            return
         if len(self.runs) == 1 and self.whole and isinstance(self.runs[0].keys, np.ndarray):
             yield self.runs[0].part(0, self.runs[0].length)
             return
-        bounds = self._bounds()
+        bounds = self.bounds()
         cuts = [run.cuts(bounds) for run in self.runs]
         for block in range(len(bounds) + 1):
             parts = []
@@ -230,26 +255,28 @@ class PairSums:
             if parts:
                 yield _ordhc.merged_runs(parts)
 
-    def _bounds(self) -> NDArray[np.uint64]:
+    def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
         """Keys that cut all runs into blocks of leaves that fit into memory."""
         total = sum(run.length for run in self.runs)
-        blocks = -(-total * PER_ENTRY // self.memory)
+        blocks = max(at_least, -(-total * PER_ENTRY // self.memory))
         if blocks < 2:
             return np.zeros(0, dtype=np.uint64)
         step = max(1, min(1 << 16, total // (64 * blocks)))
         samples = np.sort(np.concatenate([run.sample(step) for run in self.runs]))
+        if not len(samples):
+            return samples
         found = samples[np.arange(1, blocks) * len(samples) // blocks] >> np.uint64(32) << np.uint64(32)
         return np.unique(found)
 
 
-def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> _Run:
+def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Run:
     """A run in files; values that are whole and small take half the room."""
     small = bool((values == np.floor(values)).all()) and (not len(values) or np.abs(values).max() < 2**31)
     kind = np.int32 if small else np.float64
     names = (f"{path}.keys", f"{path}.values")
     keys.tofile(names[0])
     values.astype(kind, copy=False).tofile(names[1])
-    return _Run(len(keys), names[0], (names[1], kind))
+    return Run(len(keys), names[0], (names[1], kind))
 
 
 def csr_of(
@@ -262,7 +289,7 @@ def csr_of(
     n = sums.n_leaves
     counts = np.zeros(n, dtype=np.int64)
     kind = np.dtype(dtype)
-    columns, values = _Growing(sums, np.dtype(np.int32)), _Growing(sums, kind)
+    columns, values = Growing(sums, np.dtype(np.int32)), Growing(sums, kind)
     for keys, found in sums.sums():
         counts += np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=n)
         at = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
@@ -274,7 +301,7 @@ def csr_of(
     return starts, columns.array(), values.array()
 
 
-class _Growing:
+class Growing:
     """An array that grows in memory, up to a quarter of what may be used, then in a file."""
 
     def __init__(self, sums: PairSums, kind: np.dtype[Any]) -> None:

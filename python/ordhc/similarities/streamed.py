@@ -1,6 +1,7 @@
 """AddS of comparisons that come block by block."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from ordhc._progress import Progress
 from ordhc.comparison.canonical import keys_in_order
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.io.scan import Scan
-from ordhc.similarities.spilled import PairSums, Spill
+from ordhc.similarities.mapped import mapped_sums
+from ordhc.similarities.spilled import MEMORY, PairSums, Spill
 
 __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
 
@@ -54,13 +56,31 @@ def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
     return np.zeros(n_pairs, dtype=kind)
 
 
-def dense_sums(scan: Scan, progress: Progress | None = None, *, floats: bool = False) -> Dense:
+def dense_sums(
+    scan: Scan,
+    progress: Progress | None = None,
+    *,
+    floats: bool = False,
+    executor: Executor | None = None,
+    memory: int = MEMORY,
+    spill: Spill | None = None,
+) -> Dense:
     """AddS with a place for every pair: what all comparisons at once give, bit for bit.
 
     Whole numbers are exact in any order; weights are added in the order of the rows. With `floats` whole numbers
     become float64, in the same memory.
     """
     n = scan.n_leaves
+    if executor is not None and spill is not None:
+        mapped, answered = mapped_sums(scan, executor, memory, spill, both=False, progress=progress)
+        pairs = empty_sums(n, len(scan), scan.weighted or floats)
+        for keys, values in mapped.sums():
+            low, high = (
+                (keys >> np.uint64(32)).astype(np.int64),
+                (keys & np.uint64(0xFFFFFFFF)).astype(np.int64),
+            )
+            pairs[low * (2 * n - low - 1) // 2 + high - low - 1] = values
+        return Dense(pairs, answered)
     answered = np.zeros(n, dtype=bool)
     whole: NDArray[Any] | None = None
     if floats and not scan.weighted and len(scan) < 2**31:
@@ -87,10 +107,13 @@ def sparse_sums(
     *,
     both: bool,
     number: NDArray[Any] | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
     """AddS of the pairs that answers are about, and which leaves have answers; `number` renumbers leaves."""
     n = scan.n_leaves
+    if executor is not None:
+        return mapped_sums(scan, executor, memory, spill, both=both, number=number, progress=progress)
     answered = np.zeros(n, dtype=bool)
     sums = PairSums(n, memory, spill, both=both, whole=scan.survey.whole)
     for block in blocks_of(scan, progress):

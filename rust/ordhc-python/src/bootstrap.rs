@@ -48,21 +48,22 @@ pub(crate) fn bootstrap_adds<'py>(
     groups: Option<PyReadonlyArray1<'py, i64>>,
     shares: Option<PyReadonlyArray1<'py, f64>>,
     seed: u64,
+    first: u64,
     n_resamples: u64,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Dendrogram>, Bound<'py, PyArray2<f64>>)> {
     let Some(rule) = linkage.get().rule() else {
         return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
     };
-    let first = tree.get().inner();
-    let n = first.n_leaves();
+    let tree = tree.get().inner();
+    let n = tree.n_leaves();
     let draws = draws(rows.shape()[0], groups, seed)?;
     let shares = shares.as_ref().map(|shares| shares.as_slice()).transpose()?;
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
     let answers = Answers::of(&rows, weights, n)?;
     let resamples: Vec<Resample> = callbacks::run(py, true, progress, |monitor| {
         with!(&answers, answers => {
-            ordhc::bootstrap::adds(answers, shares, rule, first, &draws, n_resamples, Some(monitor))
+            ordhc::bootstrap::adds(answers, shares, rule, tree, &draws, first..first + n_resamples, Some(monitor))
         })
     })?;
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);

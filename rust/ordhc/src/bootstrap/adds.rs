@@ -1,5 +1,6 @@
 //! Trees of resampled answers for AddS similarities.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::draw::Draws;
@@ -29,7 +30,7 @@ pub struct Resample {
 ///
 /// The answers are counted right where they are drawn: no resampled data are made. Leaves without
 /// answers in a resample are merged last. Resamples are shared among threads; each depends on the seed
-/// and its number only. `shares` are factors by which rows count in the shares of satisfied answers, where
+/// and its number only, so that any range of them can be made alone. `shares` are factors by which rows count in the shares of satisfied answers, where
 /// an answer is several rows.
 ///
 /// # Errors
@@ -42,7 +43,7 @@ pub struct Resample {
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2]], None)?;
 /// let tree = adds_average_linkage(&triplets)?;
 /// let draws = Draws::new(triplets.len(), None, 0)?;
-/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 10, None)?;
+/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 0..10, None)?;
 /// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
 /// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
@@ -53,7 +54,7 @@ pub fn adds<const K: usize>(
     rule: &Rule,
     tree: &Dendrogram,
     draws: &Draws,
-    n_resamples: u64,
+    resamples: Range<u64>,
     monitor: Option<&Monitor>,
 ) -> Result<Vec<Resample>> {
     watched!(monitor);
@@ -75,14 +76,15 @@ pub fn adds<const K: usize>(
     let mut first = Vec::with_capacity(comparisons.len());
     comparisons.rows().each(0..comparisons.len(), |_, row| first.push((judge.gain(row), judge.verdict(row))));
     let work = Work { comparisons, shares, rule, draws, first };
+    let n_resamples = resamples.end.saturating_sub(resamples.start);
     monitor.start(n_resamples);
-    let next = AtomicU64::new(0);
+    let next = AtomicU64::new(resamples.start);
     let threads = parallel::ranges(n_resamples as usize, 1);
     let found = parallel::map(threads, |_| {
         let mut found = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= n_resamples {
+            if index >= resamples.end {
                 return Ok(found);
             }
             found.push((index, work.resample(index, &monitor.child())?));
