@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 import warnings
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
@@ -13,8 +13,8 @@ import pytest
 
 import ordhc
 from ordhc import InputError, _ordhc, _workers
+from support.executors import Backwards, Losing, Twice
 from support.random_data import planted, random_comparisons
-from support.executors import Backwards, Losing, Twice, dask_cluster
 
 pytest.importorskip("scipy")
 
@@ -158,3 +158,19 @@ def test_a_process_that_is_killed():
             warnings.filterwarnings("ignore", ".*lost its workers")
             found = ordhc.bootstrap(data, method="mulk3-al", n_resamples=12, executor=executor)
     same(found, expected)
+
+
+def test_restarts_are_the_same_whoever_makes_them():
+    data, _ = planted(3)
+    tree = ordhc.cluster(data, method="adds3-al")
+    for objective in ("revenue", "satisfied"):
+        found = []
+        for made in (ThreadPoolExecutor(3), Backwards(), Losing(2), ThreadPoolExecutor(1)):
+            with made as executor:
+                found.append(ordhc.refine(tree, data, objective, restarts=4, seed=1, executor=executor))
+        for other in found[1:]:
+            np.testing.assert_array_equal(other.merges, found[0].merges)
+            np.testing.assert_array_equal(other.heights, found[0].heights)
+        metric = None if objective == "revenue" else "satisfied"
+        once = ordhc.refine(tree, data, objective, restarts=0)
+        assert float(ordhc.score(found[0], data, metric)) >= float(ordhc.score(once, data, metric))

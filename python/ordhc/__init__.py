@@ -99,7 +99,7 @@ __all__ = [
 ]
 
 #: Public modules that are imported when they are used, besides `metrics` and `oracles`.
-_MODULES = ("commands", "errors", "hooks", "io", "progress", "specs", "testing")
+_MODULES = ("commands", "errors", "executors", "hooks", "io", "progress", "specs", "testing")
 
 
 def __getattr__(name: str) -> Any:

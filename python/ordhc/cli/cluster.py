@@ -160,7 +160,7 @@ def cluster(
     if not isinstance(data, Scan) and (memory or spill or (executor and bootstrap is None)):
         raise click.UsageError("--memory, --spill and --executor are for a folder or a pattern of files")
     with progress_bar("clustering", quiet=quiet) as progress, executor_of(executor) as workers:
-        by = {"executor": workers, **scanned} if isinstance(data, Scan) else {}
+        by: dict[str, Any] = {"executor": workers, **scanned} if isinstance(data, Scan) else {}
         tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress, **by)
     resampled = None
     if bootstrap is not None:

@@ -34,7 +34,7 @@ def executor_of(text: str | None) -> Iterator[Any]:
                 from distributed import Client
             except ImportError:
                 raise InputError("--executor dask needs Dask: pip install distributed") from None
-            client = stack.enter_context(Client(rest, timeout=10))
+            client: Any = stack.enter_context(Client(rest, timeout=10))  # type: ignore[no-untyped-call]
             yield stack.enter_context(client.get_executor())
             return
         if kind not in ("threads", "processes", "loky") or not (rest == "" or rest.isdigit()) or rest == "0":

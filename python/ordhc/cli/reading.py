@@ -10,7 +10,6 @@ import click
 from ordhc.cli.help import section
 from ordhc.cli.output import LEFT_OUT
 from ordhc.comparison.asked import FORMATS, KINDS
-from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 
 __all__ = ["files_of", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
@@ -129,7 +128,7 @@ def read_comparisons(
     delimiter: str | None,
     by_name: bool = False,
     **options: Any,
-) -> Comparisons:
+) -> Any:
     """Read comparisons as the options say, and keep for JSON what was left out of them.
 
     Of a folder or a pattern that is a scan: what is in the files stays there.

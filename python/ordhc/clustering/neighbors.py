@@ -28,14 +28,14 @@ _FINDING = 0.7
 
 def check_neighbors(plan: Plan, neighbors: Any) -> int:
     """How many neighbours, if the plan goes by neighbours."""
-    neighbors = _checks.whole("neighbors", neighbors, at_least=1)
+    count: int = _checks.whole("neighbors", neighbors, at_least=1)
     if plan.similarity is None or plan.similarity.name not in MEASURES:
         raise InputError(f"{plan.title} has no nearest neighbours; similarity {' and '.join(MEASURES)} have")
     if plan.linkage.native not in sparse.LINKAGES or plan.refine:
         raise InputError(
             f"of nearest neighbours go linkages {', '.join(sparse.LINKAGES)}, without refine; not {plan.title}"
         )
-    return neighbors
+    return count
 
 
 def by_neighbors(

@@ -66,8 +66,7 @@ def fit_scan(
         return fitting_comparisons(block, plan.accepts, what)
 
     n = scan.n_leaves
-    empty = scan.kind(np.zeros((0, 3 if scan.kind._width == 3 else 4), dtype=np.int32), n_leaves=n)
-    fitted(empty)
+    fitted(scan.without_rows())
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     order = canonical_order_of(scan, fitted) if plan.refine else np.arange(n)

@@ -236,27 +236,27 @@ def bootstrap(
         units, drawn = units_of(data, unit)
     plan = Plan.of(data, **asked)
     ceiling = noise_ceiling(data)
-    data = fitting(data, plan.accepts, plan.title)
+    fitted: Any = fitting(data, plan.accepts, plan.title)
     # The tree of all answers takes as long as a resample, or longer; support and consensus are the rest.
     first = 1 / (n_resamples + 1)
     found_tree, unanswered = fit(
-        plan, data, initial_clusters=initial_clusters, progress=part(progress, 0, first * _LAST)
+        plan, fitted, initial_clusters=initial_clusters, progress=part(progress, 0, first * _LAST)
     )
-    tree = found_tree if tree is None else _given_tree(tree, data.n_leaves)
-    shares = shares_of(data)
+    tree = found_tree if tree is None else _given_tree(tree, fitted.n_leaves)
+    shares = shares_of(fitted)
     told = part(progress, first * _LAST, _LAST)
-    work = Resampling(plan, data, tree, units, shares, seed, initial_clusters)
+    work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
     if workers is None:
         trees, scores = work.here(n_resamples, told)
     else:
         with Spill(spill) as folder:
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
     estimates = {
-        "revenue": float(_ordhc.revenue(tree._tree, data.rows, data.weights)),
-        "satisfied": satisfied_share(tree, data, shares),
+        "revenue": float(_ordhc.revenue(tree._tree, fitted.rows, fitted.weights)),
+        "satisfied": satisfied_share(tree, fitted, shares),
     }
-    resampled = tuple(Dendrogram._of(other, data.names, settings=plan.settings) for other in trees)
-    told_of = (drawn, chance_of(tree, data), ceiling, unanswered, confidence)
+    resampled = tuple(Dendrogram._of(other, fitted.names, settings=plan.settings) for other in trees)
+    told_of = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
     return _summed_up(tree, resampled, scores, estimates, told_of, progress)
 
 

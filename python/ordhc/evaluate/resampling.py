@@ -68,7 +68,8 @@ class _Watch:
 class Resampling:
     """Trees and scores of resamples; each depends on the seed and its number only."""
 
-    plan: Plan
+    #: None on the way to workers, who make it anew.
+    plan: Any
     data: Triplets | Quadruplets
     tree: Dendrogram
     units: NDArray[np.int64]
@@ -78,6 +79,7 @@ class Resampling:
 
     @property
     def is_additive(self) -> bool:
+        """Whether answers are counted where they are drawn."""
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
@@ -170,11 +172,11 @@ class Resampling:
         go_on = partial(watch.tell, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
-        at, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
-        drawn = self.data[at]
+        places, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
+        drawn = self.data[places]
         tree, _ = fit(self.plan, drawn, initial_clusters=self.initial_clusters, progress=go_on)
         revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
-        shares = [None if self.shares is None else self.shares[which] for which in (at, left)]
+        shares = [None if self.shares is None else self.shares[which] for which in (places, left)]
         satisfied = satisfied_share(self.tree, drawn, shares[0])
         held_out = satisfied_share(tree, self.data[left], shares[1])
         return tree._tree, (revenue, satisfied, held_out)

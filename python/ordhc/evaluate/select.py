@@ -33,7 +33,7 @@ __all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions
 _TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
 #: What is compared if nothing is named, by the score; those of plugins if they are installed.
-DEFAULT_METHODS = {
+DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Triplets, "revenue"): _TRIPLETS,
     (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
     (Quadruplets, "revenue"): _QUADRUPLETS,

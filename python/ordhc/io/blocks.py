@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ __all__ = ["Form", "Piece", "is_parquet", "read_piece", "row_groups", "whole_ids
 ROWS = 1 << 20
 #: Bytes of text that are read at a time, and the most that one row may take.
 BYTES, LONGEST_ROW = 1 << 23, 1 << 28
-#: Lines that a text begins with are read together: they tell what separates columns, and whether there is a header.
+#: Lines that a text begins with are read together: they tell what separates columns, and of a header.
 BEGINNING = 30
 
 
@@ -210,7 +210,7 @@ def _is_missing(text: str | None, literal: bool, words: Sequence[str]) -> bool:
 def _of_text(path: str, form: Form) -> Iterator[Parsed]:
     source = name_of(path)
     suffix = ".tsv" if path.lower().removesuffix(".gz").endswith(".tsv") else ".csv"
-    options = {
+    options: dict[str, Any] = {
         "weights": form.weights,
         "answer": None,
         "group": form.group,
@@ -281,7 +281,7 @@ def _text_blocks(
             rest, lines = data[at:], lines + count
 
 
-def _opened(path: str) -> IO[bytes]:
+def _opened(path: str) -> Any:
     with Path(path).open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     return gzip.open(path, "rb") if packed else Path(path).open("rb")

@@ -61,7 +61,12 @@ class Scan:
     """
 
     def __init__(
-        self, files: Sequence[str], form: Form, kind: type, names: Any, n_leaves: int | None
+        self,
+        files: Sequence[str],
+        form: Form,
+        kind: type[Triplets] | type[Quadruplets],
+        names: Any,
+        n_leaves: int | None,
     ) -> None:
         self.files = tuple(files)
         self.form = form
@@ -158,6 +163,12 @@ class Scan:
         )
         return made
 
+    def without_rows(self) -> Triplets | Quadruplets:
+        """No comparisons, of the same leaves."""
+        none: Any = np.zeros((0, 3 if self.kind is Triplets else 4), dtype=np.int32)
+        found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
+        return found
+
     def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
         """The comparisons block by block, in the order of the files."""
         survey = self.survey
@@ -183,7 +194,7 @@ class Scan:
             rows = parsed.rows = table[parsed.rows] if len(parsed.rows) else parsed.rows
         if len(rows) and (parsed.names is not None or rows.dtype != np.int32):
             rows = _narrow(rows)
-        options = {"n_leaves": survey.n_leaves, "names": survey.names, "copy": False}
+        options: dict[str, Any] = {"n_leaves": survey.n_leaves, "names": survey.names, "copy": False}
         try:
             persons, options["weights"] = self._beside(parsed, number, options)
             made = self.kind(rows, **options)
@@ -224,11 +235,13 @@ class Scan:
             raise InputError("the file has changed since it was scanned", path=name_of(path))
 
 
-def kind_of(data: Any) -> type | None:
+def kind_of(data: Any) -> type[Triplets] | type[Quadruplets] | None:
     """`Triplets` or `Quadruplets`, in memory or in files; None for other data."""
     if isinstance(data, Scan):
         return data.kind
-    return next((kind for kind in (Triplets, Quadruplets) if isinstance(data, kind)), None)
+    if isinstance(data, Triplets):
+        return Triplets
+    return Quadruplets if isinstance(data, Quadruplets) else None
 
 
 def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
@@ -298,7 +311,9 @@ def scan(
     >>> ordhc.similarity(ordhc.scan(path), "adds3", layout="condensed")
     array([ 4., -3., -1.])
     """
-    kind = Quadruplets if _checks.flag("quadruplets", quadruplets) else Triplets
+    kind: type[Triplets] | type[Quadruplets] = (
+        Quadruplets if _checks.flag("quadruplets", quadruplets) else Triplets
+    )
     given = as_names(names)
     n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
     if n_leaves is not None and given is not None and len(given) != n_leaves:

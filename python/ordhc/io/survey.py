@@ -72,7 +72,7 @@ def _by_statistics(
     files: Sequence[str], form: Form, names: tuple[str, ...] | None, n_leaves: int | None
 ) -> Survey | None:
     """Files of ids whose columns tell all that is needed."""
-    if not all(is_parquet(path) for path in files):
+    if form.skip_bad or not all(is_parquet(path) for path in files):
         return None
     n_rows, largest = 0, -1
     for path in files:

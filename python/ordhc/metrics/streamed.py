@@ -7,7 +7,7 @@ import numpy as np
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
-from ordhc.comparison.comparisons import Comparisons, Triplets, fitting_comparisons
+from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.io.scan import Scan
 from ordhc.tree.dendrogram import Dendrogram
@@ -21,9 +21,9 @@ _ROWS = 1 << 14
 
 def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrogram:
     """The tree with its leaves numbered as those of the scan."""
-    none: Any = np.zeros((0, 3 if scan.kind is Triplets else 4), dtype=np.int32)
-    empty = scan.kind(none, n_leaves=scan.n_leaves, names=scan.names)
-    found, _ = prepared(tree, fitting_comparisons(empty, kinds, f"metric {what!r}"), kinds, what)
+    found, _ = prepared(
+        tree, fitting_comparisons(scan.without_rows(), kinds, f"metric {what!r}"), kinds, what
+    )
     return found
 
 
@@ -59,7 +59,8 @@ def satisfied_of(
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
     for rows, weights in parts:
         total += _ordhc.satisfied(tree._tree, rows, weights)
-    return tuple(total.tolist())
+    agreed, disagreed, unresolved = total.tolist()
+    return agreed, disagreed, unresolved
 
 
 def _teller(

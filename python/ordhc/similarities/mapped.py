@@ -47,7 +47,7 @@ class _Job:
         sums = PairSums(
             self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
         )
-        runs = []
+        runs: list[Run] = []
         for block in self.scan.blocks(pieces):
             rows, weights = block.data.rows, block.data.weights
             answered[rows[weights > 0].ravel() if weights is not None else rows.ravel()] = True
