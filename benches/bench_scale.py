@@ -29,7 +29,7 @@ from measure import PEAK, table
 
 PARTS = ("dense", "scan", "sparse", "dask", "kills", "neighbors")
 #: Triplets of a file.
-FILE = 10_000_000
+FILE = 2_000_000
 
 
 def made(folder, n_triplets, levels, leaves_per_cluster):

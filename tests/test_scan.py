@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import InputError
 from ordhc.io import blocks
+from ordhc.similarities import blockwise
 from support.random_data import random_comparisons
 
 pa = pytest.importorskip("pyarrow")
@@ -274,7 +275,7 @@ def test_paths(tmp_path):
 
 def test_methods_that_need_all_answers_say_so(tmp_path):
     scan = ordhc.scan(write(tmp_path / "a.csv", [[0, 1, 2], [1, 0, 3]], ["anchor", "near", "far"]))
-    for method in ("mulk3-al", "3-al", "build", "posterior-al"):
+    for method in ("mulk4-al", "3-al", "build", "posterior-al"):
         with pytest.raises(InputError, match="it needs them in memory, scan.read\\(\\)"):
             ordhc.cluster(scan, method=method)
         with pytest.raises(InputError, match="it needs them in memory, scan.read\\(\\)"):
@@ -319,3 +320,21 @@ def test_any_text_in_any_blocks(tmp_path_factory, rows, size, quoted):
         found = told(lambda: ordhc.scan(folder / "a.csv").read())
     if isinstance(expected, ordhc.Triplets) or isinstance(found, ordhc.Triplets):
         assert found == expected
+
+
+@pytest.mark.parametrize("weighted", [None, "whole"])
+@pytest.mark.parametrize("per_row", [120, 1_000_000])
+def test_mulk3_by_blocks(tmp_path, monkeypatch, weighted, per_row):
+    monkeypatch.setattr(blockwise, "PER_ROW", per_row)
+    weights = None if weighted is None else np.random.default_rng(0).integers(0, 5, 400)
+    scan, twin, _ = people(tmp_path, weights=weights)
+    for options in ({}, {"normalize": False}):
+        for layout in ("condensed", "square"):
+            found = ordhc.similarity(scan, "mulk3", layout=layout, **options, memory="16MB")
+            np.testing.assert_array_equal(found, ordhc.similarity(twin, "mulk3", layout=layout, **options))
+    same_tree(scan, twin, method="mulk3-al")
+    same_tree(scan, twin, method="mulk3-al", refine="dasgupta")
+    same_bootstrap(
+        ordhc.bootstrap(scan, method="mulk3-al", n_resamples=3),
+        ordhc.bootstrap(twin, method="mulk3-al", n_resamples=3, unit="group"),
+    )

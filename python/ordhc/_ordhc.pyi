@@ -21,7 +21,6 @@ __all__ = [
     "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support",
     "triplet_counts", "vector_distances", "vector_linkage",
 ]
-# fmt: on
 
 _Floats = NDArray[np.float64]
 _Any = NDArray[Any]
@@ -43,13 +42,8 @@ class InputError(ValueError):
     leaves: tuple[tuple[int, ...], ...] | None
     path: str | None
     def __init__(
-        self,
-        reason: str = "",
-        *,
-        row: int | None = None,
-        line: int | None = None,
-        leaves: Iterable[Iterable[int]] | None = None,
-        path: str | os.PathLike[str] | None = None,
+        self, reason: str = "", *, row: int | None = None, line: int | None = None, leaves:
+        Iterable[Iterable[int]] | None = None, path: str | os.PathLike[str] | None = None
     ) -> None: ...
 
 class OrdhcWarning(UserWarning): ...
@@ -62,18 +56,9 @@ def panic(message: str) -> None: ...
 def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def parse_table(
-    data: bytes,
-    chosen: list[int] | list[str] | None,
-    known: list[list[str]],
-    weight_columns: list[str],
-    labels: list[list[str]],
-    delimiter: str | None,
-    comment: str | None,
-    header: bool | None,
-    ids: bool | None,
-    missing: list[str],
-    skip_bad: bool,
-    progress: _Progress,
+    data: bytes, chosen: list[int] | list[str] | None, known: list[list[str]], weight_columns: list[str],
+    labels: list[list[str]], delimiter: str | None, comment: str | None, header: bool | None, ids: bool |
+    None, missing: list[str], skip_bad: bool, progress: _Progress
 ) -> dict[str, Any]: ...
 def end_of_first_row(data: bytes, delimiter: str, comment: str | None) -> tuple[int, int] | None: ...
 def start_of_last_row(data: bytes, delimiter: str, comment: str | None) -> tuple[int, int]: ...
@@ -144,26 +129,13 @@ class Tallies:
     def trees(self, linkage: Linkage, progress: _Progress) -> list[Dendrogram]: ...
 
 def add_rest(
-    rows: _Rows,
-    weights: _MaybeFloats,
-    n_leaves: int,
-    groups: NDArray[np.uint32],
-    times: NDArray[np.uint32],
-    trees: list[Dendrogram],
-    sums: _Floats,
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, groups: NDArray[np.uint32], times: NDArray[np.uint32],
+    trees: list[Dendrogram], sums: _Floats
 ) -> None: ...
 def draw_times(m: int, groups: _MaybeInts, seed: int, index: int) -> _Ints: ...
 def bootstrap_adds(
-    rows: _Rows,
-    weights: _MaybeFloats,
-    linkage: Linkage,
-    tree: Dendrogram,
-    groups: _MaybeInts,
-    shares: _MaybeFloats,
-    seed: int,
-    first: int,
-    n_resamples: int,
-    progress: _Progress,
+    rows: _Rows, weights: _MaybeFloats, linkage: Linkage, tree: Dendrogram, groups: _MaybeInts, shares:
+    _MaybeFloats, seed: int, first: int, n_resamples: int, progress: _Progress
 ) -> tuple[list[Dendrogram], _Floats]: ...
 def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
 
@@ -183,31 +155,16 @@ class Linkage:
     def native_names() -> list[str]: ...
 
 def agglomerate(
-    values: _Any,
-    linkage: Linkage,
-    dissimilarity: bool,
-    engine: str,
-    initial: _MaybeInts,
-    progress: _Progress,
-    overwrite: bool = False,
+    values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
+    _Progress, overwrite: bool = False
 ) -> Dendrogram: ...
 def agglomerate_sparse(
-    indptr: _Ints32 | _Ints,
-    indices: _Ints32 | _Ints,
-    values: _Floats,
-    linkage: Linkage,
-    dissimilarity: bool,
-    missing: str,
-    initial: _MaybeInts,
-    progress: _Progress,
+    indptr: _Ints32 | _Ints, indices: _Ints32 | _Ints, values: _Floats, linkage: Linkage, dissimilarity:
+    bool, missing: str, initial: _MaybeInts, progress: _Progress
 ) -> tuple[Dendrogram, int]: ...
 def adds_linkage(
-    rows: _Rows,
-    weights: _MaybeFloats,
-    n_leaves: int,
-    linkage: Linkage,
-    initial: _MaybeInts,
-    progress: _Progress,
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, linkage: Linkage, initial: _MaybeInts, progress:
+    _Progress
 ) -> Dendrogram: ...
 
 # --- the tree --------------------------------------------------------------------------------
@@ -232,19 +189,9 @@ class Dendrogram:
         str | None,
     ]: ...
     def to_newick(
-        self,
-        names: list[str] | None,
-        joined: NDArray[np.bool_] | None,
-        node_names: list[str | None] | None,
-        support: _MaybeFloats,
-        shares: bool,
-        standing: _MaybeInts,
-        branch_lengths: _MaybeFloats,
-        leaf_heights: _MaybeFloats,
-        *,
-        lengths: bool,
-        heights: bool,
-        progress: _Progress,
+        self, names: list[str] | None, joined: NDArray[np.bool_] | None, node_names: list[str | None] | None,
+        support: _MaybeFloats, shares: bool, standing: _MaybeInts, branch_lengths: _MaybeFloats,
+        leaf_heights: _MaybeFloats, *, lengths: bool, heights: bool, progress: _Progress
     ) -> str: ...
     def check_joined(self, joined: NDArray[np.bool_]) -> None: ...
     def in_order_of_children(self, joined: NDArray[np.bool_]) -> Dendrogram: ...
@@ -281,7 +228,8 @@ def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 _How = tuple[int | None, int, int, _MaybeInts]
 
 def refine_similarity(
-    tree: Dendrogram, values: _Any, dissimilarity: bool, average_heights: bool, how: _How, progress: _Progress
+    tree: Dendrogram, values: _Any, dissimilarity: bool, average_heights: bool, how: _How, progress:
+    _Progress
 ) -> tuple[Dendrogram, float, int, bool]: ...
 def optimal_leaf_order(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> _Ints: ...
 def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
@@ -320,13 +268,8 @@ class Desk:
     def __new__(cls, learner: Learner, limit: int | None, budget: int | None) -> Desk: ...
     def copy(self) -> Desk: ...
     def replay(
-        self,
-        first: int,
-        kinds: _Bytes,
-        refs: _Ints,
-        leaves: _Ints32,
-        answers: _Bytes,
-        skipped: NDArray[np.bool_],
+        self, first: int, kinds: _Bytes, refs: _Ints, leaves: _Ints32, answers: _Bytes, skipped:
+        NDArray[np.bool_]
     ) -> None: ...
     def want(self, count: int) -> None: ...
     def set_parallel(self, count: int) -> None: ...
@@ -348,28 +291,13 @@ class Desk:
 @final
 class Learner:
     def __new__(
-        cls,
-        method: str,
-        n_leaves: int,
-        parallel: int,
-        seed: int,
-        *,
-        p: float,
-        delta: float,
-        assume: str,
-        noise: str,
-        schedule: str,
+        cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float, assume: str,
+        noise: str, schedule: str
     ) -> Learner: ...
     @staticmethod
     def of_quadruplets(
-        method: str,
-        n_leaves: int,
-        seed: int,
-        *,
-        n_landmarks: int | None,
-        q: float | None,
-        n_references: int | None,
-        budget: int | None,
+        method: str, n_leaves: int, seed: int, *, n_landmarks: int | None, q: float | None, n_references: int
+        | None, budget: int | None
     ) -> Learner: ...
     def repeated(self, times: int) -> Learner: ...
     def ask(self, limit: int) -> tuple[_Ints, _Ints32]: ...
@@ -418,15 +346,6 @@ def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
 # --- generators ------------------------------------------------------------------------------
 
 def planted(
-    levels: int,
-    leaves_per_cluster: int,
-    mu: float,
-    delta: float,
-    sigma: float,
-    n_comparisons: int,
-    flip: float,
-    quadruplets: bool,
-    permute: bool,
-    seed: int,
-    progress: _Progress,
+    levels: int, leaves_per_cluster: int, mu: float, delta: float, sigma: float, n_comparisons: int, flip:
+    float, quadruplets: bool, permute: bool, seed: int, progress: _Progress
 ) -> tuple[_Ints32, _Ints]: ...

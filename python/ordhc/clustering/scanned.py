@@ -16,9 +16,11 @@ from ordhc.clustering.unanswered import with_unanswered
 from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.io.scan import Scan
-from ordhc.similarities.similarity import is_adds, square_of
+from ordhc.plugins.specs import SimilaritySpec
+from ordhc.similarities.blockwise import mulk3_sums
+from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
-from ordhc.similarities.streamed import canonical_order_of, dense_sums, sparse_sums
+from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["fit_scan"]
@@ -34,10 +36,10 @@ def check_additive(plan: Plan) -> None:
             f"{plan.title} looks at all answers again and again: it needs them in memory, scan.read(); "
             "of a scan go sums over answers: similarity 'adds3' or 'adds4' with any linkage of similarities"
         )
-    if not is_adds(plan.similarity):
+    if not is_adds(plan.similarity) and not is_mulk3(plan.similarity):
         raise InputError(
             f"{plan.title} is no sum over answers: it needs them in memory, scan.read(); of a scan go "
-            "'adds3' and 'adds4' (method 'adds3-al', 'adds4-al')"
+            "'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
         )
     if plan.refine == "satisfied":
         raise InputError(
@@ -123,8 +125,12 @@ class _Work:
             small[leaves] = np.arange(len(leaves))
             tree = None if not len(leaves) else self._of_sparse(csr_of(sums, "float64", small), leaves, after)
         else:
-            found = dense_sums(
-                self.scan, counting, executor=self.executor, memory=self.memory, spill=self.spill
+            found = (
+                self._kernel(counting)
+                if is_mulk3(self._similarity())
+                else dense_sums(
+                    self.scan, counting, executor=self.executor, memory=self.memory, spill=self.spill
+                )
             )
             answered = found.answered[self.order]
             leaves = self._leaves(answered)
@@ -135,6 +141,17 @@ class _Work:
         if tree is not None and len(leaves) == n:
             return tree, unanswered
         return with_unanswered(tree, leaves, self.labels), unanswered
+
+    def _similarity(self) -> SimilaritySpec:
+        assert self.plan.similarity is not None
+        return self.plan.similarity
+
+    def _kernel(self, progress: Progress | None) -> Dense:
+        if self.executor is not None:
+            raise InputError("'mulk3' of a scan is added up here: leave out executor")
+        normalize = bool(self.plan.similarity_settings["normalize"])
+        pairs, _, answered = mulk3_sums(self.scan, normalize, self.memory, self.spill, progress)
+        return Dense(pairs, answered)
 
     def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:
         # What is in an initial cluster with answers goes where the cluster goes.

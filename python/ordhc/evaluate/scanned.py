@@ -21,6 +21,7 @@ from ordhc.evaluate.ceiling import ORDERS
 from ordhc.io.portions import Portion, rows_of_units
 from ordhc.io.scan import Scan
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
+from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
@@ -64,6 +65,7 @@ class ScannedResampling:
         n = self.scan.n_leaves
         merge = plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
+        in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
         together = 1
         if in_engine and plan.refine is None and self.initial_clusters is None:
             together = max(1, self.memory // max(1, 4 * n * (n - 1)))

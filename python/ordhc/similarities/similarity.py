@@ -18,11 +18,13 @@ from ordhc.errors import InputError, MissingExtraError, PluginError, warn
 from ordhc.io.scan import Scan
 from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
+from ordhc.similarities.blockwise import mulk3_sums
+from ordhc.similarities.comparisons import shaped_by
 from ordhc.similarities.spilled import Spill, bytes_of, csr_of
 from ordhc.similarities.streamed import dense_sums, sparse_sums
 from ordhc.similarities.vectors import as_vectors, products
 
-__all__ = ["built", "factored", "fitting", "is_adds", "similarity", "square_of"]
+__all__ = ["built", "factored", "fitting", "is_adds", "is_mulk3", "similarity", "square_of"]
 
 _DTYPES = ("float64", "float32", "int64", "int32")
 
@@ -46,7 +48,7 @@ def similarity(
     ----------
     data
         `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed), or an
-        (n, p) array of vectors; or a scan of files (`ordhc.scan`), for "adds3" and "adds4".
+        (n, p) array of vectors; or a scan of files (`ordhc.scan`), for "adds3", "adds4" and "mulk3".
     name
         "adds3", "mulk3" for triplets; "adds4", "mulk4", "4k" for quadruplets; "dot", "cosine" for
         vectors; or what a plugin brings.
@@ -111,7 +113,7 @@ def similarity(
     most, workers = bytes_of(memory), as_executor(executor)
     if isinstance(data, Scan):
         settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
-        return _of_scan(data, spec, layout, type_name, most, spill, workers, progress)
+        return _of_scan(data, spec, layout, type_name, most, spill, workers, progress, settings)
     if spill is not None or workers is not None:
         raise InputError("spill and executor are for a scan: what is in memory is added up here")
     found: Any = fitting(data, spec.data, f"similarity {name!r}")
@@ -138,12 +140,13 @@ def _of_scan(
     spill: Any,
     executor: Executor | None,
     progress: Progress | None,
+    settings: Mapping[str, Any],
 ) -> Any:
-    """AddS of comparisons in files."""
-    if not is_adds(spec):
+    """AddS or MulK3 of comparisons in files."""
+    if not is_adds(spec) and not is_mulk3(spec):
         raise InputError(
-            f"similarity {spec.name!r} is no sum over answers: it needs them in memory, scan.read(); of a scan go "
-            "'adds3' and 'adds4'"
+            f"similarity {spec.name!r} is no sum over answers: it needs them in memory, "
+            "scan.read(); of a scan go 'adds3', 'adds4' and 'mulk3'"
         )
     own = "triplets" if scan.kind is Triplets else "quadruplets"
     if own not in spec.data and not (own == "triplets" and "quadruplets" in spec.data):
@@ -151,6 +154,13 @@ def _of_scan(
     if scan.weighted and not dtype.startswith("float"):
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
     with Spill(spill) as folder:
+        if is_mulk3(spec):
+            if layout == "sparse" or executor is not None:
+                raise InputError("'mulk3' of a scan has no sparse layout and takes no executor")
+            normalize = bool(settings["normalize"])
+            pairs, diagonal, _ = mulk3_sums(scan, normalize, memory, folder, progress)
+            whole = not scan.weighted and not normalize
+            return shaped_by(pairs, diagonal, layout, dtype, whole=whole)
         if layout == "sparse":
             sums, _ = sparse_sums(scan, memory, folder, both=True, executor=executor, progress=progress)
             return _csr(csr_of(sums, dtype), scan.n_leaves, dtype, "layout='sparse'")
@@ -201,6 +211,11 @@ def built(
 def is_adds(spec: SimilaritySpec) -> bool:
     """Whether a similarity is built-in AddS, which sparse answers make sparse."""
     return spec.name in ("adds3", "adds4") and registry.is_builtin(spec)
+
+
+def is_mulk3(spec: SimilaritySpec) -> bool:
+    """Whether a similarity is built-in MulK3, which is a sum over blocks of pairs."""
+    return spec.name == "mulk3" and registry.is_builtin(spec)
 
 
 def factored(
