@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
-PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding
+PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge plugins/ordhc-collect
 
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
@@ -40,7 +40,7 @@ WORKERS ?= auto
 python-test: $(STAMPS)/tests
 	$(call say,Running the Python tests: about a minute and a half)
 	$(BIN)/python -m pytest --numprocesses $(WORKERS)
-	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests) || exit 1; done
+	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS)) || exit 1; done
 
 lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; one the next time)
 	$(call say,Formats and lints; types and documentation: up to three minutes)

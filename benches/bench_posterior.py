@@ -1,11 +1,12 @@
 """Trees drawn from the posterior beside AddS3-AL and moves of subtrees: accuracy, time, calibration.
 
-python benches/bench_posterior.py [planted] [time] [calibration] [--seeds 10] [--rows n2/4,n2/16]
+python benches/bench_posterior.py [planted] [time] [calibration] [figure] [--seeds 10] [--rows n2/4,n2/16]
 
 "planted" gives the mean AARI over seeds, for the planted model of the papers (n = 240), with flipped answers,
 with clusters of unequal sizes, and for a caterpillar of clusters. "time" gives seconds by the number of
 leaves and answers. "calibration" says of clusters of some support, and of predictions of some probability,
-how many are right.
+how many are right. "figure" draws that of the summaries' clusters, docs/images/posterior-supports.png, and
+prints how right trees are expected to be and how right they are.
 """
 
 import argparse
@@ -172,6 +173,27 @@ def calibration(seeds, n=60):
             table(("support" if what == "clusters" else "probability", "right", "number"), lines)
 
 
+def figure(seeds, n=60):
+    import matplotlib.pyplot as plt
+
+    drawn, axes = plt.subplots(1, 2, figsize=(7.2, 3.8), constrained_layout=True)
+    for ax, a_leaf in zip(axes, (16, 64), strict=True):
+        found, truths, lines = [], [], []
+        for seed in range(seeds):
+            t, truth = yule(n, n * a_leaf, seed)
+            p = ordhc.posterior(t, seed=seed)
+            found.append(p.tree)
+            truths.append(truth)
+            right = 1 - ordhc.metrics.triplet_distance(p.tree, truth)
+            lines.append(
+                (seed, *(f"{x:.3f}" for x in (p.expected.low, p.expected.accuracy, p.expected.high, right)))
+            )
+        ordhc.plots.support_calibration(found, truths, ax=ax)
+        ax.set_title(f"{a_leaf} answers a leaf", pad=16, fontsize=10)
+        table(("seed", "low", "accuracy that is expected", "high", "accuracy"), lines)
+    drawn.savefig("docs/images/posterior-supports.png", dpi=144)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", default=["planted", "time", "calibration"])
@@ -185,3 +207,5 @@ if __name__ == "__main__":
         timing()
     if "calibration" in given.what:
         calibration(given.seeds)
+    if "figure" in given.what:
+        figure(given.seeds)

@@ -1,14 +1,14 @@
 """More than fits: python benches/bench_scale.py [--share 0.01] [--folder FOLDER] [part ...].
 
-Parts are dense, scan, sparse, dask, kills and neighbors; every line is a process of its own. `--share` is that of
-the full size: 1 for the sizes of the bars below. Data are planted hierarchies, made by `simulate_planted` a
-file at a time, as Parquet; they stay in FOLDER (by default a new one, which is removed).
+Parts are dense, scan, sparse, dask, kills and neighbors; every line is a process of its own. `--share`
+is that of the full size: 1 for the sizes of the bars below. Data are planted hierarchies, made by
+`simulate_planted` a file at a time, as Parquet; they stay in FOLDER (by default a new one, which is removed).
 
-Bars, on two cores: dense, 1,000,000,000 triplets of 20,000 leaves at 20 million a second or more, in at most 1.5
-times the condensed matrix and 300 MB; scan, 100,000,000 answers add under 100 MB; sparse, 200,000,000 triplets of
-1,000,000 leaves with memory="2GB" peak below 3 GB; dask, 2 workers are 1.6 times as fast as one at 200 resamples of
-1,000 leaves; kills, a worker killed 20 times, the same bits; neighbors, 1,000,000 vectors of 50 coordinates in 10
-minutes and 8 GB.
+Bars, on two cores: dense, 1,000,000,000 triplets of 20,000 leaves at 20 million a second or more, in at most
+1.5 times the condensed matrix and 300 MB; scan, 100,000,000 answers add under 100 MB; sparse, 200,000,000
+triplets of 1,000,000 leaves with memory="2GB" peak below 3 GB; dask, 2 workers are 1.6 times as fast as one
+at 200 resamples of 1,000 leaves; kills, a worker killed 20 times, the same bits; neighbors, 1,000,000 vectors
+of 50 coordinates in 10 minutes and 8 GB.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def dense(folder, share):
 
 
 def scan(folder, share):
-    files, n = made(folder, int(1e8 * share), 5, 625)
+    files, _ = made(folder, int(1e8 * share), 5, 625)
     *_, before = alone(BASE)
     code = f"s = ordhc.scan({str(files)!r})\nfound = sum(len(block) for block in s)"
     seconds, processor, m, peak = alone(f"import pyarrow.parquet, scipy.sparse\n{code}")
@@ -114,7 +114,7 @@ def cluster_of(n_workers):
     return made, Client(made)
 
 
-def dask(folder, share):
+def dask(_, share):
     data, _ = ordhc.simulate_planted(int(1e6), levels=3, leaves_per_cluster=125, seed=1)
     count = max(8, int(200 * share))
     seconds = []
@@ -130,7 +130,7 @@ def dask(folder, share):
     table(("resamples", "1 worker, s", "2 workers, s", "ratio (bar 1.6)"), rows)
 
 
-def kills(folder, share):
+def kills(_, share):
     data, _ = ordhc.simulate_planted(40_000, levels=3, leaves_per_cluster=25, seed=1)
     expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=40)
     times, same = max(2, int(20 * share)), 0
@@ -163,11 +163,12 @@ def vectors(n, p=50, levels=(10, 10, 10)):
 """
 
 
-def neighbors(folder, share):
+def neighbors(_, share):
     rows = []
     for n in (20_000, int(1e6 * share)):
         code = f"{VECTORS}\nX, labels = vectors({n})\nstart = time.perf_counter()\n"
-        code += "tree = ordhc.cluster(X, similarity='cosine', neighbors=20)\nspent = time.perf_counter() - start\n"
+        code += "tree = ordhc.cluster(X, similarity='cosine', neighbors=20)\n"
+        code += "spent = time.perf_counter() - start\n"
         if n <= 20_000:
             code += (
                 "exact = ordhc.cluster(X, similarity='cosine')\n"

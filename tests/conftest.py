@@ -1,11 +1,8 @@
 """Fixtures that several files of tests use."""
 
-import os
 import signal
 import sys
-import tempfile
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -21,12 +18,22 @@ pytest.register_assert_rewrite("support")
 
 @pytest.fixture
 def memory_path(tmp_path):
-    """A folder in memory where the system has such: thousands of commits wait for no disk."""
-    if not os.access("/dev/shm", os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        yield Path(folder)
+    """A folder in memory where the system has such."""
+    from support.folders import in_memory
+
+    with in_memory(tmp_path) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from support.browsers import launched
+
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        found = launched(playwright)
+        yield found
+        found.close()
 
 
 @pytest.fixture

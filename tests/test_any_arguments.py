@@ -65,22 +65,9 @@ def _opened(path, names=None, *, n_leaves=None, **settings):
         return session.ask()
 
 
-def _learn_async(
-    oracle,
-    n_leaves=None,
-    method=None,
-    *,
-    source=None,
-    oracle_parameters=None,
-    budget=None,
-    batch=None,
-    learner=None,
-    session=None,
-    who=None,
-    progress=None,
-):
-    given = {name: value for name, value in locals().items() if value is not None or name == "oracle"}
-    return asyncio.run(ordhc.learn_async(**given))
+@functools.wraps(ordhc.learn_async)
+def _learn_async(*args, **given):
+    return asyncio.run(ordhc.learn_async(*args, **given))
 
 
 def _estimator(**given):
@@ -88,7 +75,8 @@ def _estimator(**given):
 
 
 def _fitted(method):
-    return getattr(ordhc.OrdinalClustering(n_clusters=2).fit(T.rows), method)
+    drawn = {"method": "posterior-al"} if method == "predict_proba" else {}
+    return getattr(ordhc.OrdinalClustering(n_clusters=2, **drawn).fit(T.rows), method)
 
 
 ROWS = {"rows": T.rows}
@@ -118,12 +106,14 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "answers ask close comparisons people refresh table tree undo".split()  # noqa: SIM905
+_PLAIN = "answers ask close comparisons people refresh table transaction tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
     "cluster": (ordhc.cluster, {"data": T}),
     "consensus": (ordhc.consensus, {"trees": [TREE, TREE]}),
+    "contract": (ordhc.contract, {"tree": TREE, "triplets": T, "at_least": 1}),
+    "describe": (ordhc.describe, {"tree": TREE, "X": X}),
     "estimate_p": (ordhc.estimate_p, {"answers": [[0, 0, 1], [2, 2, 2]]}),
     "learn": (ordhc.learn, {"oracle": ORACLE, "n_leaves": 4}),
     "learn_async": (_learn_async, {"oracle": ORACLE, "n_leaves": 4}),
@@ -137,6 +127,7 @@ CALLS = {
     "read_trees": (ordhc.read_trees, {"path": "tree.nwk"}),
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
+    "report": (ordhc.report, {"data": T, "methods": ["adds3-al"], "folds": 2, "n_resamples": 2}),
     "scan": (_scan_read, {"paths": "triplets.csv"}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
@@ -204,12 +195,15 @@ CALLS = {
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
     "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
     **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    "Session.pose": (_in_session("pose"), {"sampler": "random", "who": "ann"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
+    "Session.posterior": (_in_session("posterior"), {"sweeps": 2}),
     "Session.release": (_in_session("release"), {"ids": [1]}),
     "Session.tell": (_in_session("tell"), {"ids": [1], "answers": [0]}),
     "OrdinalClustering": (_estimator, dict(inspect.signature(ordhc.OrdinalClustering).parameters)),
     "OrdinalClustering.fit": (_fitted("fit"), {"X": T.rows}),
     "OrdinalClustering.fit_predict": (_fitted("fit_predict"), {"X": T.rows}),
+    "OrdinalClustering.predict_proba": (_fitted("predict_proba"), {"X": T.rows}),
     "OrdinalClustering.score": (_fitted("score"), {"X": T.rows}),
     "metrics.aari": (metrics.aari, PAIR),
     "metrics.ari": (metrics.ari, {"tree": TREE, "labels": [0, 0, 1, 1]}),
@@ -218,6 +212,7 @@ CALLS = {
     "metrics.dasgupta_revenue": (metrics.dasgupta_revenue, {"tree": TREE, "S": S}),
     "metrics.dendrogram_purity": (metrics.dendrogram_purity, {"tree": TREE, "labels": [0, 0, 1, 1]}),
     "metrics.kendall_tau_b": (metrics.kendall_tau_b, PAIR),
+    "metrics.log_loss": (metrics.log_loss, {"predicted": [0.5] * 4, "comparisons": T}),
     "metrics.merge_distortion": (metrics.merge_distortion, PAIR),
     "metrics.quadruplet_revenue": (metrics.quadruplet_revenue, {"tree": TREE, "quadruplets": Q}),
     "metrics.robinson_foulds": (metrics.robinson_foulds, PAIR),
@@ -273,7 +268,7 @@ ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
-OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Selection"}
+OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection"}
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
 
@@ -350,7 +345,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "paths", "spill", "file", "names", "participants"} & set(odd):
+            if not {"path", "paths", "spill", "file", "names", "participants", "prior"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

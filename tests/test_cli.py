@@ -18,6 +18,7 @@ COMMANDS = [
     "cluster",
     "compare",
     "score",
+    "report",
     "learn",
     "session",
     "consensus",

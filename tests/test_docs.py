@@ -11,7 +11,7 @@ import ordhc
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/coming-from.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/coming-from.md", "docs/report.md"])
 def test_python_blocks_run(name, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)

@@ -262,6 +262,7 @@ def test_ordhc_does_not_import_scikit_learn():
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "ordhc.estimator")
+    monkeypatch.delitem(vars(ordhc), "OrdinalClustering", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     with pytest.raises(ordhc.MissingExtraError, match=r'scikit-learn: pip install "ordhc\[sklearn\]"'):
         _ = ordhc.OrdinalClustering

@@ -232,6 +232,7 @@ def test_memory_that_ends_is_an_error(row):
     # Rows need four times the text, different names more.
     code = (
         "import io, resource, ordhc\n"
+        "ordhc.read_triplets(io.BytesIO(b'0,1,2'), header=False)\n"
         f"row = {row}\n"
         "data = row * 5_000_000 if b'%' not in row else b''.join(row % at for at in range(3_000_000))\n"
         "pages = int(open('/proc/self/statm').read().split()[0])\n"

@@ -207,3 +207,18 @@ def test_writing_fails_whole(tmp_path):
     with pytest.raises(InputError, match="the ending is none of"):
         ordhc.write_comparisons(Triplets([(0, 1, 2)]), tmp_path / "t.doc")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_names_in_a_single_column_hold_blanks(tmp_path, quote):
+    path = tmp_path / "items.csv"
+    names = ["I lost my card", "My card is gone", "hello"]
+    path.write_text(
+        "\ufeffname\r\n" + "".join(f"{quote}{name}{quote}\r\n" for name in names), encoding="utf-8"
+    )
+    assert ordhc.io.read_names(path) == tuple(names)
+    path.write_text('label\n"one, or two"\nthree\n', encoding="utf-8")
+    assert ordhc.io.read_names(path) == ("one, or two", "three")
+    path.write_text("label\none, or two\nthree\n", encoding="utf-8")
+    with pytest.raises(ordhc.InputError, match="2 columns instead of 1"):
+        ordhc.io.read_names(path)

@@ -166,7 +166,7 @@ def test_bad_tells(repeat):
         ({"n_leaves": 0}, "n_leaves = 0"),
         ({"method": "fast"}, "method is 'fast', not one of insertion, quick, robust"),
         ({"schedule": "x"}, "schedule is 'x', not one of questions, balanced, rounds"),
-        ({"method": "quick", "schedule": "rounds"}, "is one of insertion and robust, not of quick"),
+        ({"method": "quick", "schedule": "rounds"}, "is one of insertion, robust and revise, not of quick"),
         ({"parallel": 0}, "parallel = 0"),
         ({"exact": True, "parallel": 2}, "exact is for insertion without wrong answers"),
         ({"repeat": 2}, "repeat = 2 is even"),

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import ordhc
-from support.browsers import launched
 from support.processes import run
 
 ODD = [
@@ -123,15 +122,6 @@ def until(page, condition):
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(20)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        found = launched(playwright)
-        yield found
-        found.close()
 
 
 @pytest.fixture
@@ -356,12 +346,12 @@ def test_the_page_works_within_a_notebook(browser, tmp_path):
     page.goto((tmp_path / "notebook.html").as_uri())
     page.wait_for_selector("iframe")
     inner = page.frames[1]
-    inner.wait_for_function("window.ordhc && ordhc.view.frames > 0")
+    inner.locator("#count", has_text="cluster").wait_for()
     inner.fill("#clusters", "3")
     inner.press("#clusters", "Enter")
     assert inner.inner_text("#count") == "3 clusters"
     inner.click("#copy")
-    inner.wait_for_function("document.querySelector('#said').textContent === 'Copied'")
+    inner.locator("#said", has_text="Copied").wait_for(state="attached")
     # What is around it is out of its reach.
     assert (
         inner.evaluate("(() => { try { return parent.document.title; } catch { return 'apart'; } })()")

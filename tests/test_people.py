@@ -46,7 +46,7 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         for one in (session, other):
             assert one.answers()[2] == kept
             assert WHO not in one.people()
-            assert WHO not in one._leases.values()
+            assert not one._leases.of(WHO)
         assert state(session) == state(other)
         # What others have open stays open; the person may come back as a new one.
         states = other.tell(held.ids, ORACLE(held.rows), who="bob")

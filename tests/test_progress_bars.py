@@ -34,10 +34,10 @@ def functions():
         for public in module.__all__:
             thing = getattr(module, public)
             if inspect.isclass(thing):
-                for key, value in vars(thing).items():
-                    if key.startswith("_") and key != "__init__":
-                        continue
-                    found[f"{public}.{key}"] = getattr(value, "__func__", value)
+                for base in thing.__mro__[::-1]:
+                    for key, value in vars(base).items() if base.__module__.startswith("ordhc") else ():
+                        if not key.startswith("_") or key == "__init__":
+                            found[f"{public}.{key}"] = getattr(value, "__func__", value)
             else:
                 found[public] = thing
     found |= {

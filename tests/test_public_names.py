@@ -1,5 +1,7 @@
 """What people see of modules: `dir()`, tab completion and `help()` show public names only."""
 
+import ast
+import inspect
 import pydoc
 from importlib import import_module
 
@@ -43,3 +45,18 @@ def test_help_says_what_there_is(name):
 def test_an_attribute_that_is_not_there():
     with pytest.raises(AttributeError, match="module 'ordhc' has no attribute 'clustr'"):
         ordhc.clustr  # noqa: B018
+
+
+def test_importing_ordhc_imports_nothing_large():
+    code = "import sys, ordhc; print([m for m in sys.modules if m.startswith(('numpy', 'ordhc.'))])"
+    assert printed(code) == "['ordhc._start', 'ordhc._version']\n"
+
+
+def test_what_is_imported_later_is_what_type_checkers_see():
+    (block,) = (node for node in ast.parse(inspect.getsource(ordhc)).body if isinstance(node, ast.If))
+    seen = {(node.module, alias.name) for node in block.body for alias in node.names}
+    modules = {("ordhc", name) for name in ("datasets", "metrics", "oracles", "plots")}
+    assert seen == modules | {(module, name) for name, module in ordhc._HOME.items()}
+    assert set(ordhc.__all__) == {name for _, name in seen} - {"OrdinalClustering"} | {"__version__"}
+    for name in set(ordhc._HOME) - {"OrdinalClustering"}:
+        assert getattr(ordhc, name) is getattr(import_module(ordhc._HOME[name]), name)

@@ -8,6 +8,7 @@ import textwrap
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
 from multiprocessing import get_context
 
 import numpy as np
@@ -24,7 +25,7 @@ pytest.importorskip("scipy")
 
 
 def files(folder, data, cuts, row_group=37):
-    for at, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(data)])):
+    for at, (start, end) in enumerate(pairwise([0, *cuts, len(data)])):
         ordhc.write_comparisons(data[start:end], folder / f"{at:03}.parquet")
         table = pq.read_table(folder / f"{at:03}.parquet")
         pq.write_table(table, folder / f"{at:03}.parquet", row_group_size=row_group)
@@ -171,22 +172,17 @@ def test_dask_whose_workers_are_killed(tmp_path):
     data = weighted_data(40, 20_000, "fractions")
     scan = files(tmp_path, data, [10], row_group=97)
     expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=24)
-    with dask_cluster(2) as client, client.get_executor() as executor:
+    with dask_cluster(2) as client, client.get_executor() as executor, ThreadPoolExecutor(1) as aside:
         same_sums(scan, data, executor=executor)
         for _ in range(3):
-            pids = list(client.run(os.getpid).values())
-            found = []
-            import threading
-
-            def work():
-                found.append(ordhc.bootstrap(data, method="mulk3-al", n_resamples=24, executor=executor))
-
-            thread = threading.Thread(target=work)
-            thread.start()
+            pid, *_ = client.run(os.getpid).values()
+            working = aside.submit(
+                ordhc.bootstrap, data, method="mulk3-al", n_resamples=24, executor=executor
+            )
             time.sleep(0.2)
-            os.kill(pids[0], signal.SIGKILL)
-            thread.join()
+            os.kill(pid, signal.SIGKILL)
+            found = working.result()
             for name, scores in expected.scores.items():
-                np.testing.assert_array_equal(found[0].scores[name], scores)
-            for tree, other in zip(found[0].trees, expected.trees, strict=True):
+                np.testing.assert_array_equal(found.scores[name], scores)
+            for tree, other in zip(found.trees, expected.trees, strict=True):
                 np.testing.assert_array_equal(tree.merges, other.merges)

@@ -26,6 +26,7 @@ KINDS = [
     {"method": "majority", "p": 0.9},
     {"method": "robust", "p": 0.8, "schedule": "balanced"},
     {"limit": 2, "parallel": 4},
+    {"method": "uncertain", "budget": 40},
 ]
 
 

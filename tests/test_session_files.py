@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import ordhc
 from ordhc import oracles
+from ordhc.asking import store
 from ordhc.asking.salvage import salvage
 from ordhc.cli import group
 
@@ -216,6 +217,86 @@ def test_files_of_the_second_format(tmp_path):
         assert len(session.ask(who="ann")) == 1
 
 
+def test_files_of_the_third_format(tmp_path):
+    want = (
+        [[4, 6, 1], [4, 6, 0], [6, 4, 5], [3, 2, 4], [6, 4, 1], [6, 4, 5], [6, 4, 1], [0, 2, 1], [0, 3, 5]],
+        [2, 2, 1, 1, 2, 1, 2, 1, 0],
+        ["ann", "ann", "bob", "bob", "bob", "zoë", "zoë", "zoë", "old"],
+    )
+    shutil.copyfile(DATA / "session-3.ordhc", tmp_path / "a")
+    damaged = bytearray((DATA / "session-3.ordhc").read_bytes())
+    damaged[damaged.index(b"old")] ^= 1
+    (tmp_path / "b").write_bytes(damaged)
+    assert salvage(tmp_path / "b", tmp_path / "c").n_answers == 8
+    for name, n in (("a", 9), ("c", 8)):
+        for _ in range(2):
+            with ordhc.Session(tmp_path / name) as session:
+                rows, answers, who = session.answers()
+                assert (rows.tolist(), answers.tolist(), who) == tuple(column[:n] for column in want)
+                table = session.table()
+                assert table["seconds"][:8].tolist() == [2.5, 2.5, 1.5, 2.25, 2.5, 2.5, 2.5, 2.5]
+                assert table["sampler"][3:5].tolist() == ["random", "repeat"]
+                assert np.isnan(table["p"]).all()
+                assert session.people()["zoë"].n_gold == 1
+                # What Bob has leased he gets again.
+                if name == "a":
+                    assert session._log.n == 27
+                    assert dict(session.ask(who="bob", fill={}))[27] == (6, 4, 0)
+    with ordhc.Session(tmp_path / "a") as session:
+        assert session.tell([27], [2], who="bob", p=0.75) == ["taken"]
+    with ordhc.Session(tmp_path / "a") as session:
+        assert session.table()["p"][-1] == 0.75
+        while not session.done:
+            answer(session, 5)
+
+
+def test_files_read_from_their_bytes_say_the_same(tmp_path, monkeypatch):
+    """What is read from the bytes of the file, page by page, is what SQLite's rows say."""
+    names = ["ann", None, "zoë", "Ωmega" * 30, ""]
+    path, rounds = tmp_path / "a", 12
+    for path, kind in ((tmp_path / "a", {"p": 0.8}), (tmp_path / "b", {"method": "single"})):
+        with ordhc.Session(
+            path, n_leaves=60, distinct=False, fill={"random": 1, "heldout": 1}, **kind
+        ) as session:
+            for turn in range(rounds):
+                who = names[turn % len(names)]
+                questions = session.ask(40, who=who, fill="random")
+                p = 0.5 + 0.04 * turn if "p" in kind and turn % 3 else None
+                told = [turn % 3 - 1] * len(questions)
+                seconds = np.arange(len(questions)) * 0.5
+                session.tell(questions.ids, told, who=who, seconds=seconds, p=p)
+                session.undo(who)
+            session.add_gold([[0, 1, 2, 3][: session.width]], [1])
+            session.forget("ann")
+            expected = state_of(session)
+            # Also what is in the write-ahead log alone.
+            questions = session.ask(3, who="ann")
+            assert state_of(session) != expected
+            expected = state_of(session)
+            for most in (1, 7, 1000):
+                monkeypatch.setattr(store, "_MANY", 1)
+                monkeypatch.setattr(store, "_CHUNK", most)
+                with ordhc.Session(path) as again:
+                    assert again._log.n == session._log.n > 500
+                    assert sum(len(found.kinds) for found in again._store.quickly(0)) == again._log.n
+                    assert state_of(again) == expected
+            # Names that go on in other pages are left to SQLite.
+            session.tell(questions.ids[:1], [0], who="x" * 5000)
+            expected = state_of(session)
+            with ordhc.Session(path) as again:
+                assert state_of(again) == expected
+
+
+def state_of(session):
+    log, n = session._log, session._log.n
+    names = [log.name(row) for row in range(n)]
+    columns = [
+        getattr(log, name)[:n].tolist() for name in ("kinds", "refs", "leaves", "answers", "undone", "at")
+    ]
+    more = [np.nan_to_num(getattr(log, name)[:n], nan=-1).tolist() for name in ("seconds", "p")]
+    return names, columns, more, session.tree(), session.remaining_estimate
+
+
 def test_files_that_are_refused(tmp_path):
     path = tmp_path / "a"
     with ordhc.Session(path, NAMES) as session:
@@ -250,9 +331,10 @@ def test_files_that_are_refused(tmp_path):
         "UPDATE events SET at = at + 1 WHERE kind = 2",
         "DELETE FROM events WHERE kind = 2",
         "DELETE FROM events WHERE kind = 1",
-        "INSERT INTO events SELECT 3, kind, ref, a, b, c, answer, who, at, NULL, sum FROM events"
+        "INSERT INTO events SELECT 3, kind, ref, a, b, c, answer, who, at, NULL, NULL, sum FROM events"
         " WHERE kind = 2",
         "UPDATE events SET seconds = 1 WHERE kind = 2",
+        "UPDATE events SET p = 0.75 WHERE kind = 2",
         "INSERT INTO state VALUES ('forgotten', '1', 5)",
         "INSERT INTO leases VALUES (1, 'eve', 1e12, 5)",
         "DROP TABLE leases",

@@ -12,42 +12,45 @@ dendrogram and says how good the tree is.
 from typing import TYPE_CHECKING, Any
 
 import ordhc._start as _start  # noqa: F401
-from ordhc import datasets, metrics, oracles, plots
 from ordhc._version import __version__
-from ordhc.agglomerate.linkage import linkage
-from ordhc.asking.answers import estimate_p
-from ordhc.asking.learner import Learner, Questions
-from ordhc.asking.loop import learn, learn_async
-from ordhc.asking.planted import simulate_planted
-from ordhc.clustering.cluster import cluster
-from ordhc.clustering.posterior import Posterior, posterior
-from ordhc.clustering.refine import refine
-from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
-from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
-from ordhc.evaluate.select import Candidate, Selection, select
-from ordhc.io import (
-    read_answers,
-    read_quadruplets,
-    read_tree,
-    read_trees,
-    read_triplets,
-    scan,
-    write_comparisons,
-    write_tree,
-    write_trees,
-)
-from ordhc.metrics.score import score
-from ordhc.plugins.registry import list_plugins
-from ordhc.similarities.pca import pca
-from ordhc.similarities.similarity import similarity
-from ordhc.tree.consensus import consensus
-from ordhc.tree.convert import as_dendrogram
-from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
+    from ordhc import datasets, metrics, oracles, plots
+    from ordhc.agglomerate.linkage import linkage
+    from ordhc.asking.answers import estimate_p
+    from ordhc.asking.contraction import contract
+    from ordhc.asking.learner import Learner, Questions
+    from ordhc.asking.loop import learn, learn_async
+    from ordhc.asking.planted import simulate_planted
     from ordhc.asking.session import Session
+    from ordhc.clustering.cluster import cluster
+    from ordhc.clustering.describe import describe
+    from ordhc.clustering.posterior import Posterior, posterior
+    from ordhc.clustering.refine import refine
+    from ordhc.comparison.comparisons import Quadruplets, Triplets
+    from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
+    from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
+    from ordhc.evaluate.select import Candidate, Selection, select
+    from ordhc.io import (
+        read_answers,
+        read_quadruplets,
+        read_tree,
+        read_trees,
+        read_triplets,
+        write_comparisons,
+        write_tree,
+        write_trees,
+    )
+    from ordhc.io.scan import scan
+    from ordhc.metrics.score import score
+    from ordhc.plugins.registry import list_plugins
+    from ordhc.reporting.report import Report, report
+    from ordhc.similarities.pca import pca
+    from ordhc.similarities.similarity import similarity
+    from ordhc.tree.consensus import consensus
+    from ordhc.tree.convert import as_dendrogram
+    from ordhc.tree.dendrogram import Dendrogram
 
 # Without OrdinalClustering: `from ordhc import *` must not need scikit-learn.
 __all__ = [
@@ -63,6 +66,7 @@ __all__ = [
     "Posterior",
     "Quadruplets",
     "Questions",
+    "Report",
     "Selection",
     "Session",
     "Triplets",
@@ -72,6 +76,8 @@ __all__ = [
     "cluster",
     "datasets",
     "consensus",
+    "contract",
+    "describe",
     "estimate_p",
     "learn",
     "learn_async",
@@ -88,6 +94,7 @@ __all__ = [
     "read_trees",
     "read_triplets",
     "refine",
+    "report",
     "scan",
     "score",
     "select",
@@ -98,28 +105,56 @@ __all__ = [
     "write_trees",
 ]
 
-#: Public modules that are imported when they are used, besides `metrics` and `oracles`.
-_MODULES = ("commands", "errors", "executors", "hooks", "io", "progress", "specs", "testing")
+#: What is imported when it is used, which keeps `import ordhc` short, by the modules that have it.
+_LATER = {
+    "ordhc.agglomerate.linkage": "linkage",
+    "ordhc.asking.answers": "estimate_p",
+    "ordhc.asking.contraction": "contract",
+    "ordhc.asking.learner": "Learner Questions",
+    "ordhc.asking.loop": "learn learn_async",
+    "ordhc.asking.planted": "simulate_planted",
+    "ordhc.asking.session": "Session",
+    "ordhc.clustering.cluster": "cluster",
+    "ordhc.clustering.describe": "describe",
+    "ordhc.clustering.posterior": "Posterior posterior",
+    "ordhc.clustering.refine": "refine",
+    "ordhc.comparison.comparisons": "Quadruplets Triplets",
+    "ordhc.errors": "InputError InternalError MissingExtraError OrdhcWarning PluginError",
+    "ordhc.estimator": "OrdinalClustering",
+    "ordhc.evaluate.bootstrap": "Bootstrap bootstrap",
+    "ordhc.evaluate.select": "Candidate Selection select",
+    "ordhc.io": "read_answers read_quadruplets read_tree read_trees read_triplets "
+    "write_comparisons write_tree write_trees",
+    "ordhc.io.scan": "scan",
+    "ordhc.metrics.score": "score",
+    "ordhc.plugins.registry": "list_plugins",
+    "ordhc.reporting.report": "Report report",
+    "ordhc.similarities.pca": "pca",
+    "ordhc.similarities.similarity": "similarity",
+    "ordhc.tree.consensus": "consensus",
+    "ordhc.tree.convert": "as_dendrogram",
+    "ordhc.tree.dendrogram": "Dendrogram",
+}
+_HOME = {name: module for module, names in _LATER.items() for name in names.split()}
+#: Public modules that are imported when they are used.
+_MODULES = ["commands", "datasets", "errors", "executors", "hooks", "io", "metrics"]
+_MODULES += ["oracles", "plots", "progress", "specs", "testing"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "OrdinalClustering":
-        from ordhc.estimator import OrdinalClustering
+    from importlib import import_module
 
-        return OrdinalClustering
-    if name == "Session":
-        from ordhc.asking.session import Session
-
-        return Session
     if name in _MODULES:
-        from importlib import import_module
-
         return import_module(f"ordhc.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     # `help(ordhc)` looks up all that is listed: the estimator only where scikit-learn is installed.
-    return sorted([*__all__, *_MODULES, *(["OrdinalClustering"] if find_spec("sklearn") else [])])
+    there = {*__all__, *_MODULES}
+    return sorted({*there, "OrdinalClustering"} if find_spec("sklearn") else there)

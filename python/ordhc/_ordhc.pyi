@@ -1,7 +1,7 @@
 """The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 # fmt: off
 __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
-    "OrdhcWarning", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest", "adds",
-    "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_sparse", "ari", "best_revenue",
-    "bootstrap_adds", "build", "canonical_keys", "canonical_order", "canonical_sums", "check_memory",
-    "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic", "cophenetic_of_trees",
-    "dasgupta", "dendrogram_purity", "draw_times", "end_of_first_row", "estimate_p", "expected_adds3",
-    "kendall_tau", "leaf_heights", "limit_threads", "mean_dot_linkage", "merge_distortion", "merged_runs",
-    "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic", "parse_table",
-    "planted", "preference_linkage", "random_tree", "refine_satisfied", "refine_similarity", "revenue",
-    "sample", "satisfied", "sparse_gram", "split_table", "square", "start_of_last_row", "support",
-    "triplet_counts", "vector_distances", "vector_linkage",
+    "OrdhcWarning", "Records", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
+    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_sparse", "ari",
+    "best_revenue", "bootstrap_adds", "build", "canonical_keys", "canonical_order", "canonical_sums",
+    "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
+    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "end_of_first_row", "estimate_p",
+    "expected_adds3", "kendall_tau", "leaf_heights", "limit_threads", "mean_dot_linkage",
+    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
+    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "random_tree",
+    "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table",
+    "square", "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage",
+    "verdicts",
 ]
 
 _Floats = NDArray[np.float64]
@@ -90,9 +91,6 @@ def canonical_keys(keys: _Keys, sums: _Keys) -> _Keys | None: ...
 def limit_threads(limit: int | None) -> int | None: ...
 def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
-
-# --- linkages of comparisons -----------------------------------------------------------------
-
 def preference_linkage(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, initial: _MaybeInts, progress: _Progress
 ) -> Dendrogram: ...
@@ -102,8 +100,6 @@ def pairs_beaten(
 def build(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress, names: tuple[str, ...] | None
 ) -> Dendrogram: ...
-
-# --- embeddings ------------------------------------------------------------------------------
 
 @final
 class EmbeddingLoss:
@@ -116,8 +112,6 @@ class EmbeddingLoss:
     def evaluate_pairs(self, points: _Floats) -> tuple[float, _Floats]: ...
 
 def expected_adds3(points: _Floats, model: str, parameter: float | None, progress: _Progress) -> _Floats: ...
-
-# --- resampling ------------------------------------------------------------------------------
 
 @final
 class Tallies:
@@ -242,6 +236,7 @@ def revenue(
 def satisfied(
     tree: Dendrogram, rows: _Rows, weights: _MaybeFloats, progress: _Progress = None
 ) -> tuple[float, float, float]: ...
+def verdicts(tree: Dendrogram, rows: _Rows, progress: _Progress = None) -> _Bytes: ...
 def best_revenue(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> int | float: ...
 def dasgupta(tree: Dendrogram, values: _Any, revenue: bool, progress: _Progress) -> int | float: ...
 def cophenetic(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> float: ...
@@ -261,24 +256,32 @@ def aari_of_trees(
     a: Dendrogram, b: Dendrogram, n_clusters: list[int], progress: _Progress
 ) -> tuple[float, list[float]]: ...
 
-# --- learners --------------------------------------------------------------------------------
+@final
+class Records:
+    @staticmethod
+    def open(data: bytes, root: int, columns: str) -> Records | None: ...
+    def take(self, most: int) -> list[NDArray[Any]] | None: ...
+    @property
+    def texts(self) -> list[str]: ...
 
 @final
 class Desk:
     def __new__(cls, learner: Learner, limit: int | None, budget: int | None) -> Desk: ...
     def copy(self) -> Desk: ...
     def replay(
-        self, first: int, kinds: _Bytes, refs: _Ints, leaves: _Ints32, answers: _Bytes, skipped:
-        NDArray[np.bool_]
+        self, first: int, kinds: _Bytes, refs: _Ints, leaves: _Ints32, answers: _Bytes, p: _Floats,
+        skipped: NDArray[np.bool_],
+    ) -> None: ...
+    def happen(
+        self, number: int, kind: int, reference: int, leaves: Sequence[int], answer: int, p: float
     ) -> None: ...
     def want(self, count: int) -> None: ...
-    def set_parallel(self, count: int) -> None: ...
     def waiting(self, most: int) -> _Ints32: ...
     def open(self, most: int, taken: _Ints) -> tuple[_Ints, _Ints32]: ...
-    def held(self, number: int) -> list[int] | None: ...
     def is_asked(self, number: int) -> bool: ...
     def asks(self, leaves: list[int] | tuple[int, ...]) -> bool: ...
     def tree(self) -> Dendrogram: ...
+    def support(self, tree: Dendrogram) -> list[float] | None: ...
     @property
     def done(self) -> bool: ...
     @property
@@ -291,8 +294,9 @@ class Desk:
 @final
 class Learner:
     def __new__(
-        cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float, assume: str,
-        noise: str, schedule: str
+        cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float,
+        assume: str, noise: str, schedule: str, questions: int | None, repeat: int,
+        prior: Dendrogram | None, prior_strength: float,
     ) -> Learner: ...
     @staticmethod
     def of_quadruplets(
@@ -302,8 +306,9 @@ class Learner:
     def repeated(self, times: int) -> Learner: ...
     def ask(self, limit: int) -> tuple[_Ints, _Ints32]: ...
     def open(self) -> tuple[_Ints, _Ints32]: ...
-    def tell(self, ids: _Ints, answers: _Bytes) -> tuple[int, str] | None: ...
+    def tell(self, ids: _Ints, answers: _Bytes, p: _Floats) -> tuple[int, str] | None: ...
     def tree(self) -> Dendrogram: ...
+    def support(self, tree: Dendrogram) -> list[float] | None: ...
     @property
     def width(self) -> int: ...
     @property
@@ -336,15 +341,18 @@ class Samples:
     def tree(self, at: int) -> tuple[Dendrogram, NDArray[np.bool_]]: ...
     def predict(self, rows: _Rows, verdict: bool) -> _Floats: ...
     def similarity(self, progress: _Progress) -> _Floats: ...
+    def summary(self) -> Dendrogram: ...
     def support(self, tree: Dendrogram) -> _Floats: ...
 
 def sample(
-    rows: _Rows, weights: _MaybeFloats, start: Dendrogram, how: tuple[int, ...], progress: _Progress
+    rows: _Rows,
+    weights: _MaybeFloats,
+    start: Dendrogram,
+    how: tuple[int, ...],
+    odd_one_out: bool,
+    progress: _Progress,
 ) -> Samples: ...
 def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
-
-# --- generators ------------------------------------------------------------------------------
-
 def planted(
     levels: int, leaves_per_cluster: int, mu: float, delta: float, sigma: float, n_comparisons: int, flip:
     float, quadruplets: bool, permute: bool, seed: int, progress: _Progress

@@ -204,7 +204,7 @@ class Shared:
 
 
 @lru_cache(maxsize=2)
-def _loaded(name: str, path: str | None, data: bytes | None) -> Any:
+def _loaded(name: str, path: str | None, data: bytes | None) -> Any:  # noqa: ARG001 (one of each name)
     if path is not None:
         try:
             data = Path(path).read_bytes()
@@ -231,7 +231,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def stored(folder: str, name: str, make: Callable[[Path], None]) -> str:
-    """A folder of results that is named by its input: made by whoever is first, then renamed; it counts once."""
+    """A folder of results named by its input: whoever is first makes and renames it, so it counts once."""
     target = Path(folder) / name
     if not target.exists():
         temporary = Path(tempfile.mkdtemp(dir=folder, prefix="part-"))

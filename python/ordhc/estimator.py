@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
+from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.comparison.forms import comparisons_of_any
 from ordhc.comparison.frames import column_names
 from ordhc.errors import InputError, MissingExtraError
@@ -17,6 +18,7 @@ from ordhc.tree.matching import leaves_of
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin
+    from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted
 except ImportError:
     raise MissingExtraError.of("OrdinalClustering", "scikit-learn", "sklearn") from None
@@ -26,6 +28,12 @@ __all__ = ["OrdinalClustering"]
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _draws_trees(model: "OrdinalClustering") -> bool:
+    """Whether the trees are drawn from a posterior, which predicts answers."""
+    name = model.method if model.linkage is None else model.linkage
+    return model.similarity is None and isinstance(name, str) and name == "posterior-al"
 
 
 class OrdinalClustering(ClusterMixin, BaseEstimator):
@@ -64,6 +72,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         The number of leaves.
     labels_ : ndarray of shape (n_leaves_,)
         The flat cluster of each leaf. Only set if `n_clusters` is given.
+    posterior_ : Posterior
+        The trees that were drawn. Only set by the method "posterior-al".
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -157,17 +167,25 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         if wanted is not None and wanted > data.n_leaves:
             raise InputError(f"n_clusters = {wanted} is above the {data.n_leaves} leaves")
         by_parts = self.similarity is not None or self.linkage is not None
-        tree = cluster(
-            data,
-            method=None if by_parts else self.method,
-            similarity=self.similarity,
-            linkage=self.linkage,
-            similarity_parameters=self.similarity_parameters,
-            linkage_parameters=self.linkage_parameters,
-            initial_clusters=self.initial_clusters,
-            tie_seed=self.tie_seed,
-            progress=progress,
-        )
+        if hasattr(self, "posterior_"):
+            del self.posterior_
+        if _draws_trees(self) and self.initial_clusters is None:
+            # Its trees do not depend on the numbers of leaves, so neither on a seed for ties.
+            how = {} if self.linkage_parameters is None else dict(self.linkage_parameters)
+            self.posterior_: Posterior = posterior(data, progress=progress, **how)
+            tree = self.posterior_.tree.with_support(None)
+        else:
+            tree = cluster(
+                data,
+                method=None if by_parts else self.method,
+                similarity=self.similarity,
+                linkage=self.linkage,
+                similarity_parameters=self.similarity_parameters,
+                linkage_parameters=self.linkage_parameters,
+                initial_clusters=self.initial_clusters,
+                tie_seed=self.tie_seed,
+                progress=progress,
+            )
         self.dendrogram_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_features_in_ = data.rows.shape[1]
@@ -232,10 +250,45 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
             Leaves that the tree lacks, no comparisons, and as `fit`.
         """
         check_is_fitted(self)
+        return satisfied(self.dendrogram_, self._fitting(X, y, sample_weight)).agreed
+
+    @available_if(_draws_trees)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """How likely answers are, noise included. Only with the method "posterior-al".
+
+        Parameters
+        ----------
+        X
+            Comparisons, see the notes of the class.
+
+        Returns
+        -------
+        ndarray of shape (m, 2)
+            The probability of the contrary, and of each comparison as it stands (of `y` False and True).
+
+        Raises
+        ------
+        InputError
+            Leaves that the trees lack, and as `fit`.
+
+        Examples
+        --------
+        >>> from ordhc import OrdinalClustering
+        >>> model = OrdinalClustering("posterior-al").fit([(0, 1, 2), (1, 0, 2), (0, 1, 2)])
+        >>> bool(model.predict_proba([(0, 1, 2)])[0, 1] > 0.5)
+        True
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "posterior_"):
+            raise InputError("the model was fitted by another method than 'posterior-al'; fit it again")
+        p = self.posterior_.predict(self._fitting(X, None, None))
+        return np.stack([1 - p, p], axis=1)
+
+    def _fitting(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
+        """Comparisons by the leaves of the tree."""
         data = comparisons_of_any(X, y, sample_weight, None)
         tree = self.dendrogram_
-        data = data._changed(rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)
-        return satisfied(tree, data).agreed
+        return data._changed(rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

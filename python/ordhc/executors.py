@@ -10,3 +10,7 @@
 from ordhc._workers import as_executor, run_tasks
 
 __all__ = ["as_executor", "run_tasks"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -118,6 +118,10 @@ def whole_numbers(
     InputError
         As `array`; text and bools; 2.5, NaN, infinity, and what 64 bits don't hold, with the place.
     """
+    if type(values) is np.ndarray and values.dtype.kind == "i" and shape is None and at_least is None:
+        # Questions and answers, most of which come one by one.
+        whole = np.ascontiguousarray(values, dtype=np.int64).reshape(values.shape)
+        return whole if whole.flags.aligned else whole.copy()
     table = array(what, values)
     if shape is not None and table.shape != shape:
         raise InputError(f"{what} has shape {table.shape}; {shape} is needed")

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import warn
 
 __all__ = ["comparisons_of", "estimate_p"]
 
@@ -73,6 +74,12 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
         The share of answers that agree with most others to the same question, and a lower bound of p,
         which is what to give to a `Learner`.
 
+    Warns
+    -----
+    OrdhcWarning
+        The same question always gets the same answer, as from a language model: that says how consistent
+        answers are, and nothing of how often they are right.
+
     Examples
     --------
     >>> import ordhc
@@ -84,4 +91,12 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
         _checks.whole_numbers(f"answers[{at}]", given).ravel().tolist()
         for at, given in enumerate(_checks.listed("answers", answers))
     ]
-    return _ordhc.estimate_p(lists, _checks.number("delta", delta))
+    found = _ordhc.estimate_p(lists, _checks.number("delta", delta))
+    repeated = [given for given in lists if len(given) > 1]
+    if repeated and all(len(set(given)) == 1 for given in repeated):
+        warn(
+            f"all {len(repeated):,} questions got the same answer each time they were asked: where answers"
+            " never change, as those of a language model, repeats say nothing of how often they are right;"
+            " questions whose answer is known do"
+        )
+    return found

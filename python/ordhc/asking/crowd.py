@@ -4,12 +4,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ordhc.asking.events import ANSWER, ASKED, IMPORT, PARALLEL, PASSED, SAMPLERS, UNDO, USE, Event, key_of
+from ordhc import _checks
+from ordhc.asking.events import (
+    ANSWER,
+    ASKED,
+    GONE,
+    IMPORT,
+    PARALLEL,
+    PASSED,
+    QUESTIONS,
+    SAMPLERS,
+    UNDO,
+    USE,
+    Event,
+    key_of,
+)
 from ordhc.asking.fill import Filler
+from ordhc.asking.given import checked_rows, checked_who
 from ordhc.asking.learner import Questions
-from ordhc.asking.log import Key, Met
+from ordhc.asking.log import Log
+from ordhc.asking.met import Key, Met
 from ordhc.asking.mirror import Mirror
 
 __all__ = ["Crowd"]
@@ -28,6 +44,62 @@ class Crowd(Mirror):
     _is_following: bool
     _seed: int
 
+    def pose(
+        self, sampler: str, rows: ArrayLike | None = None, *, who: str, lease: float = 300.0
+    ) -> Questions:
+        """A question of another sampler than the learner's, or questions of one's own, for somebody.
+
+        Parameters
+        ----------
+        sampler
+            As in `fill`: "heldout", "repeat", "random" or "gold".
+        rows
+            (m, 3) leaves of the questions, or (m, 4); by default one is drawn that `who` doesn't know.
+        who
+            Who answers; the questions are leased to them for `lease` seconds.
+
+        Returns
+        -------
+        Questions
+            None where everything that could be drawn is known to `who`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session:
+        ...     session.pose("random", [[2, 0, 3]], who="ann").rows.tolist()
+        ...     len(session.pose("heldout", who="ann"))
+        [[2, 0, 3]]
+        1
+        """
+        name = _checks.choice("sampler", sampler, tuple(name for name in SAMPLERS if name != "learner"))
+        lease = _checks.number("lease", lease, at_least=0)
+        checked_who(who)
+        kind = SAMPLERS[name]
+        if rows is None:
+            return self._writing(lambda: self._posed(self._drawn(name, who), who, lease))
+        asked = checked_rows(rows, self._log.width, self._log.n_leaves)
+        return self._writing(lambda: self._posed([(kind, row) for row in asked], who, lease))
+
+    def _drawn(self, name: str, who: str) -> list[tuple[int, Row]]:
+        met = self._log.met(who)
+        drawn = Filler(self._log, self._desk, {name: 1.0}, met, f"{self._seed} {self._log.n} {who}").draw()
+        return [] if drawn is None else [drawn]
+
+    def _posed(self, rows: Sequence[tuple[int, Row]], who: str, lease: float) -> Questions:
+        """Ask these questions of `who`."""
+        first = self._log.n + 1
+        self._append([Event(kind, -1, row, None, who) for kind, row in rows])
+        found = [(number, row, kind) for number, (kind, row) in enumerate(rows, first)]
+        if found:
+            until = self._now() + lease
+            numbers = [number for number, _, _ in found]
+            self._store.lease(numbers, who, until)
+            self._leases.add(numbers, who, until)
+        self._meet(who, self._now())
+        return _questions(found, self._log.width)
+
     def _hand_out(
         self,
         limit: int | None,
@@ -39,55 +111,57 @@ class Crowd(Mirror):
         """At most so many questions, leased to `who`; all that the learner has without `limit`."""
         now = self._now()
         most = 2**31 if limit is None else limit
-        over = [number for number, (_, until) in self._leases.items() if until <= now]
-        if over:
+        if over := self._leases.over(now):
             self._store.release(over)
-            for number in over:
-                del self._leases[number]
-        others = [number for number, (whose, _) in self._leases.items() if whose != who]
+        mine = self._leases.of(who)
         met = self._log.met(who) if who is not None and is_distinct else None
         if who is not None:
             self._meet(who, now)
-        found = self._open(most, who, met, others)
-        found += self._kept(most - len(found), who)
+        found = self._open(most, who, met, mine)
+        found += self._kept(most - len(found), mine)
         if len(found) < most and not self._desk.done:
-            self._follow(who, len(others) + (limit or 1))
-            found = self._asked(most, who, met, others, found)
+            self._follow(who, len(self._leases) - len(mine) + (limit or 1))
+            found = self._asked(most, who, met, mine, found)
         missing = (not found) if limit is None else limit - len(found)
         if missing and fill and not self._desk.done:
             found += self._filled(missing, who, fill)
         if who is not None and found:
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, now + lease)
-            self._leases.update(dict.fromkeys(numbers, (who, now + lease)))
+            self._leases.add(numbers, who, now + lease)
         return _questions(found, self._log.width)
 
-    def _kept(self, most: int, who: str | None) -> Found:
-        """What `who` has already of questions that fill."""
+    def _kept(self, most: int, mine: list[int]) -> Found:
+        """Those of somebody's questions that fill, as far as nobody has answered them."""
         log = self._log
-        found: Found = []
-        if who is None:
-            return found
-        for number, (whose, _) in self._leases.items():
-            if whose == who and len(found) < most and not log.n_answers[number - 1]:
-                kind = int(log.kinds[number - 1])
-                if kind != ASKED:
-                    found.append((number, tuple(log.leaves[number - 1].tolist()), kind))
-        return found
+        filling = [
+            number for number in mine if log.kinds[number - 1] != ASKED and not log.n_answers[number - 1]
+        ]
+        return [
+            (number, tuple(log.leaves[number - 1].tolist()), int(log.kinds[number - 1]))
+            for number in filling[: max(most, 0)]
+        ]
 
-    def _open(self, most: int, who: str | None, met: Met | None, others: list[int]) -> Found:
+    def _open(self, most: int, who: str | None, met: Met | None, mine: list[int]) -> Found:
         """Questions of the learner that are asked already: those of `who`, and those that nobody has now."""
         if most <= 0:
             return []
-        taken = np.array(sorted(others), dtype=np.int64)
-        ids, rows = self._desk.open(most if met is None else 2**31, taken)
+        log = self._log
         found: Found = []
+        for number in mine:
+            if self._desk.is_asked(number):
+                row: Row = tuple(log.leaves[number - 1].tolist())
+                if met is None or met.may_get(number, key_of(row)):
+                    found.append((number, row, ASKED))
+        if len(found) >= most:
+            return found[:most]
         passed: list[Event] = []
+        ids, rows = self._desk.open(most if met is None else 2**31, self._leases.numbers())
         for number, row in zip(ids.tolist(), map(tuple, rows.tolist()), strict=True):
             if met is not None and not met.may_get(number, key_of(row)):
                 continue
             found.append((number, row, ASKED))
-            if who is not None and number not in self._leases and not self._is_given(number, who, met, row):
+            if who is not None and not self._is_given(number, who, met, row):
                 passed.append(Event(PASSED, number, (), None, who))
             if len(found) == most:
                 break
@@ -107,7 +181,7 @@ class Crowd(Mirror):
             if people > self._log.parallel or people < self._log.parallel // 2:
                 self._append([Event(PARALLEL, people)])
 
-    def _asked(self, most: int, who: str | None, met: Met | None, others: list[int], found: Found) -> Found:
+    def _asked(self, most: int, who: str | None, met: Met | None, mine: list[int], found: Found) -> Found:
         """What was found, and questions that the learner asks only now."""
         found += self._new(self._waiting(most - len(found), met), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
@@ -117,7 +191,7 @@ class Crowd(Mirror):
             is_all = len(self._desk.waiting(wanted)) < wanted
             # Questions that were given up before may be asked again, under their old numbers.
             known = {number for number, _, _ in found}
-            again = self._open(most, who, met, others)
+            again = self._open(most, who, met, mine)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), met)
             found += self._new(rows, who, wanted)
@@ -167,7 +241,12 @@ class Crowd(Mirror):
     # --- what comes back ---------------------------------------------------------------------
 
     def _settled(
-        self, numbers: list[int], answers: list[int], seconds: list[float | None], who: str | None
+        self,
+        numbers: list[int],
+        answers: list[int],
+        seconds: list[float | None],
+        trusts: list[float | None],
+        who: str | None,
     ) -> list[str]:
         """Keep answers; what became of each."""
         if who is not None:
@@ -176,7 +255,7 @@ class Crowd(Mirror):
         states: list[str] = []
         events: list[Event] = []
         here: dict[int, list[int]] = {}
-        for number, answer, took in zip(numbers, answers, seconds, strict=True):
+        for number, answer, took, p in zip(numbers, answers, seconds, trusts, strict=True):
             leaves = log.question(number)
             if leaves is None:
                 states.append("foreign")
@@ -190,7 +269,7 @@ class Crowd(Mirror):
                 states.append("taken")
             if who is None or answer not in mine:
                 here.setdefault(number, []).append(answer)
-                events.append(Event(ANSWER, number, leaves, answer, who, took))
+                events.append(Event(ANSWER, number, leaves, answer, who, took, p))
         if events:
             self._append(events)
         self._released(numbers)
@@ -209,8 +288,7 @@ class Crowd(Mirror):
 
     def _released(self, numbers: list[int]) -> None:
         """Nobody has these questions any more."""
-        leased = [number for number in numbers if self._leases.pop(number, None) is not None]
-        if leased:
+        if leased := self._leases.drop(numbers):
             self._store.release(leased)
 
     def _forgotten(self, who: str) -> int:
@@ -222,12 +300,21 @@ class Crowd(Mirror):
         undos = np.flatnonzero(log.kinds[: log.n] == UNDO)
         back = undos[told[log.refs[undos] - 1]]
         rows = np.union1d(np.flatnonzero(theirs), back)
-        events = [log.without_person(row) for row in rows.tolist()]
+        events = [_without_person(log, row) for row in rows.tolist()]
         if len(rows):
             self._replace((rows + 1).tolist(), events)
-        self._released([number for number, (whose, _) in self._leases.items() if whose == who])
+        self._released(self._leases.of(who))
         self._seen.pop(who, None)
         return int(np.count_nonzero(told))
+
+
+def _without_person(log: Log, row: int) -> Event:
+    """What stays of an event of somebody who is forgotten: questions, which others may have answered."""
+    kind, ref = int(log.kinds[row]), int(log.refs[row])
+    if kind not in QUESTIONS:
+        return Event(GONE)
+    leaves = tuple(log.leaves[row].tolist())
+    return Event(kind, ref, () if leaves[0] < 0 else leaves)
 
 
 def _questions(found: Found, width: int) -> Questions:

@@ -76,6 +76,8 @@ class Event(NamedTuple):
     who: str | None = None
     #: How long the answer took, if whoever asked has told.
     seconds: float | None = None
+    #: How likely the answer is right, if it counts otherwise than the learner's settings say.
+    p: float | None = None
 
 
 #: What stands in a checksum for no answer, and for no leaf, ref or person.
@@ -85,6 +87,8 @@ NONE = -1
 LEAF, REF = 31, 50
 _START, _FACTOR, _SHIFT = 0x243F6A8885A308D3, 0x9E3779B97F4A7C15, 29
 _MASK = (1 << 64) - 1
+#: Tells a probability from a time.
+_MARK = 0x5851F42D4C957F2D
 
 
 class BrokenError(ValueError):
@@ -104,10 +108,12 @@ def key_of(leaves: Sequence[int]) -> tuple[int, ...]:
     return (*first, *second)
 
 
-def checksums(columns: Sequence[NDArray[np.int64]], seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+def checksums(
+    columns: Sequence[NDArray[np.int64]], seconds: NDArray[np.float64], p: NDArray[np.float64]
+) -> NDArray[np.int64]:
     """(m,) of (m,) columns. Whatever changes in one column of a row changes the row's checksum.
 
-    `seconds` (NaN for none) come in where there are some.
+    `seconds` and `p` (NaN for none) come in where there are some.
     """
     state = np.full(len(columns[0]), _START, dtype=np.uint64)
     factor, shift = np.uint64(_FACTOR), np.uint64(_SHIFT)
@@ -115,24 +121,28 @@ def checksums(columns: Sequence[NDArray[np.int64]], seconds: NDArray[np.float64]
         # Each step is one to one, both in the state and in the value.
         state = (state ^ column.view(np.uint64)) * factor
         state ^= state >> shift
-    timed = ~np.isnan(seconds)
-    if timed.any():
-        more = (state[timed] ^ seconds[timed].view(np.uint64)) * factor
-        state[timed] = more ^ (more >> shift)
+    for mark, numbers in ((0, seconds), (_MARK, p)):
+        some = ~np.isnan(numbers)
+        if some.any():
+            more = (state[some] ^ np.uint64(mark) ^ numbers[some].view(np.uint64)) * factor
+            state[some] = more ^ (more >> shift)
     return state.view(np.int64)
 
 
-def _checksum(values: Iterable[int], at: float, seconds: float | None) -> int:
+def _checksum(values: Iterable[int], at: float, seconds: float | None, p: float | None) -> int:
     """The checksum of one row."""
     state = _START
-    for value in (*values, *_bits(at), *(() if seconds is None else _bits(seconds))):
+    timed = () if seconds is None else (_bits(seconds),)
+    trusted = () if p is None else (_bits(p) ^ _MARK,)
+    for value in (*values, _bits(at), *timed, *trusted):
         state = ((state ^ (value & _MASK)) * _FACTOR) & _MASK
         state ^= state >> _SHIFT
     return state - (1 << 64) if state >> 63 else state
 
 
-def _bits(number: float) -> tuple[int, ...]:
-    return struct.unpack("<q", struct.pack("<d", number))
+def _bits(number: float) -> int:
+    (found,) = struct.unpack("<q", struct.pack("<d", number))
+    return int(found)
 
 
 def checksum_of_text(text: str | None) -> int:
@@ -152,14 +162,15 @@ def are_questions(table: NDArray[Any], n_leaves: int) -> NDArray[np.bool_]:
 
 
 def packed(width: int) -> str:
-    """Columns of the table of events as SQL, few: a and b, c and d, all small ones, who, at, seconds, sum."""
+    """Columns of the table of events as SQL, few: a and b, c and d, all small ones, who, at, ..., sum."""
 
     def leaf(name: str) -> str:
         return f"ifnull({name} + 1, 0)"
 
     far = f"{leaf('c')} | ({leaf('d')} << {LEAF})" if width == 4 else leaf("c")
+    more = "ifnull(seconds, -1.0), ifnull(p, -1.0)"
     small = f"ifnull(ref + 1, 0) | (ifnull(answer - {NO_ANSWER}, 0) << {REF}) | (kind << {REF + 3})"
-    return f"{leaf('a')} | ({leaf('b')} << {LEAF}), {far}, {small}, who, at, ifnull(seconds, -1.0), sum"
+    return f"{leaf('a')} | ({leaf('b')} << {LEAF}), {far}, {small}, who, at, {more}, sum"
 
 
 def sums_of(
@@ -169,14 +180,17 @@ def sums_of(
     blank = (NONE,) * width
     filled = [
         (kind, ref, *(leaves or blank), NO_ANSWER if answer is None else answer, checksum_of_text(who))
-        for kind, ref, leaves, answer, who, _ in events
+        for kind, ref, leaves, answer, who, *_ in events
     ]
     table = np.array(filled, dtype=np.int64).reshape(-1, width + 4)
     moments = np.broadcast_to(np.asarray(at, dtype=np.float64), (len(table),)).copy().view(np.int64)
     numbers = np.array(seqs, dtype=np.int64)
-    seconds = np.array([math.nan if event.seconds is None else event.seconds for event in events])
+    seconds, p = (
+        np.array([math.nan if x is None else x for x in column], dtype=np.float64)
+        for column in ([event.seconds for event in events], [event.p for event in events])
+    )
     columns = [np.ascontiguousarray(column) for column in (numbers, *table.T, moments)]
-    return checksums(columns, seconds.astype(np.float64))
+    return checksums(columns, seconds, p)
 
 
 #: So few events are faster one by one.
@@ -192,19 +206,19 @@ def as_rows(
     blank = (NONE,) * width
     if len(events) <= _FEW and isinstance(at, float):
         rows: list[tuple[Any, ...]] = []
-        for seq, (kind, ref, leaves, answer, who, seconds) in enumerate(events, first):
+        for seq, (kind, ref, leaves, answer, who, seconds, p) in enumerate(events, first):
             told = NO_ANSWER if answer is None else answer
-            total = _checksum((seq, kind, ref, *(leaves or blank), told, checksum_of_text(who)), at, seconds)
-            rows.append(
-                (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, at, seconds, total)
-            )
+            whole = (seq, kind, ref, *(leaves or blank), told, checksum_of_text(who))
+            total = _checksum(whole, at, seconds, p)
+            place = None if ref < 0 else ref
+            rows.append((seq, kind, place, *(leaves or empty), answer, who, at, seconds, p, total))
         return rows
     seqs = range(first, first + len(events))
     sums = sums_of(seqs, events, at, width).tolist()
     moments = np.broadcast_to(np.asarray(at, dtype=np.float64), (len(events),)).tolist()
     return [
-        (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, moment, seconds, total)
-        for seq, (kind, ref, leaves, answer, who, seconds), moment, total in zip(
+        (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, moment, seconds, p, total)
+        for seq, (kind, ref, leaves, answer, who, seconds, p), moment, total in zip(
             seqs, events, moments, sums, strict=True
         )
     ]
@@ -213,11 +227,10 @@ def as_rows(
 def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...]]:
     """Events as `packed` rows, without a file."""
     found = []
-    for _, kind, ref, *leaves, answer, who, at, seconds, total in as_rows(events, first, width, 0.0):
+    for _, kind, ref, *leaves, answer, who, at, seconds, p, total in as_rows(events, first, width, 0.0):
         a, b, c, d = [0 if leaf is None else leaf + 1 for leaf in (*leaves, None)][:4]
         small = 0 if ref is None else ref + 1
         small |= (0 if answer is None else answer - NO_ANSWER) << REF | kind << (REF + 3)
-        found.append(
-            (a | b << LEAF, c | d << LEAF, small, who, at, -1.0 if seconds is None else seconds, total)
-        )
+        more = [-1.0 if x is None else x for x in (seconds, p)]
+        found.append((a | b << LEAF, c | d << LEAF, small, who, at, *more, total))
     return found

@@ -8,7 +8,8 @@ from typing import Any
 from ordhc import _checks
 from ordhc._ordhc import Desk
 from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS, key_of
-from ordhc.asking.log import Key, Log, Met
+from ordhc.asking.log import Log
+from ordhc.asking.met import Key, Met
 from ordhc.errors import InputError
 
 __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]

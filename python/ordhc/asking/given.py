@@ -1,13 +1,13 @@
 """What a session is given, checked."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.events import are_questions
 from ordhc.errors import InputError
 
-__all__ = ["checked_answers", "checked_seconds", "checked_who"]
+__all__ = ["checked_answers", "checked_p", "checked_rows", "checked_seconds", "checked_who"]
 
 
 #: The longest time that an answer may take, in seconds: about thirty years.
@@ -24,16 +24,27 @@ def checked_answers(
         return []
     if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
         raise InputError(f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})")
-    leaves = _checks.whole_numbers("rows", table)
+    rows_of = checked_rows(table, width, n_leaves)
     verdicts = _checks.whole_numbers("answers", given)
+    for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
+        raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
+    return list(zip(rows_of, verdicts.tolist(), strict=True))
+
+
+def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, ...]]:
+    """Questions, checked."""
+    table = _checks.array("rows", rows)
+    if table.size == 0:
+        return []
+    if table.ndim != 2 or table.shape[1] != width:
+        raise InputError(f"rows have shape {table.shape}, not (m, {width})")
+    leaves = _checks.whole_numbers("rows", table)
     for at in np.flatnonzero(~are_questions(leaves, n_leaves))[:1].tolist():
         what = "three different leaves" if width == 3 else "two different pairs of leaves"
         row = leaves[at].tolist()
         reason = f"{row} are not {what} of 0..={n_leaves - 1}"
         raise InputError(reason, row=at, leaves=[row])
-    for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
-        raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
-    return list(zip(map(tuple, leaves.tolist()), verdicts.tolist(), strict=True))
+    return list(map(tuple, leaves.tolist()))
 
 
 def checked_who(who: object) -> None:
@@ -56,3 +67,14 @@ def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
     for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= LONGEST))))[:1].tolist():
         raise InputError(f"seconds[{at}] = {found[at]:g} is no time from 0 to {LONGEST:g} seconds", row=at)
     return [None if np.isnan(x) else x for x in found.tolist()]
+
+
+def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
+    """(m,) how likely each of m answers is right; NaN where nothing is said."""
+    found = _checks.numbers_of("p", p)
+    if found.shape not in ((), (m,)):
+        raise InputError(f"p has shape {found.shape} for ids of shape {(m,)}")
+    found = np.array(np.broadcast_to(found, (m,)))
+    for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0.5) & (found <= 1))))[:1].tolist():
+        raise InputError(f"p[{at}] = {found[at]:g} is outside 0.5..1", row=at)
+    return found

@@ -1,6 +1,7 @@
 """What is known in a session: its tree, its answers, and who gave them."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +9,9 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.crowd import Crowd
-from ordhc.asking.events import ASKED, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
+from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
 from ordhc.asking.people import (
+    PRIOR,
     Person,
     agreements,
     as_questions,
@@ -18,8 +20,12 @@ from ordhc.asking.people import (
     numbered,
     weights_of,
 )
+from ordhc.asking.prior import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from ordhc.clustering.posterior import Posterior
 
 __all__ = ["Knowledge"]
 
@@ -34,6 +40,9 @@ class Knowledge(Crowd):
     _n_leaves: int
     _width: int
     _settings: dict[str, Any]
+    # By the number of a person, and how much was known then.
+    _trusts: Sequence[float] = ()
+    _trusts_at, _trusts_of = 0, -1
 
     def refresh(self) -> None:
         """Take in what other processes have added."""
@@ -41,7 +50,7 @@ class Knowledge(Crowd):
 
     def tree(self) -> Dendrogram:
         """The best tree so far, see `Learner.tree`."""
-        return self._reading(lambda: Dendrogram._of(self._desk.tree(), self._names))
+        return self._reading(lambda: supported_tree(self._desk, self._names))
 
     @property
     def done(self) -> bool:
@@ -143,6 +152,32 @@ class Knowledge(Crowd):
 
         return self._reading(work)
 
+    def posterior(self, *, weights: str | None = None, **how: Any) -> "Posterior":
+        """Trees by how likely they are, given all answers but those held out; see `ordhc.posterior`.
+
+        Its `expected` says how right the tree is by now, `forecast(session.comparisons(), 40)` how right it
+        would be with 40 answers more for each leaf.
+
+        Parameters
+        ----------
+        weights
+            As in `comparisons`.
+        **how
+            As in `ordhc.posterior`.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=6, method="uncertain", budget=40) as session:
+        ...     tree = ordhc.learn(ordhc.oracles.from_tree("(((0,1),2),((3,4),5));"), session=session)
+        ...     session.posterior().expected.accuracy > 0.9
+        True
+        """
+        from ordhc.clustering.posterior import posterior
+
+        return posterior(self.comparisons(weights=weights), **how)
+
     def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
         return np.asarray(self._kinds(at) == HELDOUT)
 
@@ -163,8 +198,9 @@ class Knowledge(Crowd):
         dict
             "question", its number (0 for imported answers); "who"; "trial", how many answers of this person
             came before it; "sampler", who chose the question ("learner", "heldout", "repeat", "random",
-            "gold", or "import"); "at", when it was answered, seconds since 1970; "seconds", how long it took
-            (NaN where nobody knows); "leaf_1" and so on, the leaves in the order in which they were shown;
+            "gold", or "import"); "p", how likely the answer counts as right (NaN: as the settings say);
+            "at", when it was answered, seconds since 1970; "seconds", how long it took (NaN where nobody
+            knows); "leaf_1" and so on, the leaves in the order in which they were shown;
             "answer", as it was told; "position", the place that was chosen, from 1 on, and 0 for none of
             them.
         """
@@ -189,6 +225,7 @@ class Knowledge(Crowd):
                 "who": names[log.who[at]],
                 "trial": trials,
                 "sampler": np.array([samplers[kind] for kind in kinds.tolist()], dtype=object),
+                "p": log.p[at],
                 "at": log.at[at],
                 "seconds": self._seconds(at),
                 **{f"leaf_{k + 1}": log.leaves[at, k] for k in range(self._width)},
@@ -276,6 +313,20 @@ class Knowledge(Crowd):
             return found
 
         return self._reading(work)
+
+    def _trust(self, who: str | None) -> float:
+        """How likely the next answer of somebody is right, from what they have answered so far; from 1/2 on.
+
+        It is estimated anew whenever a twentieth more is known.
+        """
+        log = self._log
+        person, n = log.ids.get(who, -1), log.n_answered
+        if not self._trusts_at <= n <= self._trusts_at * 1.05 + 10 or self._trusts_of != log.counts[GONE]:
+            alpha, beta = self._posterior(log.standing())
+            self._trusts = (alpha / (alpha + beta)).tolist()
+            self._trusts_at, self._trusts_of = n, log.counts[GONE]
+        known = 0 <= person < len(self._trusts)
+        return max(0.5, self._trusts[person] if known else PRIOR[0] / sum(PRIOR))
 
     def _known(self, at: Rows) -> NDArray[np.int8]:
         """(m,) right answers to the questions of answers as `as_questions` has them, -1 if not known."""

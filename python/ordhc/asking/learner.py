@@ -1,25 +1,38 @@
 """Learners, which ask and are told."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
+from ordhc.asking.given import checked_p
+from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Learner", "Questions"]
+__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "Questions"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
 OF_PAIRS = ("single", "complete", "4k-active")
-METHODS = ("insertion", "quick", *NOISY, *OF_PAIRS)
+METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
+
+#: Why answers have no p.
+DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
+
+
+def method_of(settings: Mapping[str, Any]) -> str:
+    """The method of a learner with these settings."""
+    method: str | None = settings.get("method")
+    default = "insertion" if settings.get("prior") is None else "revise"
+    return default if method is None else method
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +87,20 @@ class Learner:
         answers before it, and the same question asked again is answered anew. With `p` < 1 "insertion" is
         "robust".
 
+        "uncertain" is for answers that are the more often wrong the closer leaves are, as people's are: it
+        draws trees from the posterior given all answers so far (see `ordhc.posterior`), and asks what these
+        disagree about most, from several people at a time; how often answers are wrong it learns. Nothing is
+        promised. It takes any answer into account, whoever has chosen the question, and stops after `budget`
+        questions, 20 for each leaf by default.
+
         Of two pairs ask "single" and "complete", which find the single and complete linkage of
         similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
         equations 1-2), which compares pairs of leaves and landmarks with reference pairs, all in one round.
+        "revise" begins with a tree, `prior`, and asks where its subtrees may be elsewhere and that matters
+        most; those that answers want elsewhere move. A few questions a leaf mend most of what is wrong with
+        a tree that has most triplets right. It never asks the same three leaves twice, promises nothing, and
+        stops when nothing is worth asking, or the budget is spent. If the first answers agree with the
+        prior by chance only, it is left aside for "robust". Each batch takes O(n^2) time.
     p
         How likely an answer is right, more than 1/2. `estimate_p` tells it from repeated questions.
     delta
@@ -91,7 +115,8 @@ class Learner:
     schedule
         Of "insertion" and "robust": "questions" asks the fewest questions, one leaf after the other;
         "balanced" and "rounds" place many leaves side by side: few and fewest rounds, somewhat more
-        questions.
+        questions. "revise" has as many questions side by side as a twentieth, a tenth, a quarter of the
+        leaves.
     parallel
         Of the schedule "questions": how many leaves are searched side by side.
     exact
@@ -101,8 +126,16 @@ class Learner:
     n_landmarks, q, n_references
         Of "4k-active": the number of landmarks, or the probability of each leaf to be one (by default
         ln n / n), and the number of reference pairs (by default as many as `budget` or n^2 questions allow).
+    prior
+        A tree to begin with, from embeddings or an earlier study, in any form that `as_dendrogram` takes, or
+        the path of a file; the method then is "revise". It has the same leaves, which are found by name if
+        both sides have names. Where it has nodes of many children it says nothing of what is closer.
+    prior_strength
+        How much likelier the place that a subtree has in the prior is than all others together in a cluster
+        twice as large; by default 20.
     repeat
-        Ask every question so many times, an odd number, and take the majority; a tie is "none".
+        Ask every question so many times, an odd number, and take the majority; a tie is "none". Of
+        "uncertain" any number, of different people in a `Session`, all of whose answers count.
     budget
         Ask so many questions at most, then be done.
     limit
@@ -126,7 +159,7 @@ class Learner:
     def __init__(
         self,
         n_leaves: int | Sequence[str],
-        method: str = "insertion",
+        method: str | None = None,
         *,
         p: float = 1.0,
         delta: float = 0.05,
@@ -138,6 +171,8 @@ class Learner:
         n_landmarks: int | None = None,
         q: float | None = None,
         n_references: int | None = None,
+        prior: Any = None,
+        prior_strength: float | None = None,
         repeat: int = 1,
         budget: int | None = None,
         limit: int | None = None,
@@ -151,6 +186,7 @@ class Learner:
             else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         )
         p, delta = _checks.number("p", p), _checks.number("delta", delta)
+        method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
         if not 0.5 < p <= 1:
@@ -163,12 +199,28 @@ class Learner:
         q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
         if method == "insertion" and p < 1:
             method = "robust"
-        if schedule != "questions" and method not in ("insertion", "robust"):
-            raise InputError(f"the schedule {schedule!r} is one of insertion and robust, not of {method}")
+        if schedule != "questions" and method not in ("insertion", "robust", "revise"):
+            raise InputError(
+                f"the schedule {schedule!r} is one of insertion, robust and revise, not of {method}"
+            )
+        if prior is None and method == "revise":
+            raise InputError("revise needs a prior, the tree that it revises")
+        if prior is not None and method != "revise":
+            raise InputError(f"{method} takes no prior; revise does")
+        if prior is None and prior_strength is not None:
+            raise InputError("prior_strength needs a prior")
+        strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
+        if not 0 < strength < math.inf:
+            raise InputError(f"prior_strength = {strength:g} must be more than 0")
         parallel = _checks.whole("parallel", parallel, at_least=1)
         if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
         seed = _checks.seed(seed)
+        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
+        if budget is not None:
+            budget = _checks.whole("budget", budget, at_least=0)
+        if method == "uncertain" and p < 1:
+            raise InputError("uncertain has no p: it learns how often answers are wrong")
         if method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
@@ -176,17 +228,31 @@ class Learner:
                 name: None if count is None else _checks.whole(name, count, at_least=1)
                 for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
             }
-            most = None if budget is None else max(_checks.whole("budget", budget, at_least=0), 1)
+            most = None if budget is None else max(budget, 1)
             self._learner = _ordhc.Learner.of_quadruplets(method, n, seed, q=q, budget=most, **counts)
         else:
             kind = "exact" if exact else SCHEDULES[schedule] if method == "insertion" else method
+            start = None if prior is None else prior_tree(prior, names, n)
             self._learner = _ordhc.Learner(
-                kind, n, parallel, seed, p=p, delta=delta, assume=assume, noise=noise, schedule=schedule
+                kind,
+                n,
+                parallel,
+                seed,
+                p=p,
+                delta=delta,
+                assume=assume,
+                noise=noise,
+                schedule=schedule,
+                questions=budget,
+                repeat=times,
+                prior=start,
+                prior_strength=strength,
             )
         self._names = names
-        times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
-        self._learner = self._learner.repeated(times)
-        self._budget = math.inf if budget is None else _checks.whole("budget", budget, at_least=0)
+        if method != "uncertain":
+            self._learner = self._learner.repeated(times)
+        self._weighs = method == "robust" and p < 1 and times == 1
+        self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
     # What was asked and answered.
@@ -210,7 +276,7 @@ class Learner:
         """The questions that were asked and are not answered."""
         return Questions(*self._learner.open())
 
-    def tell(self, ids: ArrayLike, answers: ArrayLike) -> None:
+    def tell(self, ids: ArrayLike, answers: ArrayLike, *, p: ArrayLike | None = None) -> None:
         """Answer some of the questions, in any order.
 
         Parameters
@@ -219,6 +285,11 @@ class Learner:
             (m,) numbers of open questions.
         answers
             (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+        p
+            How likely these answers are right, from 1/2 to 1, one for all or (m,), NaN for the learner's own
+            `p`; of "robust" only. It is known before the answers are: what `delta` says holds if each answer
+            is right with its `p` or more given all answers before it (docs/decisions/0004). Those of 1/2 say
+            nothing.
 
         Raises
         ------
@@ -229,13 +300,14 @@ class Learner:
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        trusts = self._checked_p(p, len(numbers))
         if not numbers.size:
             return
         wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        trouble = self._learner.tell(numbers, small)
+        trouble = self._learner.tell(numbers, small, trusts[:fine])
         if trouble is not None:
             done, text = trouble
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
@@ -245,14 +317,22 @@ class Learner:
                 f"the {fine} answers before it are kept"
             )
 
+    def _checked_p(self, p: ArrayLike | None, m: int) -> NDArray[np.float64]:
+        if p is not None and not self._weighs:
+            raise InputError(DOES_NOT_WEIGH)
+        return np.full(m, np.nan) if p is None else checked_p(p, m)
+
     # What is known.
 
     def tree(self) -> Dendrogram:
         """The best tree so far over all leaves; those that have no place yet are joined last.
 
-        Nodes of more than two children are merges of equal height; heights are levels.
+        Nodes of more than two children are merges of equal height; heights are levels. With "revise"
+        `Dendrogram.support` is, of the answers that bear on a node, the share that agree with it; NaN where
+        none does and it rests on the prior alone. An answer about three leaves bears on the nodes that hold
+        two of them and not the third.
         """
-        return Dendrogram._of(self._learner.tree(), self._names)
+        return supported_tree(self._learner, self._names)
 
     @property
     def done(self) -> bool:

@@ -1,6 +1,5 @@
 """The log of a session's events in memory."""
 
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._ordhc import Desk
+from ordhc.asking.columns import Columns, from_rows
 from ordhc.asking.events import (
     ANSWER,
     ASKED,
@@ -17,14 +17,12 @@ from ordhc.asking.events import (
     HELDOUT,
     IMPORT,
     KNOWN,
-    LEAF,
     NO_ANSWER,
     NONE,
     PARALLEL,
     PASSED,
     QUESTIONS,
     RANDOM,
-    REF,
     REPEAT,
     UNDO,
     USE,
@@ -35,10 +33,9 @@ from ordhc.asking.events import (
     checksums,
     key_of,
 )
+from ordhc.asking.met import Key, Met
 
-__all__ = ["Log", "Met"]
-
-Key = tuple[int, ...]
+__all__ = ["Log"]
 
 _IS_QUESTION = np.zeros(GONE + 1, dtype=np.bool_)
 _IS_QUESTION[sorted(QUESTIONS)] = True
@@ -55,24 +52,9 @@ _COLUMNS: dict[str, Any] = {
     "undone": np.bool_,
     "at": np.float64,
     "seconds": np.float32,
+    "p": np.float64,
     "n_answers": np.int32,
 }
-
-
-class Met:
-    """The questions that somebody was given, by their leaves, and those that they have answered."""
-
-    def __init__(self) -> None:
-        self.given: dict[Key, int] = {}
-        self.answered: Counter[Key] = Counter()
-
-    def may_get(self, number: int, key: Key) -> bool:
-        """Whether an open question is new to them, or was theirs before and they did not answer it."""
-        return key not in self.answered and self.given.get(key, number) == number
-
-    def knows(self, key: Key) -> bool:
-        """Whether they were given these leaves, or answered about them."""
-        return key in self.answered or key in self.given
 
 
 class Log:
@@ -90,6 +72,8 @@ class Log:
     undone: NDArray[np.bool_]
     at: NDArray[np.float64]
     seconds: NDArray[np.float32]
+    #: How likely an answer is right, NaN where it counts as the learner's settings say.
+    p: NDArray[np.float64]
     #: Of a question: how many answers to it stand.
     n_answers: NDArray[np.int32]
 
@@ -106,12 +90,14 @@ class Log:
 
     def reserve(self, size: int) -> None:
         """Make room for so many events in all."""
+        columns = {}
         for name, kind in _COLUMNS.items():
             shape = (size, self.width) if name == "leaves" else (size,)
-            new = np.zeros(shape, dtype=kind)
+            columns[name] = new = np.zeros(shape, dtype=kind)
             if self.n:
                 new[: self.n] = getattr(self, name)[: self.n]
-            setattr(self, name, new)
+        # All at once: an interrupt comes before or after.
+        vars(self).update(columns)
 
     def _forget_counts(self) -> None:
         #: How many answers are taken back, in all.
@@ -123,7 +109,7 @@ class Log:
         self._met: dict[int, Met] = {}
         self._is_idle_at = 0
 
-    def _meet(self, names: set[object]) -> None:
+    def _meet(self, names: set[Any]) -> None:
         for name in names - self.ids.keys():
             if not isinstance(name, str):
                 raise TypeError(f"who is {name!r}")
@@ -142,32 +128,29 @@ class Log:
         """
         if not rows:
             return
-        first, m = self.n + 1, len(rows)
         try:
-            *whole, names, at, took, sums = zip(*rows, strict=True)
-            self._meet(set(names))
-            ids = np.array([self.ids[name] for name in names], dtype=np.int32)
-            moments = np.frombuffer(array("d", at), dtype=np.int64)
-            seconds = np.array(took, dtype=np.float64)
-            seconds[seconds < 0] = np.nan
-            totals = np.frombuffer(array("q", sums), dtype=np.int64)
-            near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
+            self.take(from_rows(rows, self.width))
         except (TypeError, ValueError, OverflowError) as error:
-            raise BrokenError(first, f"or a later one is damaged ({error})") from None
-        kinds, refs = rest >> (REF + 3), (rest & ((1 << REF) - 1)) - 1
-        answers = ((rest >> REF) & 7) + NO_ANSWER
-        mask = (1 << LEAF) - 1
-        leaves = [near & mask, near >> LEAF, far & mask, far >> LEAF]
-        table = np.stack(leaves[: self.width], axis=1) - 1
+            if isinstance(error, BrokenError):
+                raise
+            raise BrokenError(self.n + 1, f"or a later one is damaged ({error})") from None
+
+    def take(self, found: Columns) -> None:
+        """Append columns, as `extend` does rows."""
+        kinds, refs, table, answers, names, who, at, seconds, p, totals = found
+        first, m = self.n + 1, len(kinds)
+        self._meet(set(names))
+        ids = np.array([self.ids[name] for name in names], dtype=np.int32)[who]
+        moments = np.ascontiguousarray(at).view(np.int64)
         people = np.array([total for _, total in self.people], dtype=np.int64)[ids]
         seqs = np.arange(first, first + m)
         columns = [
             np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)
         ]
-        wrong = np.flatnonzero(checksums(columns, seconds) != totals)
+        wrong = np.flatnonzero(checksums(columns, seconds, p) != totals)
         if wrong.size:
             raise BrokenError(first + int(wrong[0]), "is not what was written")
-        self._check(first, kinds, refs, table, answers)
+        self._check(first, kinds, refs, table, answers, p)
 
         n, end = self.n, self.n + m
         if end > len(self.kinds):
@@ -175,11 +158,12 @@ class Log:
         self.refs[n:end], self.kinds[n:end], self.leaves[n:end] = refs, kinds, table
         self.answers[n:end], self.who[n:end], self.undone[n:end] = answers, ids, False
         self.at[n:end], self.seconds[n:end], self.n_answers[n:end] = moments.view(np.float64), seconds, 0
+        self.p[n:end] = p
         self._check_refs(n, end)
         self._count(n, end)
         self.n = end
 
-    def _check(self, first: int, kinds: Any, refs: Any, table: Any, answers: Any) -> None:
+    def _check(self, first: int, kinds: Any, refs: Any, table: Any, answers: Any, p: Any) -> None:
         known = (kinds >= ASKED) & (kinds <= GONE)
         told = (kinds == ANSWER) | (kinds == IMPORT) | (kinds == KNOWN)
         rows = told | ((kinds >= HELDOUT) & (kinds <= GOLD)) | ((kinds == ASKED) & (table[:, 0] != NONE))
@@ -188,6 +172,7 @@ class Log:
         largest = 2 if self.width == 3 else 1
         fine &= ~told | ((answers >= -1) & (answers <= largest))
         fine &= ((kinds != ASKED) | (refs == NONE) | (refs >= 1)) & ((kinds != PARALLEL) | (refs >= 1))
+        fine &= np.isnan(p) | ((kinds == ANSWER) & (p >= 0.5) & (p <= 1))
         wrong = np.flatnonzero(~fine)
         if wrong.size:
             raise BrokenError(first + int(wrong[0]), "says what cannot be")
@@ -233,7 +218,7 @@ class Log:
         n = self.n
         if n + len(events) > len(self.kinds):
             self.reserve(max(n + len(events), 2 * len(self.kinds)))
-        for row, (kind, ref, leaves, answer, who, seconds) in enumerate(events, n):
+        for row, (kind, ref, leaves, answer, who, seconds, p) in enumerate(events, n):
             person = self.ids.get(who)
             if person is None:
                 self._meet({who})
@@ -241,6 +226,7 @@ class Log:
             self.kinds[row], self.refs[row], self.leaves[row] = kind, ref, leaves or NONE
             self.answers[row], self.who[row] = NO_ANSWER if answer is None else answer, person
             self.at[row], self.seconds[row] = at, np.nan if seconds is None else seconds
+            self.p[row] = np.nan if p is None else p
             self.undone[row], self.n_answers[row] = False, 0
             if kind == ANSWER and ref != -1:
                 self.n_answers[ref - 1] += 1
@@ -296,8 +282,19 @@ class Log:
             refs,
             self.leaves[start:stop],
             self.answers[start:stop],
+            self.p[start:stop],
             self.undone[start:stop],
         )
+
+    def tell(self, desk: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
+        """Tell a desk one event, the last one, as `replay` tells many."""
+        kind, ref, leaves, answer, _, _, p = event
+        if kind == ASKED:
+            ref = -1 if is_asked else ref
+        elif kind == ANSWER and ref > 0 and self.is_shared and self.kinds[ref - 1] in (REPEAT, RANDOM):
+            ref = -1
+        told = NO_ANSWER if answer is None else answer
+        desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p)
 
     def _is_told(self, kind: int) -> bool:
         """Whether the learner is told the answers to questions of this kind."""
@@ -325,14 +322,6 @@ class Log:
         """The person of a row."""
         return self.people[int(self.who[row])][0]
 
-    def without_person(self, row: int) -> Event:
-        """What stays of an event of somebody who is forgotten: questions, which others may have answered."""
-        kind, ref = int(self.kinds[row]), int(self.refs[row])
-        if kind not in QUESTIONS:
-            return Event(GONE)
-        leaves = tuple(self.leaves[row].tolist())
-        return Event(kind, ref, () if leaves[0] < 0 else leaves)
-
     def last_answer(self, who: str | None) -> int | None:
         """The seq of the last answer that stands and was not imported; of `who`, if given."""
         kinds = self.kinds[: self.n]
@@ -359,8 +348,10 @@ class Log:
 
     def met(self, who: str) -> Met:
         """The questions that somebody knows."""
-        self._meet({who})
-        person = self.ids[who]
+        person = self.ids.get(who)
+        if person is None:
+            self._meet({who})
+            person = self.ids[who]
         found = self._met.get(person)
         if found is not None:
             return found

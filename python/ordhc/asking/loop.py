@@ -14,7 +14,9 @@ from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner, Questions
 from ordhc.asking.oracle import Oracle, settled
+from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.registered import oracle_of
+from ordhc.asking.told import check_contract, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
@@ -41,6 +43,7 @@ def learn(
     oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
+    contract: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
@@ -60,16 +63,20 @@ def learn(
         The number of leaves, or their names; by default those that the oracle knows. Where both sides have
         names, the oracle is asked about leaves by name.
     method, **settings
-        As in `Learner`: p, delta, schedule, parallel, exact, repeat, limit, seed, ...; and parameters of a
-        named oracle.
+        As in `Learner`: p, delta, schedule, parallel, exact, prior, repeat, limit, seed, ...; and parameters
+        of a named oracle.
     source
         What a named oracle answers from: a tree, similarities, vectors, comparisons, ...
     oracle_parameters
         Parameters of a named oracle, where keywords would not say which of the two is meant.
     budget
-        Ask so many questions at most and give the best tree so far.
+        Ask so many questions at most and give the best tree so far. With a `prior` they go where
+        they are worth most.
     batch
         At most so many questions at a time; by default all that can be asked.
+    contract
+        Contract nodes for which fewer distinct questions speak, as `ordhc.contract` does. Asking a language
+        model again proves nothing, so that what rests on one of its answers may be no more than that.
     learner
         One to go on with, instead of a new one.
     session
@@ -107,6 +114,7 @@ def learn(
     subject, answer, who = _prepared(
         oracle, n_leaves, method, source, oracle_parameters, learner, session, who, budget, settings
     )
+    check_contract(contract, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     # It makes an event loop when something is run, one for all batches.
     runner = asyncio.Runner()
@@ -127,8 +135,7 @@ def learn(
         raise
     finally:
         runner.close()
-    tree: Dendrogram = subject.tree()
-    return tree
+    return tree_of(subject, contract)
 
 
 @shows_progress("asking")
@@ -141,6 +148,7 @@ async def learn_async(
     oracle_parameters: Mapping[str, Any] | None = None,
     budget: int | None = None,
     batch: int | None = None,
+    contract: int | None = None,
     learner: Learner | None = None,
     session: "Session | None" = None,
     who: str | None = None,
@@ -174,6 +182,7 @@ async def learn_async(
         budget,
         settings,
     )
+    check_contract(contract, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
         getattr(answer, "__call__", None)  # noqa: B004
@@ -191,7 +200,7 @@ async def learn_async(
     except BaseException as error:
         await _on_thread(_stopped, steps, subject, error)
         raise
-    return await asyncio.to_thread(subject.tree)
+    return await asyncio.to_thread(tree_of, subject, contract)
 
 
 _DONE: Any = object()
@@ -258,8 +267,10 @@ def _prepared(
         leaves = n_leaves
         if leaves is None:
             leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
+        if leaves is None and settings.get("prior") is not None:
+            leaves = leaves_of_prior(settings["prior"])
         if leaves is None:
-            raise InputError("give n_leaves, or a learner or a session to go on with")
+            raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
         given = settings if method is None else {**settings, "method": method}
         subject = Learner(leaves, budget=budget, **given)
     else:
@@ -298,6 +309,10 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
     if known is not None and own is not None:
         if tuple(known) == tuple(own):
             return answer
+        own_way = getattr(answer, "leaves_of", None)
+        if own_way is not None:
+            leaves = np.asarray(own_way(own), dtype=np.int32)
+            return lambda rows: answer(leaves[rows])
         place = {name: leaf for leaf, name in enumerate(known)}
         for name in own:
             if name not in place:
@@ -345,7 +360,7 @@ def _steps(
                 subject.release(left.ids)
             raise
         if is_learner:
-            subject.tell(part.ids, answers)
+            tell(subject, part, answers)
         else:
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])

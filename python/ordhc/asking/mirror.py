@@ -1,15 +1,20 @@
 """What is in memory of a session: what its file says, and nothing else."""
 
+import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
+from ordhc.asking.disk import GAP, Disk, start_of_machine
 from ordhc.asking.events import GONE, UNDO, BrokenError, Event
+from ordhc.asking.leases import Leases
 from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
 from ordhc.asking.store import Store
+from ordhc.errors import InputError
 
 __all__ = ["Mirror"]
 
@@ -35,6 +40,7 @@ class Mirror:
 
     _path: str
     _store: Store
+    _disk: Disk
     _now: Callable[[], float]
 
     def _begin(
@@ -50,11 +56,15 @@ class Mirror:
         #: Events that are on the disk for sure; the file's version when it was read.
         self._sure, self._version = 0, -1
         self._generation: str | None = None
-        self._leases: dict[int, tuple[str, float]] = {}
+        self._leases = Leases({})
         #: When people were seen last, in this order, and at which event that is known.
         self._seen: dict[str, float] = {}
         self._seen_at = 0
+        #: Whether this process has written already.
+        self._is_here = False
         self._is_stale = True
+        #: Within `transaction`; a call of it has failed.
+        self._is_together, self._is_broken = False, False
         self._refresh(progress)
 
     # The learner follows the log, and the log follows the file.
@@ -84,13 +94,17 @@ class Mirror:
             known, total = self._log.n, self._store.n_events()
             if total > len(self._log.kinds) and total - known > _CHUNK:
                 self._log.reserve(total)
+            for found in self._store.quickly(self._log.n):
+                self._log.take(found)
+                if progress is not None:
+                    progress(min(1.0, _READ * (self._log.n - known) / max(total - known, 1)))
             for rows in self._store.events(self._log.n):
                 self._log.extend(rows)
                 if progress is not None:
                     progress(min(1.0, _READ * (self._log.n - known) / max(total - known, 1)))
         except BrokenError as error:
             raise damaged(self._path, error) from None
-        self._leases = self._store.leases()
+        self._leases = Leases(self._store.leases())
         self._catch_up(progress, is_lost=was_stale)
         self._note_people()
         self._sure, self._version, self._is_stale = self._log.n, version, False
@@ -152,31 +166,119 @@ class Mirror:
 
     # Work.
 
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Several calls as one: they happen whole or not at all, and wait for the disk once.
+
+        Yields
+        ------
+        sqlite3.Connection
+            The file, for tables of one's own that are kept beside the session's, and change with it. Whoever
+            uses it leaves the session's own tables alone, and neither commits nor rolls back.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written: nothing of this is kept.
+        InputError
+            A call within has failed halfway: nothing of this is kept.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=4) as session, session.transaction():
+        ...     for who in ["ann", "bob"]:
+        ...         states = session.tell(session.ask(who=who).ids, [0], who=who)
+        """
+        with self._lock:
+            if self._is_together:
+                raise InputError("a transaction of a session is within another one")
+            self._store.rollback()
+            try:
+                self._start()
+                self._is_together = True
+                yield self._store.connection
+                if self._is_broken:
+                    raise InputError("a call within the transaction has failed: nothing of it is kept")
+                commit = self._finish(is_told=True)
+            except BaseException as error:
+                self._is_stale = True
+                self._store.rollback()
+                if isinstance(error, sqlite3.Error):
+                    self._store.refuse(error)
+                raise
+            finally:
+                self._is_together = self._is_broken = False
+        self._disk.wait(commit)
+
+    def _start(self) -> None:
+        """Begin to write, from what the file says; memory is stale until that has ended well."""
+        self._store.begin()
+        self._refresh()
+        self._is_stale = True
+        if not self._is_here:
+            self._arrive()
+
+    def _finish(self, *, is_told: bool) -> tuple[int, int] | None:
+        """What was written is in the file; what the disk is to wait for."""
+        self._store.commit()
+        self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
+        self._is_here = True
+        return self._disk.written(self._log.n, is_told=is_told)
+
+    def _within(self, work: Callable[[], T]) -> T:
+        """Work as a part of a transaction."""
+        self._is_broken = True
+        result = work()
+        self._catch_up()
+        self._is_broken = False
+        return result
+
     def _reading(self, work: Callable[[], T]) -> T:
         with self._lock:
+            if self._is_together:
+                return work()
             self._store.rollback()
             self._refresh()
             return work()
 
-    def _writing(self, work: Callable[[], T], progress: Progress | None = None) -> T:
-        """Do work on the file that happens whole or not at all."""
+    def _writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
+        """Do work on the file that happens whole or not at all.
+
+        With `is_told` somebody is told that it is done; if not, a power cut may undo it.
+        """
         with self._lock:
+            if self._is_together:
+                return self._within(work)
             self._store.rollback()
             try:
-                self._store.begin()
-                self._refresh()
-                self._is_stale = True
+                self._start()
                 result = work()
                 self._catch_up(progress)
-                self._store.commit()
-                self._sure, self._seen_at, self._is_stale = self._log.n, self._log.n, False
+                commit = self._finish(is_told=is_told)
             except BaseException:
                 self._is_stale = True
                 self._store.rollback()
                 raise
-            if progress is not None:
-                progress(1.0)
-            return result
+        # Others go on meanwhile, and wait for the same.
+        self._disk.wait(commit)
+        if progress is not None:
+            progress(1.0)
+        return result
+
+    def _arrive(self) -> None:
+        """Before this process writes for the first time: numbers that may be out are left out.
+
+        When the machine went down, questions were perhaps asked that the file doesn't know of.
+        """
+        machine = start_of_machine()
+        last = self._store.state("machine")
+        if last == machine:
+            return
+        if last is not None:
+            self._append([Event(GONE)] * GAP)
+        self._store.set_state("machine", machine)
 
     def _replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
         """Put other events in the place of some: all who have the session open take them in anew."""
@@ -202,7 +304,10 @@ class Mirror:
             self._log.append(some, at)
             # What was taken back, the learner has been told: that is put right when the work is done.
             if self._at == first and not any(event.kind == UNDO for event in some):
-                self._log.replay(self._desk, first, self._log.n, is_asked=is_asked)
+                if len(some) == 1:
+                    self._log.tell(self._desk, first + 1, some[0], is_asked=is_asked)
+                else:
+                    self._log.replay(self._desk, first, self._log.n, is_asked=is_asked)
                 self._told(self._log.n)
             if progress is not None:
                 progress((start + len(some)) / len(events))

@@ -33,12 +33,16 @@ class Answering:
         self.n_leaves = n_leaves
         self.names = names
         self.questions = questions
+        #: Gives the oracle's leaves of names, where that is more than looking them up.
+        self.leaves_of: Callable[[Any], Any] | None = None
 
     @classmethod
     def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
         """What answers with the help of another oracle, about the same leaves."""
         known = (getattr(oracle, "n_leaves", None), getattr(oracle, "names", None))
-        return cls(answer, *known, getattr(oracle, "questions", (3, 4)))
+        made = cls(answer, *known, getattr(oracle, "questions", (3, 4)))
+        made.leaves_of = getattr(oracle, "leaves_of", None)
+        return made
 
     def __call__(self, rows: ArrayLike) -> Any:
         """Answer a batch."""

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Person", "agreements", "as_questions", "dawid_skene", "interval", "numbered", "weights_of"]
+__all__ = [
+    "PRIOR",
+    "Person",
+    "agreements",
+    "as_questions",
+    "dawid_skene",
+    "interval",
+    "numbered",
+    "weights_of",
+]
 
 #: What is assumed of somebody before they answer: right as often as `PRIOR[0]` of `sum(PRIOR)` answers.
 PRIOR = (2.0, 1.0)

@@ -85,7 +85,7 @@ def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
         while place < end:
             kind, place = _varint(payload, place)
             kinds.append(kind)
-        if not 2 <= len(kinds) <= 12:
+        if not 2 <= len(kinds) <= 13:
             return None
         values: list[Any] = []
         for kind in kinds:

@@ -103,7 +103,7 @@ def salvage(
         done = _of_format_1(new, found, old)
         told(1.0)
         return done
-    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and 10 <= len(row) <= 12)]
+    rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and 10 <= len(row) <= 13)]
     notes: list[str] = []
     if found is None:
         found = _guessed(rows)
@@ -220,17 +220,18 @@ def _events(
 
 
 def _event(row: Row, width: int) -> Event | None:
-    """The event of a row of kind, ref, leaves ..., answer, who, at, seconds, sum, if it can be one.
+    """The event of a row of kind, ref, leaves ..., answer, who, at, seconds, p, sum, if it can be one.
 
-    Format 2 has no seconds.
+    Format 2 has no seconds, format 3 no p.
     """
-    if len(row) not in (width + 6, width + 7):
+    if len(row) not in (width + 6, width + 7, width + 8):
         return None
     kind, ref, *leaves = row[: 2 + width]
     answer, who, at, *rest, total = row[2 + width :]
-    seconds = rest[0] if rest else None
-    if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
-        return None
+    seconds, p = (*rest, None, None)[:2]
+    for number, least in ((seconds, 0), (p, 0.5)):
+        if number is not None and not (isinstance(number, int | float) and number >= least):
+            return None
     whole = [kind, total, *(x for x in (ref, *leaves, answer) if x is not None)]
     if not all(isinstance(x, int) and -(1 << 63) <= x < 1 << 63 for x in whole) or not isinstance(
         at, int | float
@@ -238,10 +239,9 @@ def _event(row: Row, width: int) -> Event | None:
         return None
     if (who is not None and not isinstance(who, str)) or len({leaf is None for leaf in leaves}) != 1:
         return None
-    took = None if seconds is None else float(seconds)
-    return Event(
-        kind, -1 if ref is None else ref, () if leaves[0] is None else tuple(leaves), answer, who, took
-    )
+    took, trust = (None if number is None else float(number) for number in (seconds, p))
+    place = -1 if ref is None else ref
+    return Event(kind, place, () if leaves[0] is None else tuple(leaves), answer, who, took, trust)
 
 
 def _checked(

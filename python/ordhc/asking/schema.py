@@ -23,7 +23,7 @@ __all__ = [
     "width_of",
 ]
 
-FORMAT = 3
+FORMAT = 4
 _COLUMNS = ("a", "b", "c", "d")
 #: Values of settings in this order; "copy" has them all once more, for salvaging.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
@@ -39,7 +39,8 @@ def schema(width: int) -> dict[str, str]:
             " kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 14),"
             f" ref INTEGER CHECK (ref > 0), {leaves}"
             f" answer INTEGER CHECK (answer BETWEEN -1 AND {2 if width == 3 else 1}),"
-            " who TEXT, at REAL NOT NULL, seconds REAL CHECK (seconds >= 0), sum INTEGER NOT NULL,"
+            " who TEXT, at REAL NOT NULL, seconds REAL CHECK (seconds >= 0),"
+            " p REAL CHECK (p BETWEEN 0.5 AND 1), sum INTEGER NOT NULL,"
             " CHECK (kind NOT IN (2, 3, 12) OR (a NOT NULL AND answer NOT NULL)))"
         ),
         "leases": (
@@ -82,7 +83,7 @@ def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterabl
 
 def insertion(width: int) -> str:
     """The statement that appends an event."""
-    return f"INSERT INTO events VALUES ({', '.join('?' * (width + 8))})"
+    return f"INSERT INTO events VALUES ({', '.join('?' * (width + 9))})"
 
 
 def width_of(settings: dict[str, Any]) -> int:

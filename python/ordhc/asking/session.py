@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordhc import _checks, _html
-from ordhc._progress import Progress, part, shows_progress
-from ordhc.asking.desk import follows_people, new_desk, uses_any_answer
-from ordhc.asking.events import IMPORT, KNOWN, USE, Event
+from ordhc._progress import Progress, shows_progress
+from ordhc.asking.desk import BY_PERSON, follows_people, new_desk, uses_any_answer, weighs_answers
+from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
-from ordhc.asking.given import checked_answers, checked_seconds, checked_who
-from ordhc.asking.knowledge import Knowledge
-from ordhc.asking.learner import Questions
+from ordhc.asking.given import checked_p, checked_seconds, checked_who
+from ordhc.asking.imports import Imports
+from ordhc.asking.learner import DOES_NOT_WEIGH, Questions
+from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.schema import FORMAT, damaged, width_of
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
@@ -32,12 +33,12 @@ Row = tuple[int, ...]
 _DEFAULTS = {"method": "insertion", "fill": DEFAULT_FILL, "distinct": True}
 
 
-class Session(Knowledge):
+class Session(Imports):
     """A learner whose answers are kept in a file.
 
-    Answers are on the disk when `tell` returns: killing the process at any moment loses no acknowledged
-    answer, and what raises an exception (Ctrl-C, a full disk) leaves the session as the file has it.
-    Several processes may work on one session, and several threads on one object.
+    Answers are in the file when `tell` returns: killing the process at any moment loses none of them, and
+    what raises an exception (Ctrl-C, a full disk) leaves the session as the file has it. Several processes
+    may work on one session, and several threads on one object.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ class Session(Knowledge):
     method, **settings
         As in `Learner`. Of an existing session they are read from the file; others than these are
         errors. Without `parallel` as many leaves are searched side by side as people were there lately, or as
-        questions are wanted at a time.
+        questions are wanted at a time. With ``p="by person"`` answers count by what is known of whoever gives
+        them, see `tell`.
     fill
         What people answer when the learner has nothing to ask them, by its shares: "heldout", questions
         drawn at random whose answers are kept apart, for scores; "repeat", questions that others have
@@ -59,10 +61,14 @@ class Session(Knowledge):
         and random ones where it asks the same, unless they may be wrong (`p` below 1): then it needs fresh
         ones.
     distinct
-        Nobody is given the same leaves twice; repeats (`repeat=3`) go to others.
+        Nobody is given the same leaves twice; repeats (`repeat=3`), and what is asked anew where answers may
+        be wrong, go to others. Of few people, or one, that needs ``distinct=False``.
     durable
-        False not to wait for the disk: faster; a power cut, not a kill, may take the last questions and
-        answers.
+        What a power cut may take; a kill takes nothing. None: `tell` waits until answers are on the disk,
+        but where they come faster than every twentieth of a second, the last ones get there that much later.
+        True: it always waits, for the answers of several threads at once. False: it never does; the system
+        writes within about half a minute. Nobody waits for questions, which are asked anew if need be: an
+        answer to one that a power cut has taken is "foreign", never an answer to another question.
     progress
         True for a bar; what can be called is, while the file is read, with the share that is done,
         from 0 to 1.
@@ -99,7 +105,7 @@ class Session(Knowledge):
         method: str | None = None,
         fill: Any = None,
         distinct: bool | None = None,
-        durable: bool = True,
+        durable: bool | None = None,
         progress: Progress | bool | None = None,
         **settings: Any,
     ) -> None:
@@ -122,7 +128,8 @@ class Session(Knowledge):
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         if not Path(self._path).exists() or not Path(self._path).stat().st_size:
             self._create(checked, n_leaves, given)
-        self._store = Store(self._path, is_durable=_checks.flag("durable", durable))
+        is_durable = None if durable is None else _checks.flag("durable", durable)
+        self._store, self._disk = Store(self._path), Disk(self._path, is_durable)
         try:
             self._load(checked, n_leaves, given, progress)
         except BaseException:
@@ -135,6 +142,7 @@ class Session(Knowledge):
         if names is not None and n_leaves is not None and len(names) != n_leaves:
             raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
         n = len(names or ()) if n_leaves is None else n_leaves
+        given = with_kept_prior(given, names, n)
         new_desk(names, n, given)
         if not (folder := Path(self._path).absolute().parent).is_dir():
             reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
@@ -165,12 +173,11 @@ class Session(Knowledge):
             raise InputError(
                 f"the session has {self._n_leaves} leaves, not {n_leaves}", path=brief(self._path, 200)
             )
-        for key, value in given.items():
+        for key, value in with_kept_prior(given, self._names, self._n_leaves).items():
             own = self._settings.get(key, _DEFAULTS.get(key))
             if own != value:
-                raise InputError(
-                    f"{key} is {own!r}, not {_checks.quoted(value)}", path=brief(self._path, 200)
-                )
+                told = f"{key} is {_checks.quoted(own)}, not {_checks.quoted(value)}"
+                raise InputError(told, path=brief(self._path, 200))
         try:
             desk = new_desk(self._names, self._n_leaves, self._settings)
         except (TypeError, ValueError) as error:
@@ -220,12 +227,18 @@ class Session(Knowledge):
         else:
             shares = {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
-        return self._writing(lambda: self._hand_out(most, who, lease, shares, is_distinct))
+        return self._writing(lambda: self._hand_out(most, who, lease, shares, is_distinct), is_told=False)
 
     def tell(
-        self, ids: ArrayLike, answers: ArrayLike, *, who: str | None = None, seconds: ArrayLike | None = None
+        self,
+        ids: ArrayLike,
+        answers: ArrayLike,
+        *,
+        who: str | None = None,
+        seconds: ArrayLike | None = None,
+        p: ArrayLike | None = None,
     ) -> list[str]:
-        """Answer some questions; when this returns the answers are on the disk.
+        """Answer some questions; when this returns the answers are kept, see `durable`.
 
         Parameters
         ----------
@@ -238,6 +251,10 @@ class Session(Knowledge):
         seconds
             (m,) how long each answer took, where that was measured; else it is the time since the question
             was given to `who`.
+        p
+            How likely these answers are right, if the learner weighs them (`p` of the session below 1): a
+            number from 1/2 to 1, (m,) of them, or "by person" for what `people` makes of all that `who` has
+            answered before. None for what the session says. It is kept with the answer.
 
         Returns
         -------
@@ -261,16 +278,39 @@ class Session(Knowledge):
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
-        for at in np.flatnonzero((given < -1) | (given > self._largest))[:1].tolist():
-            limit = f"-1..{self._largest}"
-            raise InputError(f"the answer to question {numbers[at]} is {given[at]}, outside {limit}", row=at)
-        took = checked_seconds(seconds, len(numbers))
+        asked, told, largest = numbers.tolist(), given.tolist(), self._largest
+        for at, answer in enumerate(told):
+            if not -1 <= answer <= largest:
+                limit = f"-1..{largest}"
+                raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
+        took = checked_seconds(seconds, len(asked))
         checked_who(who)
-        return self._writing(lambda: self._settled(numbers.tolist(), given.tolist(), took, who))
+        trusts = self._checked_trusts(p, len(asked))
+
+        def work() -> list[str]:
+            # It is fixed before these answers are seen.
+            known: list[float | None] = [self._trust(who)] * len(asked) if trusts is None else trusts
+            return self._settled(asked, told, took, known, who)
+
+        return self._writing(work)
+
+    def _checked_trusts(self, p: Any, m: int) -> list[float | None] | None:
+        """How likely each of m answers is right; None by person."""
+        if p is None:
+            p = BY_PERSON if self._settings.get("p") == BY_PERSON else np.nan
+        elif not weighs_answers(self._settings):
+            raise InputError(DOES_NOT_WEIGH)
+        if isinstance(p, str):
+            _checks.choice("p", p, (BY_PERSON,))
+            return None
+        if isinstance(p, float) and p != p:
+            return [None] * m
+        return [None if np.isnan(x) else x for x in checked_p(p, m).tolist()]
 
     def release(self, ids: ArrayLike) -> None:
         """Give leased questions back, for others to answer."""
-        self._writing(lambda: self._released(_checks.whole_numbers("ids", ids).ravel().tolist()))
+        numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
+        self._writing(lambda: self._released(numbers), is_told=False)
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); gives its leaves, or None if there is none.
@@ -281,67 +321,6 @@ class Session(Knowledge):
         checked_who(who)
 
         return self._writing(lambda: self._taken_back(who))
-
-    @shows_progress("writing")
-    def add_answers(
-        self,
-        rows: ArrayLike,
-        answers: ArrayLike,
-        *,
-        who: str | None = None,
-        progress: Progress | bool | None = None,
-    ) -> None:
-        """Import answers that were given elsewhere: they are used where the learner would ask for them.
-
-        Parameters
-        ----------
-        rows
-            (m, 3) leaves, or (m, 4).
-        answers
-            (m,) the place of the odd one out, or -1; of pairs 1, -1 or 0.
-        progress
-            True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1;
-            from 1/2 on answers are on the disk.
-
-        Raises
-        ------
-        InputError
-            Leaves or answers that are none, naming the row: nothing of this call is kept.
-        """
-        checked_who(who)
-        progress = _checks.callback("progress", progress)
-        checked = checked_answers(rows, answers, self._width, self._n_leaves)
-        if not checked:
-            if progress is not None:
-                progress(1.0)
-            return
-        events = [Event(IMPORT, -1, row, answer, who) for row, answer in checked]
-        events.append(Event(USE))
-        self._writing(lambda: self._append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1))
-
-    def add_gold(self, rows: ArrayLike, answers: ArrayLike) -> None:
-        """Questions whose answers are known, to see how reliable people are.
-
-        What people answer about the same leaves is compared with them, and the sampler "gold" of `fill` asks
-        them.
-
-        Parameters
-        ----------
-        rows
-            (m, 3) leaves, or (m, 4).
-        answers
-            (m,) the right answers.
-
-        Raises
-        ------
-        InputError
-            Leaves or answers that are none, naming the row: nothing of this call is kept.
-        """
-        events = [
-            Event(KNOWN, -1, row, answer)
-            for row, answer in checked_answers(rows, answers, self._width, self._n_leaves)
-        ]
-        self._writing(lambda: self._append(events))
 
     def forget(self, who: str) -> int:
         """Remove somebody for good: their answers, and that they ever were there.
@@ -384,6 +363,7 @@ class Session(Knowledge):
         """Close the file; everything is kept."""
         with self._lock:
             self._store.close()
+        self._disk.close()
 
     def __enter__(self) -> Self:
         return self

@@ -9,10 +9,13 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from ordhc._ordhc import Records
+from ordhc.asking.columns import Columns, from_bytes
+from ordhc.asking.disk import synchronise_folder
 from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.schema import (
     FORMAT,
@@ -25,6 +28,7 @@ from ordhc.asking.schema import (
     sum_of,
     width_of,
 )
+from ordhc.asking.trouble import Errors
 from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -40,8 +44,12 @@ _OUTSIDE = (
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY,
 )
+#: Pages of the write-ahead log that are taken into the file together.
+_PAGES = 4000
 #: Rows that are read at a time.
 _CHUNK = 1 << 15
+#: So many are read from the bytes of the file.
+_MANY = 1 << 15
 
 
 def create(
@@ -82,7 +90,7 @@ def create(
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
                 Path(new + end).unlink()
-    _synchronise_folder(path)
+    synchronise_folder(path)
 
 
 def _place(new: str, path: str) -> None:
@@ -96,24 +104,16 @@ def _place(new: str, path: str) -> None:
             Path(new).replace(path)
 
 
-def _synchronise_folder(path: str) -> None:
-    with suppress(OSError):
-        folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 class Store:
     """An open session file.
+
+    Commits are with the system, whatever becomes of this process; `Disk` sees to it that they are on the
+    disk.
 
     Parameters
     ----------
     path
         The file, which exists.
-    is_durable
-        Whether commits wait for the disk.
 
     Raises
     ------
@@ -123,29 +123,26 @@ class Store:
         It cannot be opened, or is locked for long.
     """
 
-    def __init__(self, path: str, *, is_durable: bool = True) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self._synchronous = "FULL" if is_durable else "NORMAL"
         self.width = 3
         self._is_closed = False
-        with self._errors():
+        self._errors = Errors(self.explain)
+        with self._errors:
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(
                 uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
             )
         try:
-            with self._errors():
+            with self._errors:
                 self._open()
         except BaseException:
             self._db.close()
             raise
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turns SQLite's errors into those of ordhc."""
-        try:
-            yield
-        except sqlite3.Error as error:
+    def explain(self, error: BaseException) -> NoReturn:
+        """Raise what an error of SQLite, or of reading what it gives, means."""
+        if isinstance(error, sqlite3.Error):
             if self._is_closed:
                 raise InputError("the session is closed", path=brief(self.path, 200)) from None
             # The first byte of SQLite's codes says of which kind an error is.
@@ -161,34 +158,45 @@ class Store:
                 raise damaged(self.path, error) from None
             if kind in _OUTSIDE:
                 raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
-            raise damaged(self.path, error) from None
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise damaged(self.path, error) from None
+        raise damaged(self.path, error) from None
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file."""
+        return self._db
+
+    def refuse(self, error: sqlite3.Error) -> None:
+        """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
+            self.explain(error)
 
     def _hint(self) -> str:
+        """What to do with a file that is none of SQLite's."""
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
             return f"of answers that are there `ordhc cluster {name}` makes a tree"
         return f"if it was one, `ordhc session salvage {name} -o NEW` keeps what it can"
 
     def _open(self) -> None:
-        # Every commit is on the disk, or with the system; readers and a writer don't block each other.
-        self._db.execute(f"PRAGMA synchronous={self._synchronous}")
+        self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            raise InputError(f"is an SQLite file, but no session; {self._hint()}", path=brief(self.path, 200))
+            told = f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
+            raise InputError(f"is an SQLite file, but no session; {told}", path=brief(self.path, 200))
         if self._format() < FORMAT:
             upgrade(self._db)
+        # Readers and a writer don't block each other; who must, waits for the disk.
         self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        self._db.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
         (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if told != "ok":
             raise damaged(self.path, told)
         self._read_settings()
         tables = self._tables()
-        tables.pop("sqlite_sequence", None)
-        if tables != schema(self.width):
+        own = schema(self.width)
+        # Others may keep tables of theirs beside these.
+        if {name: tables.get(name) for name in own} != own:
             raise damaged(self.path, "its tables are others")
         self._insertion = insertion(self.width)
 
@@ -224,12 +232,12 @@ class Store:
 
     def begin(self) -> None:
         """Begin to write; others wait."""
-        with self._errors():
+        with self._errors:
             self._db.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        """What was written is on the disk when this returns."""
-        with self._errors():
+        """What was written is with the system when this returns."""
+        with self._errors:
             self._db.execute("COMMIT")
 
     def rollback(self) -> None:
@@ -247,7 +255,7 @@ class Store:
 
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
         """Rows of events from seq `after` + 1 on, as `Log.extend` takes them, some at a time."""
-        with self._errors():
+        with self._errors:
             told = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({told})"
             last, told = self._db.execute(query).fetchone()
@@ -265,21 +273,45 @@ class Store:
             if after < count:
                 raise BrokenError(after + 1, "or a later one is missing")
 
+    def quickly(self, after: int) -> Iterator[Columns]:
+        """Events as columns, some at a time, where there are many and all is as SQLite writes it."""
+        if after or self.n_events() < _MANY or not hasattr(self._db, "serialize"):
+            return
+        with self._errors:
+            query = "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
+            (root,) = self._db.execute(query).fetchone()
+            # What this connection sees of the file, the write-ahead log included.
+            data = self._db.serialize()
+        found = Records.open(data, root, "www" + "w" * self.width + "wtrrrw")
+        while found is not None and (columns := found.take(_CHUNK)) is not None and len(columns[0]):
+            taken = from_bytes(columns, found.texts, after + 1)
+            if taken is None:
+                return
+            after += len(taken.kinds)
+            yield taken
+
     def n_events(self) -> int:
         """How many events the file has."""
-        with self._errors():
+        with self._errors:
             (last,) = self._db.execute("SELECT max(seq) FROM events").fetchone()
             return last if isinstance(last, int) else 0
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
         """Append events, of which the first gets the seq `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
-        with self._errors():
-            self._db.executemany(self._insertion, rows)
+        with self._errors:
+            self._write(self._insertion, rows)
+
+    def _write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        if len(rows) == 1:
+            # Faster than `executemany`, which begins and ends more.
+            self._db.execute(statement, rows[0])
+        else:
+            self._db.executemany(statement, rows)
 
     def version(self) -> int:
         """Another number whenever another connection has changed the file."""
-        with self._errors():
+        with self._errors:
             (found,) = self._db.execute("PRAGMA data_version").fetchone()
             return int(found)
 
@@ -289,8 +321,8 @@ class Store:
         for number, event, at in zip(numbers, events, moments, strict=True):
             (_, *row), *_ = as_rows([event], number, self.width, at)
             found.append((*row, number))
-        names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "sum"]
-        with self._errors():
+        names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "p", "sum"]
+        with self._errors:
             # What is deleted or changed is overwritten with zeros.
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.executemany(
@@ -299,7 +331,7 @@ class Store:
 
     def erase(self) -> None:
         """Make the file anew, without anything that was deleted; nor does the write-ahead log have it."""
-        with self._errors():
+        with self._errors:
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("VACUUM")
             (is_busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -313,7 +345,7 @@ class Store:
 
     def state(self, key: str) -> str | None:
         """A value that was set, or None."""
-        with self._errors():
+        with self._errors:
             row = self._db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] != sum_of(key, row[0]):
                 raise ValueError(f"the {key} is not what was written")
@@ -321,7 +353,7 @@ class Store:
 
     def set_state(self, key: str, value: str) -> None:
         """Set a value."""
-        with self._errors():
+        with self._errors:
             self._db.execute(
                 "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value))
             )
@@ -330,7 +362,7 @@ class Store:
 
     def leases(self) -> dict[int, tuple[str, float]]:
         """By number the questions that are leased, to whom, and until when."""
-        with self._errors():
+        with self._errors:
             rows = self._db.execute(
                 "SELECT question, who, until, sum FROM leases ORDER BY question"
             ).fetchall()
@@ -342,10 +374,10 @@ class Store:
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
         """Lease questions."""
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
-        with self._errors():
-            self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
+        with self._errors:
+            self._write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:
         """Give leased questions back."""
-        with self._errors():
-            self._db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])
+        with self._errors:
+            self._write("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])

@@ -37,8 +37,8 @@ def upgrade(db: sqlite3.Connection) -> None:
         # Somebody else may have done it meanwhile.
         if kept["format"] == 1:
             _from_1(db, kept)
-        elif kept["format"] == 2:
-            _from_2(db, kept, rows)
+        elif kept["format"] in (2, 3):
+            _widened(db, kept, rows)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
@@ -46,8 +46,8 @@ def upgrade(db: sqlite3.Connection) -> None:
         raise
 
 
-def _from_2(db: sqlite3.Connection, kept: dict[str, Any], rows: list[tuple[Any, ...]]) -> None:
-    """Format 3 has more kinds of events, and response times; the events of format 2 are the same in it."""
+def _widened(db: sqlite3.Connection, kept: dict[str, Any], rows: list[tuple[Any, ...]]) -> None:
+    """Events of formats 2 and 3 are the same in this one, which has more kinds of them, and more columns."""
     if any(total != sum_of(key, value) for key, value, total in rows):
         raise ValueError("the settings are not what was written")
     checked_settings(kept)
@@ -56,6 +56,7 @@ def _from_2(db: sqlite3.Connection, kept: dict[str, Any], rows: list[tuple[Any, 
     db.execute("ALTER TABLE events RENAME TO old")
     db.execute(tables["events"])
     columns = f"seq, kind, ref, {', '.join('abcd'[:width])}, answer, who, at"
+    columns += ", seconds" * (kept["format"] == 3)
     db.execute(f"INSERT INTO events ({columns}, sum) SELECT {columns}, sum FROM old ORDER BY seq")
     # The last number was kept apart: it stays what it was, so that events that are missing are noticed.
     db.execute(
@@ -63,7 +64,8 @@ def _from_2(db: sqlite3.Connection, kept: dict[str, Any], rows: list[tuple[Any, 
         " WHERE name = 'events'"
     )
     db.execute("DROP TABLE old")
-    db.execute(tables["state"])
+    if kept["format"] == 2:
+        db.execute(tables["state"])
     db.execute("DELETE FROM settings")
     db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows({**kept, "format": FORMAT}))
 

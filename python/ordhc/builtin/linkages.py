@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ordhc.clustering.posterior import CHAINS, SWEEPS, posterior_linkage
+from ordhc.clustering.posterior import CHAINS, posterior_linkage
 from ordhc.clustering.preferences import build, by_rank, consistency, preferences
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import LinkageSpec
@@ -80,6 +80,6 @@ def ordhc_linkages() -> list[LinkageSpec]:
             summary="average linkage of trees drawn by how likely they are, given noisy answers",
             from_comparisons=posterior_linkage,
             data=("triplets", "quadruplets"),
-            parameters={"chains": CHAINS, "sweeps": SWEEPS, "seed": 0},
+            parameters={"chains": CHAINS, "sweeps": None, "seed": 0},
         ),
     ]

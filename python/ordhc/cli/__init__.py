@@ -14,6 +14,7 @@ from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
 from ordhc.cli.plugins import plugins
+from ordhc.cli.report import report
 from ordhc.cli.root import Root
 from ordhc.cli.score import score
 from ordhc.cli.session import session
@@ -57,10 +58,13 @@ def group() -> None:
     """
 
 
+#: How parameters end that hold what nobody else should see.
+_SECRET = ("key", "token", "password", "secret", "headers")
 _COMMANDS = (
     cluster,
     compare,
     score,
+    report,
     learn,
     session,
     convert,
@@ -151,12 +155,18 @@ def _how_to_report(given: list[str]) -> str:
 
     from ordhc.io.guard import brief
 
-    command = brief(shlex.join(["ordhc", *given]), 500)
+    command = brief(shlex.join(["ordhc", *map(_without_secret, given)]), 500)
     versions = f"ordhc {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     return (
         f"please report it at {ISSUES} with the command `{command}`, {versions}, {platform.system()} "
         f"{platform.machine()}, and the traceback that ORDHC_DEBUG=1 shows"
     )
+
+
+def _without_secret(argument: str) -> str:
+    """An argument as it may be shown to others: of `key=...` and the like only the name."""
+    name, equals, _ = argument.partition("=")
+    return f"{name}=..." if equals and name.lower().endswith(_SECRET) else argument
 
 
 def _one_line(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from ordhc.cli.output import (
     summarise_bootstrap,
     write_outputs,
 )
-from ordhc.cli.reading import files_of, parameters_of, read_comparisons, reading_options
+from ordhc.cli.reading import files_of, parameters_of, read_comparisons, reading_options, unit_option
 from ordhc.comparison.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -71,11 +71,7 @@ if TYPE_CHECKING:
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @section("How sure the tree is")
 @click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
-@click.option(
-    "--unit",
-    type=click.Choice(["answer", "group", "file"]),
-    help="What is kept together; by default people if known.",
-)
+@unit_option
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
 @section("More than fits")
 @executor_option

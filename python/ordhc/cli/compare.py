@@ -8,7 +8,7 @@ import click
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import emit_json, progress_bar
-from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options
+from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -20,11 +20,7 @@ from ordhc.cli.reading import read_comparisons, reading_arguments, reading_optio
 @click.option(
     "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
 )
-@click.option(
-    "--unit",
-    type=click.Choice(["answer", "group", "file"]),
-    help="What is kept together; by default people if known.",
-)
+@unit_option
 @section("Options")
 @executor_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -5,6 +5,9 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from rich.console import Console
 
     from ordhc.asking.learner import Questions
@@ -19,13 +22,17 @@ LEFT = "Everything is kept. The same command goes on."
 _LATE = "Somebody else has answered that meanwhile. Your answer is kept too."
 
 
-def interview(session: "Session", who: str | None) -> None:
-    """Ask the person at the terminal, until all is known or they quit."""
+def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path] | None" = None) -> None:
+    """Ask the person at the terminal, until all is known or they quit; pictures of leaves are by name."""
     from rich.console import Console
     from rich.markup import escape
     from rich.prompt import Prompt
 
-    console = Console(stderr=True)
+    from ordhc.cli.pictures import Pictures
+
+    # Names stay as they are, numbers in them too.
+    console = Console(stderr=True, highlight=False)
+    shows = Pictures(pictures or {}, console)
     names = session.names or tuple(f"leaf {leaf}" for leaf in range(session.n_leaves))
     console.print(f"[bold]{session.n_leaves:,} items, {session.n_answered:,} answers so far.[/bold]")
     pairs = session.width == 4
@@ -47,10 +54,10 @@ def interview(session: "Session", who: str | None) -> None:
         share = session.n_answered / max(session.n_answered + left, 1)
         console.print(f"\n[dim]{share:.0%} done, about {left:,.0f} questions left[/dim]")
         texts = [names[leaf] for leaf in row]
-        if pairs:
-            texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
-        for at, text in enumerate(texts, 1):
-            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(text)}")
+        parts = [texts[:2], texts[2:]] if pairs else [[text] for text in texts]
+        for at, part in enumerate(parts, 1):
+            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(' and '.join(part))}")
+            shows.show(part, len(texts))
         shown = time.monotonic()
         try:
             choices = ["1", "2", *([] if pairs else ["3"]), "0", "s", "u", "q"]

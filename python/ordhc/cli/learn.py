@@ -12,6 +12,8 @@ from ordhc.cli.output import check_outputs, emit_json, progress_bar
 from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
     from ordhc.tree.dendrogram import Dendrogram
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("session", required=False)
 @section("Who answers")
-@click.option("--items", metavar="FILE", help="Names of the leaves: a line each, or csv with `name`.")
+@click.option(
+    "--items",
+    metavar="FILE",
+    help="Names of the leaves: a line each, or csv with `name` (and `picture`); or a folder of pictures.",
+)
 @click.option("--oracle", type=Registered("oracle"), help="Who answers instead of a person.")
 @click.option("--source", metavar="FILE", help="What the oracle answers from: a tree, vectors, answers, ...")
 @click.option(
@@ -50,6 +56,16 @@ if TYPE_CHECKING:
 @click.option("--parallel", type=int, help="Search so many leaves side by side.")
 @click.option("--repeat", type=int, help="Ask every question so many times, and take the majority.")
 @click.option("--budget", type=int, metavar="N", help="Ask so many questions at most.")
+@click.option(
+    "--contract",
+    type=int,
+    metavar="N",
+    help="With --oracle: leave out nodes for which fewer questions speak.",
+)
+@click.option(
+    "--prior", metavar="TREE", help="Begin with this tree: ask where it is uncertain, and that matters most."
+)
+@click.option("--prior-strength", type=float, metavar="S", help="How far to trust it, by default 20.")
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
 @click.option(
@@ -67,6 +83,8 @@ def learn(
     params: tuple[str, ...],
     accuracy: float | None,
     budget: int | None,
+    contract: int | None,
+    prior: str | None,
     who: str | None,
     outputs: tuple[str, ...],
     export: str | None,
@@ -77,29 +95,38 @@ def learn(
 ) -> None:
     """Learn a tree by asking which of three is the odd one out.
 
-    SESSION is a file that keeps all answers: quit at any time, and go on with the same command. With
+    SESSION is a file that keeps all answers: quit at any time, and go on with the same command. Several
+    terminals may share one. Terminals with graphics (kitty, or Sixels) show pictures of --items. With
     --oracle no person is needed; a SESSION then is optional.
 
     \b
     Examples:
       ordhc learn animals.ordhc --items animals.txt
+      ordhc learn animals.ordhc --items pictures/ --who ann
       ordhc learn animals.ordhc -o tree.nwk --export answers.csv
       ordhc learn --oracle tree --source tree.nwk --accuracy 0.8
       ordhc learn points.ordhc --oracle vectors --source points.csv --param similarity=cosine
+      ordhc learn words.ordhc --items words.txt --prior tree.nwk --budget 500
     """
     from ordhc.cli.exporting import export_answers
     from ordhc.cli.interview import LEFT, interview
     from ordhc.io import write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
+    from ordhc.io.items import read_items
 
-    inputs = (session, items, source)
+    inputs = (session, items, source, prior)
     check_outputs(outputs, (), None, n_clusters=None, as_json=as_json, inputs=inputs)
     if export is not None:
         check_outputs_apart([export, *outputs], inputs)
         check_writable(export)
     if session is None and oracle is None:
         raise click.UsageError("give a SESSION file, or --oracle NAME --source FILE for a simulation")
-    for option, value in (("--accuracy", accuracy), ("--source", source), ("--param", params or None)):
+    for option, value in (
+        ("--accuracy", accuracy),
+        ("--source", source),
+        ("--param", params or None),
+        ("--contract", contract),
+    ):
         if value is not None and oracle is None:
             raise click.UsageError(f"{option} needs --oracle")
     given = {
@@ -107,38 +134,46 @@ def learn(
         for name, value in {**settings, "budget": budget, "seed": seed}.items()
         if value is not None
     }
-    answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given)
+    if prior is not None:
+        from ordhc.io import read_tree
+
+        given["prior"] = read_tree(prior)
+    answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given, session, items)
     if session is None:
         assert answerer is not None
         if export is not None:
             raise click.UsageError("--export needs a SESSION, which keeps the answers")
-        found = _simulated(answerer, items, given, quiet)
+        found = _simulated(answerer, items, given, contract, quiet)
     else:
-        with _opened(session, items, answerer, given) as kept:
+        names, pictures = (None, {}) if items is None else read_items(items)
+        with _opened(session, names, answerer, given) as kept:
             if answerer is None:
                 try:
-                    interview(kept, who)
+                    interview(kept, who, pictures)
                 except KeyboardInterrupt:
                     click.echo(f"\n{LEFT}", err=True)
             else:
                 from ordhc.asking.loop import learn as verb
 
                 with progress_bar("asking", quiet=quiet) as progress:
-                    verb(answerer.oracle, session=kept, who=who or oracle, progress=progress)
+                    who = who or oracle
+                    tree = verb(answerer.oracle, session=kept, contract=contract, who=who, progress=progress)
             if export is not None:
                 export_answers(kept, export)
             found = {
-                "tree": kept.tree(),
+                "tree": kept.tree() if answerer is None else tree,
                 "n_answers": kept.n_answered,
                 "n_placed": kept.n_placed,
                 "done": kept.done,
                 "remaining_estimate": kept.remaining_estimate,
             }
     tree = found.pop("tree")
+    report = None if answerer is None or answerer.report is None else answerer.report()
     for path in outputs:
         write_tree(tree, path)
     if as_json:
-        emit_json({**found, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
+        told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
+        emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
         state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
         click.echo(
@@ -149,20 +184,29 @@ def learn(
             click.echo(f"rounds  {found['n_rounds']:,}")
         if "triplet_distance" in found:
             click.echo(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
+        if report is not None:
+            click.echo(report)
         for path in outputs:
             click.echo(f"wrote    {path}")
 
 
 @dataclass(frozen=True)
 class _Answerer:
-    """A registered oracle, and what is known of its leaves; the tree, where it answers from one."""
+    """A registered oracle, with what is known of its leaves; the tree that it answers from; what it tells."""
 
     oracle: "Answering"
     truth: "Dendrogram | None"
+    report: "Callable[[], Any] | None"
 
 
 def _answerer(
-    name: str, path: str | None, params: tuple[str, ...], accuracy: float | None, given: dict[str, Any]
+    name: str,
+    path: str | None,
+    params: tuple[str, ...],
+    accuracy: float | None,
+    given: dict[str, Any],
+    session: str | None,
+    items: str | None,
 ) -> _Answerer:
     """The oracle of a name, which answers from a file. Settings come to tell how often it is right."""
     from pathlib import Path
@@ -177,26 +221,47 @@ def _answerer(
         raise InputError(f"--oracle is a name: to answer as {name} has it, --oracle tree --source {name}")
     spec = registry.get("oracle", name)
     source, names = (None, None) if path is None else read_source(spec.takes, path, given.get("method"))
-    _, answer, _ = oracle_of(name, source, parameters_of(params), {})
+    if path is None and "names" in spec.takes:
+        source = _names(session, items)
+    _, made, _ = oracle_of(name, source, parameters_of(params), {})
+    answer, report = made, getattr(made, "report", None)
     names = getattr(answer, "names", None) or names
     n_leaves = getattr(answer, "n_leaves", None)
     widths = getattr(answer, "questions", spec.questions)
     if accuracy is not None:
         answer = noisy(answer, accuracy, seed=given.get("seed", 0))
-        if accuracy > 0.5 and not {"p", "repeat"} & set(given):
+        if accuracy > 0.5 and not {"p", "repeat"} & set(given) and given.get("method") != "uncertain":
             # Unless told otherwise the learner knows how often the answers are right.
             given["p"] = accuracy
-    return _Answerer(Answering(answer, n_leaves, names, widths), source if spec.takes == ("tree",) else None)
+    asked = Answering(answer, n_leaves, names, widths)
+    asked.leaves_of = getattr(made, "leaves_of", None)
+    return _Answerer(asked, source if spec.takes == ("tree",) else None, report)
 
 
-def _opened(session: str, items: str | None, answerer: _Answerer | None, given: dict[str, Any]) -> "Session":
+def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
+    """The names of the leaves: those of the items, or of a session that there is."""
+    from pathlib import Path
+
+    if items is not None:
+        from ordhc.io import read_names
+
+        return read_names(items)
+    if session is None or not Path(session).exists():
+        return None
+    from ordhc.asking.session import Session
+
+    with Session(session) as kept:
+        return kept.names
+
+
+def _opened(
+    session: str, names: tuple[str, ...] | None, answerer: _Answerer | None, given: dict[str, Any]
+) -> "Session":
     from pathlib import Path
 
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
-    from ordhc.io import read_names
 
-    names = None if items is None else read_names(items)
     n_leaves = None
     is_new = not Path(session).exists()
     if is_new and answerer is not None and names is None:
@@ -208,7 +273,9 @@ def _opened(session: str, items: str | None, answerer: _Answerer | None, given: 
     return Session(session, names, n_leaves=None if names else n_leaves, **given)
 
 
-def _simulated(answerer: _Answerer, items: str | None, given: dict[str, Any], quiet: bool) -> dict[str, Any]:
+def _simulated(
+    answerer: _Answerer, items: str | None, given: dict[str, Any], contract: int | None, quiet: bool
+) -> dict[str, Any]:
     """What is learned from an oracle, without a file."""
     import math
 
@@ -216,15 +283,15 @@ def _simulated(answerer: _Answerer, items: str | None, given: dict[str, Any], qu
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn as verb
     from ordhc.errors import InputError
-    from ordhc.io import read_names
+    from ordhc.io.items import read_items
 
     oracle = answerer.oracle
-    leaves = oracle.names or oracle.n_leaves if items is None else read_names(items)
+    leaves = oracle.names or oracle.n_leaves if items is None else read_items(items)[0]
     if leaves is None:
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
     learner = Learner(leaves, **given)
     with progress_bar("asking", quiet=quiet) as progress:
-        tree = verb(oracle, learner=learner, progress=progress)
+        tree = verb(oracle, learner=learner, contract=contract, progress=progress)
     n = tree.n_leaves
     found = {
         "tree": tree,

@@ -103,6 +103,14 @@ _QUOTED_OPTIONS = (
 )
 
 
+#: What resamples and folds keep together.
+unit_option = click.option(
+    "--unit",
+    type=click.Choice(["answer", "group", "file"]),
+    help="What is kept together; by default people if known.",
+)
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of commands that read comparisons."""
     for title, options in (("How FILE is read", _READING), ("What the answers in FILE are", _ANSWERS)):
@@ -136,6 +144,21 @@ def read_comparisons(
     from ordhc.io.answers import answers_of_file
     from ordhc.io.scan import is_several
 
+    if _is_session(path):
+        given = {
+            "columns": columns,
+            "items": items,
+            "chosen": chosen,
+            "chosen_as": chosen_as,
+            "ranks": ranks,
+            "kind": kind,
+            "group": group,
+            "missing": missing,
+            "quadruplets": quadruplets,
+            "delimiter": delimiter,
+            **options,
+        }
+        return _of_session(path, exclude, given)
     if quadruplets:
         if kind not in (None, "pairs"):
             raise click.UsageError(f"--kind {kind} makes triplets; leave out --quadruplets")
@@ -220,6 +243,47 @@ def _scanned(path: str, kind: str | None, asked: dict[str, Any], **options: Any)
         found = scan(path, quadruplets=kind == "pairs", **options)
         _ = found.survey
         return found
+
+
+def _is_session(path: str) -> bool:
+    """Whether a file is an SQLite file, as sessions are."""
+    if path == "-":
+        return False
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> Any:
+    """The answers of a session but held-out ones, weighted with --weights reliability."""
+    from ordhc.asking.session import Session
+
+    weights, progress = given.pop("weights", None), given.pop("progress", None)
+    for name, value in given.items():
+        if value not in (None, False, ()):
+            option = _OPTIONS.get(name, name).replace("_", "-")
+            raise click.UsageError(f"--{option} is for tables of answers: {path} is a session, which says so")
+    if weights not in (None, "reliability"):
+        raise click.UsageError(f"--weights {weights}: a session has --weights reliability")
+    out = _exclude_of(exclude) or {}
+    if out.keys() - {"person"}:
+        raise click.UsageError("--exclude: of a session people are left out, --exclude person=NAME")
+    with Session(path, progress=progress) as session:
+        found = session.comparisons(weights=weights)
+        known = {name for name in session.people() if name is not None}
+    for name in out.get("person", ()):
+        if name not in known:
+            raise InputError(f"nobody called {name!r} has answered", path=path)
+    if not out or found.groups is None or found.group_names is None:
+        return found
+    numbers = [number for number, name in enumerate(found.group_names) if name in out["person"]]
+    return found[[group not in numbers for group in found.groups.tolist()]]
+
+
+#: Names of options that are called otherwise in the code.
+_OPTIONS = {"group": "person", "missing": "na"}
 
 
 def listed(columns: str) -> list[Any]:

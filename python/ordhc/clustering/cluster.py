@@ -91,10 +91,10 @@ def cluster(
         For a scan, who reads and adds up its files: any `concurrent.futures.Executor`, as of processes, loky
         or Dask (`client.get_executor()`), whose workers see files and `spill`. The tree is the same.
     neighbors
-        For vectors, link each with so many nearest ones only ("cosine", "euclidean"; average, single or complete
-        linkage), for millions of vectors: pairs that aren't linked count as cosine 0, distances as unknown.
-        On 20,000 vectors of nested blobs, 20 neighbours gave heights with tau-b 0.38 to those of the exact tree
-        and AARI 0.44 to its cuts, 50 neighbours 0.52 and 0.78. Needs `pip install "ordhc[graph]"`.
+        For vectors, link each with so many nearest ones only ("cosine", "euclidean"; average, single or
+        complete linkage), for millions of vectors: pairs that aren't linked count as cosine 0, distances as
+        unknown. On 20,000 vectors of nested blobs, 20 neighbours gave heights with tau-b 0.38 to those of the
+        exact tree and AARI 0.44 to its cuts, 50 neighbours 0.52 and 0.78. Needs `pip install "ordhc[graph]"`.
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or

@@ -1,4 +1,4 @@
-"""Vectors by their nearest neighbours: a sparse graph of similarities, for more vectors than pairs can be looked at."""
+"""Vectors by their nearest neighbours: a graph, then linkage of it, for more vectors than pairs fit."""
 
 from typing import Any
 
@@ -33,7 +33,8 @@ def check_neighbors(plan: Plan, neighbors: Any) -> int:
         raise InputError(f"{plan.title} has no nearest neighbours; similarity {' and '.join(MEASURES)} have")
     if plan.linkage.native not in sparse.LINKAGES or plan.refine:
         raise InputError(
-            f"of nearest neighbours go linkages {', '.join(sparse.LINKAGES)}, without refine; not {plan.title}"
+            f"linkages of nearest neighbours are {', '.join(sparse.LINKAGES)}, without refine; "
+            f"not {plan.title}"
         )
     return count
 
@@ -57,7 +58,7 @@ def by_neighbors(
     del found
     values = _values(points, low, high, measure)
     starts = np.concatenate([[0], np.cumsum(np.bincount(low, minlength=n))]).astype(np.int64)
-    # Vectors that aren't linked are at right angles, as far as cosines go; how far apart others are nobody knows.
+    # Vectors that aren't linked are at right angles, as far as cosines go; of distances nothing is known.
     missing = "ignore" if plan.similarity.dissimilarity else "zero"
     tree, n_trees = _ordhc.agglomerate_sparse(
         starts,
@@ -71,8 +72,8 @@ def by_neighbors(
     )
     if n_trees > 1 and missing == "ignore":
         warn(
-            f"{neighbors} neighbours leave {n_trees} separate trees, which are joined at the height of the last "
-            "merge; more neighbours connect them"
+            f"{neighbors} neighbours leave {n_trees} separate trees, which are joined at the height of the "
+            "last merge; more neighbours connect them"
         )
     return Dendrogram._of(tree, None)
 

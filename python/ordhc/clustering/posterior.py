@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.outlook import Expected, expected_of, simulated
 from ordhc.clustering.plan import Plan
-from ordhc.clustering.refine import refined
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
@@ -23,16 +24,11 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
 
-#: Chains and sweeps, if nothing is said.
-CHAINS, SWEEPS = 4, 60
+#: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
+CHAINS = 4
+_SWEEPS, _MANY = (60, 300), 14_400
 #: Trees that are kept, of all chains together.
 _KEPT = 200
-#: With more leaves than this there are no correlations and no moves, which take O(n^3).
-_MOVED = 3_000
-#: So many of the trees say how many triplets of a summary are wrong.
-_JUDGES = 25
-#: Correlations find clusters better, where they don't make this many times as many triplets wrong.
-_MARGIN = 1.1
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ class Posterior:
         self._order = order
         self._names = names
         self._burn_in = burn_in
-        best = _summary(samples, start)
+        best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
         self.tree = best.with_support(support).relabel(order).with_names(names)
 
@@ -124,6 +120,63 @@ class Posterior:
         r_hat, size = _ordhc.mixing([np.ascontiguousarray(chain[:, 0]) for chain in states])
         return Mixing(r_hat, size, by_sweep[..., 0], by_sweep[..., 1], by_sweep[..., 3])
 
+    @cached_property
+    def expected(self) -> Expected:
+        """How right `tree` is expected to be: beside the trees that were drawn, each of which may be true.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> t, _ = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+        >>> p = ordhc.posterior(t)
+        >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
+        True
+        """
+        return expected_of([(self.tree, truth) for truth in self.trees] or [(self.tree, self.tree)])
+
+    def forecast(
+        self, data: Triplets | Quadruplets, more: int, *, repeats: int = 4, seed: int = 0
+    ) -> Expected:
+        """How right the tree would be after more answers.
+
+        Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
+        are simulated for each, and trees are drawn from the posterior of these and of `data`. This takes as
+        long as `ordhc.posterior` with so many answers, `repeats` times.
+
+        Parameters
+        ----------
+        data
+            The comparisons that the trees were drawn from.
+        more
+            How many answers for each leaf come in addition.
+        repeats
+            How many trees are taken for the truth.
+        seed
+            Of the simulation.
+
+        Raises
+        ------
+        InputError
+            Comparisons of other leaves; numbers below 1.
+        """
+        more = _checks.whole("more", more, at_least=1, at_most=1_000_000)
+        repeats = _checks.whole("repeats", repeats, at_least=1, at_most=1_000)
+        seed = _checks.seed(seed)
+        n = self.tree.n_leaves
+        if not isinstance(data, Triplets | Quadruplets):
+            raise InputError(f"forecast takes Triplets or Quadruplets, not {type(data).__name__}")
+        if data.n_leaves != n:
+            raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
+        if not self.trees:
+            return self.expected
+        noise, is_odd = float(self.diagnostics.noise.mean()), _are_odd_ones_out(data)
+        pairs = []
+        for at in np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist():
+            truth = self.trees[at]
+            answers = simulated(truth, noise, more * n, data, is_odd, seed + at)
+            pairs.append((posterior(answers, seed=seed).tree, truth))
+        return expected_of(pairs)
+
     def predict(
         self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"
     ) -> NDArray[np.float64]:
@@ -134,8 +187,8 @@ class Posterior:
         comparisons
             `Triplets`, `Quadruplets` (by their names, where both have some) or rows of leaf ids.
         of
-            "answer": that somebody who is asked says so, noise included. "tree": that it is so in the tree;
-            a tree in which neither pair is closer counts half.
+            "answer": that somebody who is asked says so, noise included. "tree": that it is so in the tree,
+            if one of the pairs is closer there.
 
         Returns
         -------
@@ -195,7 +248,7 @@ def posterior(
     data: Triplets | Quadruplets,
     *,
     chains: int = CHAINS,
-    sweeps: int = SWEEPS,
+    sweeps: int | None = None,
     burn_in: int | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
@@ -209,7 +262,8 @@ def posterior(
     chains
         How many Markov chains run, on as many cores as there are.
     sweeps
-        How often each chain moves every leaf.
+        How often each chain moves every leaf: by default 60 times with 14,400 comparisons or more, up to 300
+        times with fewer.
     burn_in
         How many of the sweeps are left out at the beginning; half of them by default.
     seed
@@ -248,12 +302,28 @@ def posterior(
     >>> t, labels = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, sigma=0.05)
     >>> p = ordhc.posterior(t)
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
-    (32, 120, True)
+    (32, 200, True)
     """
-    progress = _checks.callback("progress", progress)
+    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, _checks.callback("progress", progress))
+    if len(unanswered):
+        warn(unanswered_text(found.tree, unanswered).replace("merged last", "anywhere"))
+    return found
+
+
+def _drawn(
+    data: Triplets | Quadruplets,
+    chains: int = CHAINS,
+    sweeps: int | None = None,
+    burn_in: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[Posterior, NDArray[np.int64]]:
+    """The posterior, and the leaves without answers."""
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
     chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
+    if sweeps is None:
+        sweeps = int(np.clip(_SWEEPS[0] * _MANY / max(len(data), 1), *_SWEEPS))
     sweeps = _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000)
     burn_in = sweeps // 2 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:
@@ -264,17 +334,15 @@ def posterior(
     start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
     how = (chains, sweeps, burn_in, _KEPT, seed)
     told = part(progress, 0.1, 0.9)
-    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, told)
+    is_odd = _are_odd_ones_out(data)
+    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, is_odd, told)
     found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
     found.tree = found.tree.with_settings(settings)
-    if len(unanswered):
-        text = unanswered_text(found.tree, np.sort(order[unanswered]))
-        warn(text.replace("merged last", "anywhere"))
     if progress is not None:
         progress(1.0)
-    return found
+    return found, np.sort(order[unanswered])
 
 
 def posterior_linkage(
@@ -287,7 +355,7 @@ def posterior_linkage(
     """The tree of the posterior, as a linkage of comparisons."""
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
-    return posterior(data, progress=progress, **how).tree.with_support(None)
+    return _drawn(data, progress=progress, **how)[0].tree.with_support(None)
 
 
 def _start(data: Triplets | Quadruplets) -> Plan:
@@ -303,41 +371,13 @@ def _square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
     return S
 
 
-def _correlations(S: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlations of rows: leaves are alike that are close to the same leaves."""
-    deviations = S - S.mean(axis=1, keepdims=True)
-    lengths = np.sqrt((deviations**2).sum(axis=1))
-    deviations /= np.where(lengths > 0, lengths, 1)[:, None]
-    found: NDArray[np.float64] = deviations @ deviations.T
-    found += found.T.copy()
-    return found
-
-
-def _summary(samples: _ordhc.Samples, start: Dendrogram) -> Dendrogram:
-    """The better of two trees."""
-    n = start.n_leaves
-    if not len(samples):
-        return start
-    if n > _MOVED:
-        return _linked(samples.similarity(None))
-    S = _square(samples, n)
-    best, by_correlation = (refined(_linked(C.copy()), C, "dasgupta") for C in (S, _correlations(S)))
-    at = np.unique(np.linspace(0, len(samples) - 1, _JUDGES).astype(int))
-    judges = [samples.tree(tree)[0] for tree in at.tolist()]
-    fine = _wrong(judges, by_correlation) <= _MARGIN * _wrong(judges, best)
-    return by_correlation if fine else best
-
-
-def _linked(pairs: NDArray[np.float64]) -> Dendrogram:
-    """Average linkage, which overwrites the similarities."""
-    linkage = _ordhc.Linkage.native("average")
-    return Dendrogram._of(_ordhc.agglomerate(pairs, linkage, False, "auto", None, None, True), None)
-
-
-def _wrong(judges: list[_ordhc.Dendrogram], tree: Dendrogram) -> int:
-    """How many sets of three leaves other trees join otherwise."""
-    wrong = 0
-    for other in judges:
-        _, different, first, _, _ = _ordhc.triplet_counts(other, tree._tree, True, None)
-        wrong += 2 * different + first
-    return wrong
+def _are_odd_ones_out(data: Triplets | Quadruplets) -> bool:
+    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
+    if not isinstance(data, Triplets) or data.answers is None or not len(data):
+        return False
+    numbers = answers_of(data)
+    order = np.lexsort((np.arange(len(data)), numbers))
+    if len(order) % 2 or (np.bincount(numbers) != 2).any():
+        return False
+    first, second = (data.rows[order[at::2]] for at in (0, 1))
+    return bool((first[:, [1, 0, 2]] == second).all())

@@ -82,8 +82,8 @@ def refine(
         Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
     executor, spill
         Who makes the restarts: any `concurrent.futures.Executor`, and a folder that all workers see (see
-        `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same whoever
-        did it; without one a restart goes on from the best so far, which gives another tree.
+        `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same
+        whoever did it; without one a restart goes on from the best so far, which gives another tree.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 

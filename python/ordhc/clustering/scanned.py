@@ -180,7 +180,7 @@ class _Work:
         plan, initial = self.plan, self._initial(leaves)
         before, after = routes.stages(plan, progress)
         if pairs.dtype != np.float64 and (plan.refine or plan.linkage.native not in sparse.LINKAGES):
-            # These linkages compare whole numbers exactly, whatever holds them; others get what they always get.
+            # Those linkages compare whole numbers exactly, whatever holds them; others get float64 as always.
             pairs = pairs.astype(np.float64)
         tree = routes.of_pairs(plan, pairs, initial, before, fresh=plan.refine is None)
         if plan.refine is None or tree.n_leaves < 3:

@@ -24,7 +24,7 @@ def canonical_order(data: Any) -> NDArray[np.int64]:
 
 
 def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> NDArray[np.int64]:
-    """As `canonical_order`, of comparisons of which only sums over all are known, given keys of the leaves."""
+    """As `canonical_order`, of comparisons of which only sums over all are known, given keys of leaves."""
     keys = np.zeros(n, dtype=np.uint64)
     while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:
         keys = found

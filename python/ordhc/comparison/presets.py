@@ -19,6 +19,8 @@ __all__ = ["asked_of_frame", "replies_with_format"]
 
 #: Submissions to Prolific that a researcher doesn't use.
 _UNUSED = ("REJECTED", "RETURNED", "TIMED OUT", "SCREENED OUT", "CONSENT REVOKED")
+#: Salmon's columns without that of the loser, as ordhc-collect writes them.
+_SHORT = ("head", "left", "right", "winner")
 _UNKNOWN = "not among the participants"
 
 
@@ -68,6 +70,10 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
     if table.find("winner") is None and all(table.find(name) is not None for name in old):
         # What Salmon's predecessor NEXT writes.
         return table, replace(asked, items=list(old[:3]), chosen=old[3], person=person)
+    if table.find("loser") is None and all(table.find(name) is not None for name in _SHORT):
+        return table, replace(
+            asked, items=list(_SHORT[:3]), chosen=_SHORT[3], chosen_as="name", person=person
+        )
     items = [table.column(name, "format 'salmon'") for name in ("head", "winner", "loser")]
     names = asked.names
     skipped = [table.cells(name) for name in items]

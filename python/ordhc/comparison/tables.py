@@ -47,6 +47,8 @@ def tidy(cell: Any) -> Any:
         return None
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        return None if np.isnat(cell) else str(cell.item())
     if isinstance(cell, numbers.Real):
         whole = _checks.as_int(cell)
         if whole is not None:

@@ -164,7 +164,8 @@ def bootstrap(
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), of which people or whole files are drawn.
+        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), of which people or whole files are
+        drawn.
     method, similarity, linkage, initial_clusters, **parameters
         As in `cluster`, with ``refine``.
     n_resamples
@@ -186,8 +187,8 @@ def bootstrap(
         Who makes the resamples: any `concurrent.futures.Executor`, as of processes, loky or Dask
         (`client.get_executor()`); by default threads of this process. The result is the same, bit for bit.
     spill
-        With an executor a folder that all workers see, for what all of them read; by default one for temporary
-        files, which serves workers on this machine. It is left as it was.
+        With an executor a folder that all workers see, for what all of them read; by default one for
+        temporary files, which serves workers on this machine. It is left as it was.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 

@@ -39,6 +39,8 @@ DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Quadruplets, "revenue"): _QUADRUPLETS,
     (Quadruplets, "satisfied"): _QUADRUPLETS,
 }
+#: Up to so many answers times the logarithm of the leaves, trees of a posterior take less than a minute.
+_DRAWN = 2e6
 SCORES = ("revenue", "satisfied")
 #: The share of progress that is told while trees are made; the noise ceiling follows.
 _FITS = 0.99
@@ -186,10 +188,12 @@ def select(
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), for methods that are sums over answers.
+        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), for methods that are sums over
+        answers.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
-        "tste-al" and "completion" if the plugin that brings them is installed.
+        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it
+        takes less than a minute.
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.
@@ -244,6 +248,8 @@ def select(
         methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
         if isinstance(data, Scan):
             methods = [name for name in methods if _is_sum(data, name)]
+        elif len(data) * np.log2(max(data.n_leaves, 2)) <= _DRAWN:
+            methods.append("posterior-al")
     methods = _checks.words("methods", methods)
     work: _Folds | ScannedFold
     if isinstance(data, Scan):

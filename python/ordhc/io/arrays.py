@@ -289,6 +289,7 @@ def leaf_columns(
     known: list[list[str]],
     *further: str | None,
 ) -> tuple[list[str], bool]:
+    """The columns of the leaves, and whether they hold names to the letter."""
     if chosen is not None:
         wanted = []
         for column in chosen:

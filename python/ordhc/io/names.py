@@ -55,12 +55,20 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     suffix = suffix_of(file, (".csv", ".tsv"))
     with reading(name, "names", data):
         if suffix or column is not None:
-            return _from_sheet(read_sheet(data, name, "names", "\t" if suffix == ".tsv" else None), column)
+            return _from_sheet(read_sheet(data, name, "names", _delimiter(data, suffix)), column)
         refuse_others(data, name, "names")
         lines = enumerate(text_of(data, name).split("\n"), start=1)
         found = [(line.strip(), number) for number, line in lines if line.strip()]
         _warn_of_table([line for line, _ in found], name)
         return _unique(found, name)
+
+
+def _delimiter(data: bytes, suffix: str) -> str | None:
+    """What is known of it: below a single word there is one column, whose names may hold blanks."""
+    if suffix == ".tsv":
+        return "\t"
+    header = next(iter(data.lstrip().splitlines()), b"").decode(errors="replace").strip()
+    return None if re.search(r"[\s,;|]", header) else ","
 
 
 def _warn_of_table(lines: list[str], source: str) -> None:
@@ -92,7 +100,7 @@ def names_file(source: Source) -> tuple[Source, str | None]:
 
 
 def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
-    at = sheet.column(column) if column is not None else _usual(sheet)
+    at = sheet.column(column) if column is not None else usual_column(sheet)
     found = []
     for row in range(1, len(sheet.rows)):
         if at >= len(sheet.rows[row]) or not sheet.rows[row][at]:
@@ -122,7 +130,7 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
     return tuple(names[place[leaf]] for leaf in range(len(names)))
 
 
-def _usual(sheet: Sheet) -> int:
+def usual_column(sheet: Sheet) -> int:
     """The column of names by what it is called."""
     found = {at for name in _USUAL if (at := sheet.find([name])) is not None}
     if (at := sheet.find(["name"])) is not None:

@@ -109,7 +109,7 @@ class Scan:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, in order of first appearance unless they were given; None if rows are ids."""
+        """The names of the leaves, in order of first appearance unless they were given; None of ids."""
         return self.survey.names
 
     @property
@@ -252,7 +252,7 @@ def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _state(path: str) -> tuple[int, int]:
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except FileNotFoundError:
         raise FileNotFoundError(f"{name_of(path)}: there is no such file") from None
     return found.st_size, found.st_mtime_ns
@@ -276,8 +276,8 @@ def scan(
     """Comparisons that stay in their files: csv, tsv (also as .gz) and Parquet, read some at a time.
 
     `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
-    method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that of
-    everything read at once, bit for bit.
+    method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that
+    of everything read at once, bit for bit.
 
     Parameters
     ----------
@@ -372,7 +372,8 @@ def files_of(paths: Any) -> list[str]:
                 )
             found += inside
         elif glob.has_magic(path) and not Path(path).exists():
-            matching = sorted(name for name in glob.glob(path, recursive=True) if Path(name).is_file())
+            names = glob.glob(path, recursive=True)  # noqa: PTH207 (a path may be absolute)
+            matching = sorted(name for name in names if Path(name).is_file())
             if not matching:
                 raise InputError("no file matches the pattern", path=name_of(path))
             found += matching

@@ -182,8 +182,10 @@ class _Merged:
         total = found.n_rows + found.n_missing + found.n_bad
         if found.n_missing and 2 * found.n_missing > total:
             source, row, _ = found.missing[0]
-            told = f"{found.n_missing:,} of {total:,} rows have a missing leaf ({_words(found)}), the first in row or "
-            raise InputError(f"{told}line {row}; are these the right columns?", path=source)
+            told = (
+                f"{found.n_missing:,} of {total:,} rows have a missing leaf ({_words(found)}), the first in "
+            )
+            raise InputError(f"{told}row or line {row}; are these the right columns?", path=source)
         if not found.n_rows:
             raise InputError("there are no rows that can be used" + (f"; {_bad(found)}" if found.bad else ""))
         found.whole = found.whole and self.total < 2**53

@@ -6,6 +6,7 @@ names, else by number. `ordhc.score(tree, reference, metric=...)` finds the same
 
 from ordhc.metrics.comparisons import Satisfied, quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.metrics.labels import aari, ari, dendrogram_purity
+from ordhc.metrics.predictions import log_loss
 from ordhc.metrics.similarities import cophenetic_correlation, dasgupta_cost, dasgupta_revenue
 from ordhc.metrics.trees import (
     KendallTau,
@@ -26,6 +27,7 @@ __all__ = [
     "dasgupta_revenue",
     "dendrogram_purity",
     "kendall_tau_b",
+    "log_loss",
     "merge_distortion",
     "quadruplet_revenue",
     "robinson_foulds",

@@ -35,8 +35,8 @@ def score(
         A `Dendrogram`, or any form that `as_dendrogram` takes.
     reference
         What to compare with: the `Triplets` or `Quadruplets` it was made from or, better, ones held
-        out, or for the revenues and "satisfied" a scan of files (`ordhc.scan`); another tree; labels or nested labels; similarities. Leaves are matched by name where both
-        sides have names.
+        out, or for the revenues and "satisfied" a scan of files (`ordhc.scan`); another tree; labels or
+        nested labels; similarities. Leaves are matched by name where both sides have names.
     metric
         One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
         "quadruplet_revenue" for quadruplets.

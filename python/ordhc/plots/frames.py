@@ -2,9 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ordhc.evaluate.ceiling import NoiseCeiling
 from ordhc.plotting.figures import axes_for
 from ordhc.plotting.palette import Theme
@@ -12,7 +9,7 @@ from ordhc.plotting.palette import Theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ceiling_band", "plain_axes", "reference_line", "wilson"]
+__all__ = ["ceiling_band", "plain_axes", "reference_line"]
 
 #: A noise ceiling from fewer answers to repeated questions says too little to be drawn.
 FEWEST_REPEATED = 100
@@ -57,12 +54,3 @@ def ceiling_band(ax: "Axes", ceiling: NoiseCeiling | None, inks: Theme, *, uprig
     span = ax.axvspan if upright else ax.axhspan
     span(ceiling.lower, ceiling.upper, color=inks.pale, zorder=0).set_gid("ordhc-ceiling")
     reference_line(ax, ceiling.lower, "noise ceiling", inks, upright=upright)
-
-
-def wilson(share: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
-    """95% intervals of shares of so many, (2, k) (Wilson 1927); they stay within 0 to 1."""
-    z = 1.959964
-    scale = 1 / (1 + z * z / count)
-    middle = scale * (share + z * z / (2 * count))
-    half = scale * z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return np.clip(np.stack([middle - half, middle + half]), 0.0, 1.0)

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap
+from ordhc.evaluate.intervals import wilson
 from ordhc.evaluate.select import SCORES, Selection
-from ordhc.plots.frames import ceiling_band, plain_axes, reference_line, wilson
+from ordhc.plots.frames import ceiling_band, plain_axes, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared

@@ -12,7 +12,7 @@ from ordhc.errors import InputError
 from ordhc.plotting.palette import palette
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Categories", "check_colour", "columns_of", "of_cut", "of_mapping"]
+__all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut", "of_mapping"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,13 +26,31 @@ class Categories:
 
 
 def of_cut(tree: Dendrogram, n_clusters: int) -> Categories:
-    """The clusters of a cut, numbered as they stand side by side."""
+    """The clusters of a cut as they stand side by side, called as their nodes are, else by number."""
     flat = tree.cut(n_clusters)
-    seen: dict[int, int] = {}
-    for label in flat[tree.leaf_order()].tolist():
-        seen.setdefault(label, len(seen))
+    placed = flat[tree.leaf_order()]
+    starts = np.flatnonzero(np.diff(placed, prepend=-1))
+    sizes = np.diff(starts, append=len(placed))
+    seen = {label: at for at, label in enumerate(placed[starts].tolist())}
     codes = np.array([seen[label] for label in flat.tolist()], dtype=np.int64)
-    return Categories(codes, tuple(f"cluster {label}" for label in seen), palette(len(seen)))
+    called = names_by_place(tree)
+    names = [
+        called.get(where, f"cluster {at}")
+        for at, where in enumerate(zip(starts.tolist(), sizes.tolist(), strict=True))
+    ]
+    return Categories(codes, tuple(names), palette(len(seen)))
+
+
+def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
+    """The names of nodes by their first leaf, as leaves stand, and the number of their leaves."""
+    if tree.node_names is None:
+        return {}
+    shape, n = tree._shape, tree.n_leaves
+    return {
+        (shape.starts[n + at], shape.sizes[n + at]): name
+        for at, name in enumerate(tree.node_names)
+        if name is not None
+    }
 
 
 def of_mapping(tree: Dendrogram, colours: Any) -> Categories:

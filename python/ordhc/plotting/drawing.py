@@ -8,7 +8,7 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.plotting.categories import Categories, columns_of, of_cut, of_mapping
+from ordhc.plotting.categories import Categories, columns_of, names_by_place, of_cut, of_mapping
 from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
     PICTURES,
@@ -18,7 +18,7 @@ from ordhc.plotting.figures import (
     picture_bytes,
     points_of,
 )
-from ordhc.plotting.marks import draw_columns, draw_support, legend, scale_bar, widths_of
+from ordhc.plotting.marks import draw_columns, draw_node_names, draw_support, legend, scale_bar, widths_of
 from ordhc.plotting.names import write_names
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Circle, Rectangle, Shapes, Unrooted
@@ -55,6 +55,7 @@ def plot_dendrogram(
     columns: Any = None,
     palette: Mapping[Any, Any] | None = None,
     labels: bool = True,
+    node_names: bool = True,
     support: bool | str = True,
     support_threshold: float | None = None,
     scale: str | None = None,
@@ -98,6 +99,9 @@ def plot_dendrogram(
         Colours of categories, by category; others get colours that nothing else in the figure has.
     labels
         Whether to write the leaves' names. They are left out where they would be smaller than 3 points.
+    node_names
+        Whether to write the names of nodes (`describe`) on branches of rectangular trees as far as they fit,
+        and those of the clusters of `n_clusters` as a legend.
     support
         How support is shown where the tree has it: "numbers" (in percent), "dots" at the nodes, larger the
         surer, the "width" of lines, or False. True is numbers, of more than 150 tips dots. Numbers that would
@@ -146,7 +150,7 @@ def plot_dendrogram(
         raise InputError(f"scale 'axis' is for rectangular trees; a {layout} one has a 'bar' or 'none'")
     if theme is not None:
         theme = _checks.choice("theme", theme, ("light", "dark"))
-    labels = _checks.flag("labels", labels)
+    labels, node_names = _checks.flag("labels", labels), _checks.flag("node_names", node_names)
     shown = support if isinstance(support, str) else None
     if shown is not None:
         shown = _checks.choice("support", shown, _SUPPORT)
@@ -189,9 +193,13 @@ def plot_dendrogram(
         size = _set_up(ax, crown, shapes, names, columns_count, font_size, numbered=numbered)
         write_names(ax, crown, shapes, names, columns_count, size, branches, taken, inks)
         _write_scale(ax, crown, shapes, scale, inks, size)
+        taken_boxes = None
         if shown in ("numbers", "dots"):
-            draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
-        keys = [*([branches] if color_by is not None and branches is not None else []), *strips]
+            taken_boxes = draw_support(ax, crown, shapes, str(shown), least, inks, size, line)
+        if node_names:
+            draw_node_names(ax, crown, shapes, taken_boxes, inks, size)
+        named = n_clusters is not None and node_names and bool(names_by_place(tree))
+        keys = [*([branches] if branches is not None and (color_by is not None or named) else []), *strips]
         legend(ax, keys, title, inks, size, below=orientation == "top" or layout != "rectangular")
     return ax
 

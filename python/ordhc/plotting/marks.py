@@ -9,13 +9,19 @@ from numpy.typing import NDArray
 
 from ordhc.plotting.categories import Categories
 from ordhc.plotting.crown import Crown, Item
+from ordhc.plotting.figures import points_of
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.shapes import Rectangle, Shapes, Unrooted
+from ordhc.plotting.sizes import longest_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_columns", "draw_support", "legend", "scale_bar", "widths_of"]
+__all__ = ["draw_columns", "draw_node_names", "draw_support", "legend", "scale_bar", "widths_of"]
+
+
+#: Shorter names of nodes are not cut further.
+_SHORTEST = 8
 
 
 def support_of(crown: Crown) -> list[tuple[Item, float]]:
@@ -52,22 +58,22 @@ def draw_support(
     inks: Theme,
     size: float,
     line: float,
-) -> None:
-    """Numbers in percent, or dots, at the nodes."""
+) -> NDArray[np.float64]:
+    """Numbers in percent, or dots, at the nodes; the boxes of the numbers in pixels, (k, 4)."""
+    taken = np.zeros((0, 4))
     known = [(item, share) for item, share in support_of(crown) if least is None or share >= least]
     if not known:
-        return
+        return taken
     places = np.array([shapes.node(item) for item, _ in known])
     if shown == "dots":
         areas = [(1.2 + 3.0 * share) ** 2 * max(line, 0.6) for _, share in known]
         dots = ax.scatter(places[:, 0], places[:, 1], s=areas, c=inks.ink, linewidths=0, zorder=3)
         dots.set_gid("ordhc-support")
-        return
+        return taken
     small = float(np.clip(0.72 * (size or 7.0), 3.5, 7.0))
     lines = _segments(ax, crown, shapes)
     scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     turned = isinstance(shapes, Rectangle) and not shapes.sideways
-    taken = np.zeros((0, 4))
     pixels = ax.transData.transform(places).tolist()
     for (_, share), place, (x, y) in zip(known, places.tolist(), pixels, strict=True):
         text = f"{100 * share:.0f}"
@@ -92,6 +98,67 @@ def draw_support(
             zorder=3,
             gid="ordhc-support",
         ).set_in_layout(False)
+    return taken
+
+
+def draw_node_names(
+    ax: "Axes",
+    crown: Crown,
+    shapes: Shapes,
+    taken: NDArray[np.float64] | None,
+    inks: Theme,
+    size: float,
+) -> None:
+    """The names of nodes below their branches, cut to the length of these, where they fit."""
+    names, n = crown.tree.node_names, crown.tree.n_leaves
+    if names is None or not isinstance(shapes, Rectangle):
+        return
+    small = float(np.clip(0.8 * (size or 7.0), 4.0, 8.0))
+    scale = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
+    breadth, tallness = points_of(ax)
+    depth = abs(ax.get_xlim()[1] - ax.get_xlim()[0]) if shapes.sideways else abs(np.diff(ax.get_ylim())[0])
+    whole = breadth if shapes.sideways else tallness
+    # Names of tips take part of the room.
+    longest = max(map(len, crown.names(longest_name(shapes, whole, size)))) if size else 0
+    along = (0.96 * whole - 0.58 * size * longest) / depth
+    boxes = np.zeros((0, 4)) if taken is None else taken
+    style = {
+        "right": (-2.0, -1.5, "right", "top"),
+        "left": (2.0, -1.5, "left", "top"),
+        "top": (1.5, -2.0, "left", "top"),
+        "bottom": (1.5, 2.0, "left", "bottom"),
+    }[shapes.orientation]
+    for item in crown.opened:
+        for child in item.children:
+            name = None if child.label < n or child.is_rest else names[child.label - n]
+            if not child.children or name is None:
+                continue
+            fitting = int((abs(child.height - item.height) * along - 4) / (0.58 * small))
+            if fitting < min(len(name), _SHORTEST):
+                continue
+            text = name if len(name) <= fitting else name[: fitting - 1].rstrip(" ,") + "…"
+            place = shapes.node(child)
+            x, y = ax.transData.transform(place).tolist()
+            extent = np.array([0.58 * small * len(text), small])[:: 1 if shapes.sideways else -1]
+            box = _box(x, y, style, extent, scale)
+            if _overlaps(box, boxes).any():
+                continue
+            boxes = np.vstack([boxes, box])
+            ax.annotate(
+                text,
+                place,
+                xytext=style[:2],
+                textcoords="offset points",
+                fontsize=small,
+                fontstyle="italic",
+                color=inks.line,
+                rotation=0 if shapes.sideways else 90,
+                ha=style[2],
+                va=style[3],
+                zorder=3,
+                parse_math=False,
+                gid="ordhc-node-name",
+            ).set_in_layout(False)
 
 
 Spot = tuple[float, float, str, str]

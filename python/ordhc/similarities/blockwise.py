@@ -1,4 +1,4 @@
-"""MulK3 of comparisons in files: a sum over pairs of leaves that anchors are asked about, some pairs at a time."""
+"""MulK3 of comparisons in files: a sum over the pairs that anchors are asked about, by blocks of these."""
 
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ def mulk3_sums(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """The kernel of all pairs, condensed, its diagonal, and which leaves have answers of positive weight.
 
-    Rows are cut by the smaller of the two leaves that the anchor is compared with; what does not fit into `memory`
-    waits in files. Whole weights give what all rows at once give, bit for bit; others differ by rounding where
-    there is more than one block.
+    Rows are cut by the smaller of the two leaves that the anchor is compared with; what does not fit into
+    `memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
+    rounding where there is more than one block.
     """
     n = scan.n_leaves
     n_blocks = min(n, -(-len(scan) * PER_ROW // memory))

@@ -60,12 +60,13 @@ def similarity(
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
     memory, spill
-        Of a scan with layout="sparse": how many bytes may be taken, as "2GB" (by default 1 GiB), before sums go
-        to files, and the folder for these, which is left as it was (by default one for temporary files). What
-        is larger than that is an array that maps a file.
+        Of a scan with layout="sparse": how many bytes may be taken, as "2GB" (by default 1 GiB), before sums
+        go to files, and the folder for these, which is left as it was (by default one for temporary files).
+        What is larger than that is an array that maps a file.
     executor
-        Of a scan, who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky or Dask
-        (`client.get_executor()`), whose workers see the files and `spill`. The result is the same, bit for bit.
+        Of a scan, who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky
+        or Dask (`client.get_executor()`), whose workers see the files and `spill`. The result is the same,
+        bit for bit.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters

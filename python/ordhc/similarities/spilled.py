@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, warn
+from ordhc.io.files import name_of
 
 __all__ = ["PairSums", "Run", "Spill", "bytes_of", "csr_of", "written_run"]
 
@@ -62,7 +63,7 @@ class Spill:
     def __init__(self, folder: Any = None) -> None:
         self._given = None if folder is None else Path(_checks.path(folder, "spill"))
         if self._given is not None and not self._given.is_dir():
-            raise InputError("spill is no folder", path=str(self._given))
+            raise InputError("spill is no folder", path=name_of(self._given))
         self._folder: Path | None = None
         self._lock: Any = None
         self._next = 0
@@ -123,7 +124,7 @@ def _clear(folder: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
             gone.append(left.name)
     if gone:
-        warn(f"{folder}: removed what calls have left that were killed: {', '.join(gone[:10])}")
+        warn(f"{name_of(folder)}: removed what calls have left that were killed: {', '.join(gone[:10])}")
 
 
 @dataclass
@@ -329,5 +330,5 @@ class Growing:
         # The file is gone with its folder; the memory that maps it stays as long as it is used.
         found = np.memmap(self.file.name, dtype=self.kind, mode="c")
         if os.name == "posix":
-            os.unlink(self.file.name)
+            Path(self.file.name).unlink()
         return np.asarray(found)

@@ -67,8 +67,8 @@ def dense_sums(
 ) -> Dense:
     """AddS with a place for every pair: what all comparisons at once give, bit for bit.
 
-    Whole numbers are exact in any order; weights are added in the order of the rows. With `floats` whole numbers
-    become float64, in the same memory.
+    Whole numbers are exact in any order; weights are added in the order of the rows. With `floats` whole
+    numbers become float64, in the same memory.
     """
     n = scan.n_leaves
     if executor is not None and spill is not None:

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::rows;
 use crate::error::to_py;
-use crate::learn::{Asked, Either, Learner, Questions};
+use crate::learn::{Asked, Either, Learner, Questions, told};
 use crate::tree::Dendrogram;
 
 /// A learner at work with people. One call at a time: others wait.
@@ -40,6 +40,8 @@ struct Table<'a> {
     refs: &'a [i64],
     leaves: (&'a [i32], &'a [usize]),
     answers: &'a [i8],
+    /// How likely answers are right, NaN where the learner's settings say so.
+    p: &'a [f64],
     skipped: &'a [bool],
 }
 
@@ -47,7 +49,7 @@ impl Table<'_> {
     fn replay<const K: usize>(&self, desk: &mut learn::Desk<K>) -> PyResult<()> {
         let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
         let m = self.kinds.len();
-        if [self.refs.len(), leaves.len(), self.answers.len(), self.skipped.len()] != [m; 4] {
+        if [self.refs.len(), leaves.len(), self.answers.len(), self.p.len(), self.skipped.len()] != [m; 5] {
             return Err(to_py(Error::Argument("columns of events differ in length".to_string())));
         }
         for at in 0..m {
@@ -55,7 +57,7 @@ impl Table<'_> {
                 continue;
             }
             let row = leaves[at].map(|leaf| leaf as u32);
-            let (reference, answer) = (self.refs[at], self.answers[at]);
+            let (reference, told) = (self.refs[at], told(self.answers[at], self.p[at]));
             let mut apply = |event| desk.apply(event).map_err(to_py);
             match self.kinds[at] {
                 1 => {
@@ -66,8 +68,8 @@ impl Table<'_> {
                         apply(Event::Handed(self.first + at as u64, row))?;
                     }
                 }
-                2 if reference >= 0 => apply(Event::Answered(reference as u64, row, answer))?,
-                2 | 3 => apply(Event::Given(row, answer))?,
+                2 if reference >= 0 => apply(Event::Answered(reference as u64, row, told))?,
+                2 | 3 => apply(Event::Given(row, told))?,
                 5 => apply(Event::Use)?,
                 7..=10 => apply(Event::Spent)?,
                 13 => apply(Event::Parallel(reference as u64))?,
@@ -76,6 +78,11 @@ impl Table<'_> {
         }
         Ok(())
     }
+}
+
+/// How many leaves a question has.
+fn width<const K: usize>(_: &learn::Desk<K>) -> usize {
+    K
 }
 
 impl Desk {
@@ -110,6 +117,7 @@ impl Desk {
         refs: PyReadonlyArray1<'_, i64>,
         leaves: PyReadonlyArray2<'_, i32>,
         answers: PyReadonlyArray1<'_, i8>,
+        p: PyReadonlyArray1<'_, f64>,
         skipped: PyReadonlyArray1<'_, bool>,
     ) -> PyResult<()> {
         let table = Table {
@@ -118,9 +126,39 @@ impl Desk {
             refs: refs.as_slice()?,
             leaves: (leaves.as_slice()?, leaves.shape()),
             answers: answers.as_slice()?,
+            p: p.as_slice()?,
             skipped: skipped.as_slice()?,
         };
         py.detach(|| with!(self, desk => table.replay(desk)))
+    }
+
+    /// One event, as `replay` takes many; no leaves where there are none.
+    #[expect(clippy::too_many_arguments, reason = "columns of a table")]
+    fn happen(
+        &self,
+        py: Python<'_>,
+        number: u64,
+        kind: i8,
+        reference: i64,
+        leaves: Vec<i32>,
+        answer: i8,
+        p: f64,
+    ) -> PyResult<()> {
+        py.detach(|| {
+            with!(self, desk => {
+                let leaves = if leaves.is_empty() { vec![-1; width(desk)] } else { leaves };
+                let table = Table {
+                    first: number,
+                    kinds: &[kind],
+                    refs: &[reference],
+                    leaves: (&leaves, &[1, leaves.len()]),
+                    answers: &[answer],
+                    p: &[p],
+                    skipped: &[false],
+                };
+                table.replay(desk)
+            })
+        })
     }
 
     /// The learner is asked until so many questions wait.
@@ -128,17 +166,14 @@ impl Desk {
         py.detach(|| with!(self, desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
-    /// From now on so many leaves are searched side by side.
-    fn set_parallel(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        py.detach(|| with!(self, desk => desk.apply(Event::Parallel(count)))).map_err(to_py)
-    }
-
     /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
     fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
-        let (width, leaves): (usize, Vec<i32>) = match &*self.lock() {
-            Width::Three(desk) => (3, desk.waiting(most).into_iter().flatten().map(|leaf| leaf as i32).collect()),
-            Width::Four(desk) => (4, desk.waiting(most).into_iter().flatten().map(|leaf| leaf as i32).collect()),
-        };
+        let flat = |leaves: Vec<u32>| leaves.into_iter().map(|leaf| leaf as i32).collect::<Vec<_>>();
+        let found = py.detach(|| match &mut *self.lock() {
+            Width::Three(desk) => desk.waiting(most).map(|rows| (3, flat(rows.concat()))),
+            Width::Four(desk) => desk.waiting(most).map(|rows| (4, flat(rows.concat()))),
+        });
+        let (width, leaves) = found.map_err(to_py)?;
         let shape = [leaves.len() / width, width];
         PyArray1::from_vec(py, leaves).reshape(shape)
     }
@@ -151,11 +186,6 @@ impl Desk {
             Width::Four(desk) => Asked::from(desk.open(most, &taken)),
         };
         asked.into_py(py)
-    }
-
-    /// The leaves of a number that is not answered.
-    fn held(&self, number: u64) -> Option<Vec<u32>> {
-        with!(self, desk => desk.held(number).map(|leaves| leaves.to_vec()))
     }
 
     /// Whether a number is not answered, and the learner still asks it.
@@ -173,6 +203,12 @@ impl Desk {
 
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
         Ok(py.detach(|| with!(self, desk => desk.learner().tree())).map_err(to_py)?.into())
+    }
+
+    /// As the learner's.
+    fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
+        let tree = tree.get().inner();
+        py.detach(|| with!(self, desk => desk.learner().support(tree)))
     }
 
     #[getter]

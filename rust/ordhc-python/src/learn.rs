@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::generate::TreeOracle as Oracle;
-use ordhc::learn::{Landmarks, Method, QuadrupletMethod, Question, References};
+use ordhc::learn::{Landmarks, Method, QuadrupletMethod, Question, References, Told};
 use ordhc::{Error, learn};
 use pyo3::prelude::*;
 
@@ -34,6 +34,11 @@ macro_rules! with {
             Either::Four($learner) => $body,
         }
     };
+}
+
+/// An answer that is right with probability `p`, NaN for what the learner's settings say.
+pub(crate) fn told(answer: i8, p: f64) -> Told {
+    Told { answer, p: (!p.is_nan()).then_some(p) }
 }
 
 /// Numbers and leaves, one question after the other.
@@ -77,8 +82,11 @@ fn landmarks(count: Option<usize>, probability: Option<f64>) -> PyResult<Option<
 impl Learner {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings by keyword")]
-    #[pyo3(signature = (method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule))]
+    #[pyo3(signature = (
+        method, n_leaves, parallel, seed, *, p, delta, assume, noise, schedule, questions, repeat, prior, prior_strength
+    ))]
     fn new(
+        py: Python<'_>,
         method: &str,
         n_leaves: usize,
         parallel: usize,
@@ -88,6 +96,10 @@ impl Learner {
         assume: &str,
         noise: &str,
         schedule: &str,
+        questions: Option<u64>,
+        repeat: u64,
+        prior: Option<&Bound<'_, Dendrogram>>,
+        prior_strength: f64,
     ) -> PyResult<Self> {
         let assume = assume.parse().map_err(to_py)?;
         let noise = noise.parse().map_err(to_py)?;
@@ -97,9 +109,16 @@ impl Learner {
             Method::Robust { .. } => Method::Robust { p, delta, assume, noise, parallel, schedule },
             Method::RobustPaper { .. } => Method::RobustPaper { p, delta },
             Method::Majority { .. } => Method::Majority { p, delta },
+            Method::Uncertain { .. } => Method::Uncertain { questions, repeat },
+            Method::Revise { .. } => Method::Revise { p, delta, noise, parallel, schedule },
             other => other,
         };
-        Ok(Self(Mutex::new(Either::Three(method.learner(n_leaves, seed).map_err(to_py)?))))
+        let prior = prior.map(|prior| prior.get().inner());
+        let learner = py.detach(|| match prior {
+            None => method.learner(n_leaves, seed),
+            Some(prior) => method.from_prior(prior, prior_strength, seed),
+        });
+        Ok(Self(Mutex::new(Either::Three(learner.map_err(to_py)?))))
     }
 
     /// One that asks about four leaves.
@@ -141,15 +160,16 @@ impl Learner {
         with!(self, learner => Asked::from(learner.open())).into_py(py)
     }
 
-    /// Tells answers one after the other; gives the position of the first that is none, and why.
+    /// Tells answers one after the other, with how likely they are right (NaN: as the settings say); gives the position of the first that is none, and why.
     fn tell(
         &self,
         py: Python<'_>,
         ids: PyReadonlyArray1<'_, i64>,
         answers: PyReadonlyArray1<'_, i8>,
+        p: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Option<(usize, String)>> {
-        let (ids, answers) = (ids.as_slice()?, answers.as_slice()?);
-        if ids.len() != answers.len() {
+        let (ids, answers, p) = (ids.as_slice()?, answers.as_slice()?, p.as_slice()?);
+        if ids.len() != answers.len() || ids.len() != p.len() {
             return Err(to_py(Error::Length {
                 what: "answers",
                 found: answers.len(),
@@ -159,17 +179,22 @@ impl Learner {
         }
         Ok(py.detach(|| {
             with!(self, learner => {
-                let pairs = ids.iter().zip(answers).enumerate();
-                let told = |(at, (&id, &answer)): (usize, (&i64, &i8))| {
-                    learner.tell(id as u64, answer).err().map(|error| (at, error.to_string()))
-                };
-                pairs.map(told).find_map(|trouble| trouble)
+                (0..ids.len()).find_map(|at| {
+                    let told = told(answers[at], p[at]);
+                    learner.tell_with(ids[at] as u64, told).err().map(|error| (at, error.to_string()))
+                })
             })
         }))
     }
 
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
         Ok(py.detach(|| with!(self, learner => learner.tree())).map_err(to_py)?.into())
+    }
+
+    /// By merge of the tree: the share of answers that agree with it, of a learner that revises one.
+    fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
+        let tree = tree.get().inner();
+        py.detach(|| with!(self, learner => learner.support(tree)))
     }
 
     /// How many leaves a question has.

@@ -15,6 +15,7 @@ mod linkage;
 mod metric;
 mod posterior;
 mod preference;
+mod records;
 mod refine;
 mod similarity;
 mod sparse;
@@ -46,12 +47,14 @@ mod _ordhc {
     #[pymodule_export]
     use crate::metric::{
         aari, aari_of_trees, ari, best_revenue, cluster_counts, cophenetic, cophenetic_of_trees, dasgupta,
-        dendrogram_purity, kendall_tau, merge_distortion, revenue, satisfied, triplet_counts,
+        dendrogram_purity, kendall_tau, merge_distortion, revenue, satisfied, triplet_counts, verdicts,
     };
     #[pymodule_export]
     use crate::posterior::{Samples, mixing, sample};
     #[pymodule_export]
     use crate::preference::{build, pairs_beaten, preference_linkage};
+    #[pymodule_export]
+    use crate::records::Records;
     #[pymodule_export]
     use crate::refine::{canonical_order, optimal_leaf_order, refine_satisfied, refine_similarity};
     #[pymodule_export]

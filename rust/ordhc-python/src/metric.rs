@@ -1,6 +1,6 @@
 //! Scores.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Monitor;
 use ordhc::agglomerate::Matrix;
 use ordhc::metric::{self, Dasgupta, Revenue};
@@ -83,6 +83,27 @@ pub(crate) fn satisfied(
         |monitor| with!(&answers, answers => metric::satisfied(tree, answers, Some(monitor))),
     )?;
     Ok((found.agreed, found.disagreed, found.unresolved))
+}
+
+/// (m,) what the tree says of each comparison: 1 if it agrees, -1 if it disagrees, 0 if it leaves it open.
+#[pyfunction]
+#[pyo3(signature = (tree, rows, progress=None))]
+pub(crate) fn verdicts<'py>(
+    py: Python<'py>,
+    tree: &Tree<'_>,
+    rows: Rows<'_>,
+    progress: Progress<'_>,
+) -> PyResult<Bound<'py, PyArray1<i8>>> {
+    let tree = tree.get().inner();
+    let long = rows.shape()[0] > 1 << 20;
+    let answers = Answers::of(&rows, None, tree.n_leaves())?;
+    let found = callbacks::run(
+        py,
+        long,
+        progress.as_ref(),
+        |monitor| with!(&answers, answers => metric::verdicts(tree, answers, Some(monitor))),
+    )?;
+    Ok(found.into_pyarray(py))
 }
 
 /// Runs `work` on a matrix.

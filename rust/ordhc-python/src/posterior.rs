@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use ordhc::Monitor;
-use ordhc::posterior::Sampling;
+use ordhc::posterior::{Asked, Sampling};
 use ordhc::similarity::condensed_len;
 use pyo3::prelude::*;
 
@@ -27,10 +27,12 @@ pub(crate) fn sample<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     start: &Bound<'py, Dendrogram>,
     how: How,
+    odd_one_out: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Samples> {
     let (chains, sweeps, burn_in, kept, seed) = how;
-    let sampling = Sampling { chains, sweeps, burn_in, kept, seed };
+    let asked = if odd_one_out { Asked::OddOneOut } else { Asked::Pairs };
+    let sampling = Sampling { chains, sweeps, burn_in, kept, seed, asked };
     let start = start.get().inner();
     let answers = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
     let work = |monitor: &Monitor| with!(&answers, answers => ordhc::posterior::sample(answers, start, &sampling, Some(monitor)));
@@ -79,6 +81,11 @@ impl Samples {
         let values = values.as_slice_mut()?;
         callbacks::run(py, true, progress.as_ref(), |monitor| self.0.similarity(values, Some(monitor)))?;
         Ok(pairs)
+    }
+
+    /// One tree for all.
+    fn summary(&self, py: Python<'_>) -> PyResult<Dendrogram> {
+        callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Dendrogram::from)
     }
 
     fn support<'py>(&self, py: Python<'py>, tree: &Bound<'py, Dendrogram>) -> PyResult<Bound<'py, PyArray1<f64>>> {

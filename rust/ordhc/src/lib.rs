@@ -78,6 +78,8 @@ pub mod metric;
 pub mod posterior;
 mod precise;
 pub mod preference;
+#[doc(hidden)]
+pub mod records;
 pub mod refine;
 pub mod similarity;
 pub mod tree;

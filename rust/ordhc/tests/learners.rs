@@ -182,8 +182,11 @@ fn settings_and_answers_are_checked() {
     assert!(message(Method::Quick.learner(0, 1)).contains("n_leaves = 0"));
     assert!(message(Method::Insertion { parallel: 0 }.learner(5, 1)).contains("parallel = 0"));
     assert!("slow".parse::<Method>().unwrap_err().to_string().contains("quick, insertion, exact"));
+    let prior = random_tree(TreeShape::Yule, 5, 1).unwrap();
     for name in Method::NAMES {
-        let mut learner = name.parse::<Method>().unwrap().learner(5, 1).unwrap();
+        let method = name.parse::<Method>().unwrap();
+        let begun = if *name == "revise" { method.from_prior(&prior, 20.0, 1) } else { method.learner(5, 1) };
+        let mut learner = begun.unwrap();
         let question = learner.ask(1).unwrap()[0];
         assert_eq!(learner.open(), [question]);
         assert!(learner.tell(question.id + 7, 0).unwrap_err().to_string().contains("was never asked"));

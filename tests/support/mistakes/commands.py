@@ -78,7 +78,7 @@ REFUSED = {
     "a web page named xls": ("cluster table.xls", r"table\.xls: looks like a table of a web page, .*save the sheet as csv"),
     "JSON named csv": ("cluster json.csv", r"json\.csv: looks like JSON, .*\.json"),
     "JSON lines named csv": ("cluster lines.csv", r"lines\.csv: looks like JSON"),
-    "a session for answers": ("cluster session.csv", r"session\.csv: looks like a database or a session, .*--export answers\.csv"),
+    "a session for answers": ("cluster session.csv", r"session\.csv: is an SQLite file, but no session"),
     "Parquet named csv": ("cluster parquet.csv", r"parquet\.csv: looks like a Parquet file, not comparisons: name it \.parquet"),
     "csv named Parquet": ("cluster text.parquet", r"text\.parquet: the Parquet file cannot be read"),
     "columns of Parquet": ("cluster other.parquet", r"other\.parquet: there are no columns anchor,near,far .*among one, two, three"),

@@ -125,8 +125,8 @@ def embed(
     margin
         How much nearer "soe" wants the near one to be, by default 1.
     executor
-        Who goes from the starts: any `concurrent.futures.Executor`, as of processes, loky or Dask. The points are
-        the same.
+        Who goes from the starts: any `concurrent.futures.Executor`, as of processes, loky or Dask. The points
+        are the same.
     progress
         True for a bar; what can be called is, after each iteration, with the share that is done, from 0 to 1:
         a guess, as nobody knows how many iterations there will be.

@@ -1,6 +1,6 @@
 //! A learner from a strategy.
 
-use super::learner::{Learner, Question};
+use super::learner::{Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::Dendrogram;
@@ -21,6 +21,11 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// Takes the answer to a question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
+    /// The same, where it matters how likely the answer is right.
+    fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
+        self.take(purpose, told.answer);
+    }
+
     /// As [`Learner::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
 
@@ -31,6 +36,11 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
 
     /// The tree so far.
     fn tree(&self) -> Result<Dendrogram>;
+
+    /// As [`Learner::support`].
+    fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
+        None
+    }
 
     /// The number of leaves.
     fn n_leaves(&self) -> usize;
@@ -56,8 +66,8 @@ impl<S: Strategy<K>, const K: usize> Asking<S, K> {
 
     fn settle(&mut self) {
         let mut told = self.ledger.take();
-        for (_, purpose, answer) in told.drain(..) {
-            self.strategy.take(purpose, answer);
+        for (_, purpose, told) in told.drain(..) {
+            self.strategy.weigh(purpose, told);
         }
         self.ledger.give_back(told);
     }
@@ -77,8 +87,8 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
         self.ledger.open()
     }
 
-    fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
-        self.ledger.tell(id, answer)?;
+    fn tell_with(&mut self, id: u64, told: Told) -> Result<()> {
+        self.ledger.tell(id, told)?;
         if self.ledger.n_open() == 0 {
             self.settle();
         }
@@ -87,6 +97,10 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
 
     fn tree(&self) -> Result<Dendrogram> {
         self.strategy.tree()
+    }
+
+    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+        self.strategy.support(tree)
     }
 
     fn done(&self) -> bool {

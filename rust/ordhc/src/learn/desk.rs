@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::learner::Learner;
+use super::learner::{Learner, Told};
 use crate::error::Result;
 
+mod bank;
+
+use bank::Bank;
+
 /// What happens at a [`Desk`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
     /// So many questions are wanted: the learner is asked for what is missing.
@@ -14,9 +18,9 @@ pub enum Event<const K: usize = 3> {
     /// A question goes to somebody under a number, by which it is answered.
     Handed(u64, [u32; K]),
     /// The answer to a question by its number: (number, leaves, answer). A number that isn't open is passed over.
-    Answered(u64, [u32; K], i8),
+    Answered(u64, [u32; K], Told),
     /// An answer of its own, to be used wherever the learner asks for it.
-    Given([u32; K], i8),
+    Given([u32; K], Told),
     /// A question that the learner doesn't ask goes to somebody; it counts for the budget.
     Spent,
     /// From now on so many leaves are searched side by side, see [`Learner::set_parallel`].
@@ -33,14 +37,14 @@ pub enum Event<const K: usize = 3> {
 /// Whatever the events are, this works; answers that the learner never asks for wait.
 ///
 /// ```
-/// use ordhc::learn::{Desk, Event, Method};
+/// use ordhc::learn::{Desk, Event, Method, Told};
 ///
 /// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
 /// desk.apply(Event::Wanted(1))?;
-/// let leaves = desk.waiting(1)[0];
+/// let leaves = desk.waiting(1)?[0];
 /// desk.apply(Event::Handed(17, leaves))?;
 /// assert_eq!(desk.open(10, &[]), [(17, leaves)]);
-/// desk.apply(Event::Answered(17, leaves, 0))?;
+/// desk.apply(Event::Answered(17, leaves, Told::new(0)))?;
 /// assert!(desk.done());
 /// # Ok::<(), ordhc::Error>(())
 /// ```
@@ -57,9 +61,13 @@ pub struct Desk<const K: usize = 3> {
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
     /// Numbers without a slot.
     orphans: HashMap<[u32; K], VecDeque<u64>>,
-    /// Answers that nobody has used.
-    bank: HashMap<[u32; K], VecDeque<([u32; K], i8)>>,
-    n_banked: u64,
+    /// Answers that nobody has used, by `key`.
+    bank: Bank<K>,
+    /// Of a flexible learner: numbers that went to somebody, how many questions are wanted, and these once they are
+    /// looked at. They are drawn anew after everything that happens.
+    handed: Vec<u64>,
+    wanted: u64,
+    drafts: Option<Vec<[u32; K]>>,
     /// Slots that were answered or have a number.
     spent: u64,
     answered: u64,
@@ -75,6 +83,8 @@ impl<const K: usize> Clone for Desk<K> {
             held: self.held.clone(),
             orphans: self.orphans.clone(),
             bank: self.bank.clone(),
+            handed: self.handed.clone(),
+            drafts: self.drafts.clone(),
             ..*self
         }
     }
@@ -92,8 +102,10 @@ impl<const K: usize> Desk<K> {
             by_key: HashMap::new(),
             held: BTreeMap::new(),
             orphans: HashMap::new(),
-            bank: HashMap::new(),
-            n_banked: 0,
+            bank: Bank::default(),
+            handed: Vec::new(),
+            wanted: 0,
+            drafts: None,
             spent: 0,
             answered: 0,
         }
@@ -104,21 +116,20 @@ impl<const K: usize> Desk<K> {
     /// # Errors
     /// Those of [`Learner::tell`]: an answer that is none.
     pub fn apply(&mut self, event: Event<K>) -> Result<()> {
+        (self.wanted, self.drafts) = (0, None);
         match event {
             Event::Wanted(count) => self.want(count),
-            Event::Handed(number, leaves) => {
-                self.hand(number, leaves);
-                Ok(())
-            }
-            Event::Answered(number, leaves, answer) => match self.held.remove(&number) {
+            Event::Handed(number, leaves) => self.hand(number, leaves),
+            Event::Answered(number, leaves, told) => match self.held.remove(&number) {
+                None if self.handed.binary_search(&number).is_ok() => self.give(leaves, told),
                 None => Ok(()),
-                Some((_, Some(slot))) => self.settle(slot, leaves, answer),
+                Some((_, Some(slot))) => self.settle(slot, leaves, told),
                 Some((asked, None)) => {
                     take_from(&mut self.orphans, key(asked), |&orphan| orphan == number);
-                    self.give(leaves, answer)
+                    self.give(leaves, told)
                 }
             },
-            Event::Given(leaves, answer) => self.give(leaves, answer),
+            Event::Given(leaves, told) => self.give(leaves, told),
             Event::Spent => {
                 self.spent += 1;
                 Ok(())
@@ -132,6 +143,11 @@ impl<const K: usize> Desk<K> {
     }
 
     fn want(&mut self, count: u64) -> Result<()> {
+        if let Some(learner) = self.learner.flexible() {
+            learner.note();
+            self.wanted = count;
+            return Ok(());
+        }
         loop {
             let missing = self.room(count).saturating_sub(self.waiting.len() as u64);
             if missing == 0 || self.ask(missing)?.is_none() {
@@ -141,10 +157,10 @@ impl<const K: usize> Desk<K> {
     }
 
     fn use_bank(&mut self) -> Result<()> {
-        while self.n_banked > 0 {
+        while self.bank.len() > 0 {
             let room = self.room(u64::MAX).saturating_sub(self.waiting.len() as u64);
             // More than there are answers need not be asked.
-            let count = room.min(self.n_banked + 1);
+            let count = room.min(self.bank.len() + 1);
             if count == 0 || !self.ask(count)?.unwrap_or(false) {
                 break;
             }
@@ -170,10 +186,9 @@ impl<const K: usize> Desk<K> {
         let mut is_used = false;
         for question in questions {
             let (slot, found) = (question.id, key(question.leaves));
-            if let Some((leaves, answer)) = take_from(&mut self.bank, found, |_| true) {
-                self.n_banked -= 1;
+            if let Some(told) = self.bank.take(found) {
                 self.spent += 1;
-                self.tell(slot, place(question.leaves, leaves, answer))?;
+                self.tell(slot, place(question.leaves, found, told))?;
                 is_used = true;
                 continue;
             }
@@ -195,8 +210,17 @@ impl<const K: usize> Desk<K> {
         Ok(Some(is_used))
     }
 
-    fn hand(&mut self, number: u64, leaves: [u32; K]) {
+    fn hand(&mut self, number: u64, leaves: [u32; K]) -> Result<()> {
         let found = key(leaves);
+        if let Some(learner) = self.learner.flexible() {
+            let slot = learner.adopt(leaves)?;
+            self.spent += 1;
+            self.handed.push(number);
+            self.live.insert(slot, (leaves, Some(number)));
+            self.by_key.entry(found).or_default().push(slot);
+            self.held.insert(number, (leaves, Some(slot)));
+            return Ok(());
+        }
         let slots = self.by_key.get(&found).into_iter().flatten();
         let slot = slots.copied().filter(|slot| self.waiting.contains(slot)).min();
         match slot {
@@ -210,24 +234,28 @@ impl<const K: usize> Desk<K> {
             None => self.orphans.entry(found).or_default().push_back(number),
         }
         self.held.insert(number, (leaves, slot));
+        Ok(())
     }
 
     /// An answer without a question: one that waits is answered first.
-    fn give(&mut self, leaves: [u32; K], answer: i8) -> Result<()> {
+    fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
+        if let Some(learner) = self.learner.flexible() {
+            learner.add(leaves, told.answer);
+            return Ok(());
+        }
         let found = key(leaves);
         let slots = self.by_key.get(&found).into_iter().flatten();
         match slots.copied().min_by_key(|slot| (!self.waiting.contains(slot), *slot)) {
-            Some(slot) => self.settle(slot, leaves, answer),
+            Some(slot) => self.settle(slot, leaves, told),
             None => {
-                self.bank.entry(found).or_default().push_back((leaves, answer));
-                self.n_banked += 1;
+                self.bank.push(found, place(found, leaves, told));
                 Ok(())
             }
         }
     }
 
     /// A slot has its answer. Somebody who still has its question keeps it.
-    fn settle(&mut self, slot: u64, leaves: [u32; K], answer: i8) -> Result<()> {
+    fn settle(&mut self, slot: u64, leaves: [u32; K], told: Told) -> Result<()> {
         let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
         let found = key(asked);
         if let Some(slots) = self.by_key.get_mut(&found) {
@@ -243,18 +271,28 @@ impl<const K: usize> Desk<K> {
             held.1 = None;
             self.orphans.entry(found).or_default().push_back(number);
         }
-        self.tell(slot, place(asked, leaves, answer))
+        self.tell(slot, place(asked, leaves, told))
     }
 
-    fn tell(&mut self, slot: u64, answer: i8) -> Result<()> {
+    fn tell(&mut self, slot: u64, told: Told) -> Result<()> {
         self.answered += 1;
-        self.learner.tell(slot, answer)
+        self.learner.tell_with(slot, told)
     }
 
     /// The first questions that the learner asks and nobody has, at most so many.
-    pub fn waiting(&self, most: u64) -> Vec<[u32; K]> {
+    ///
+    /// # Errors
+    /// Not enough memory.
+    pub fn waiting(&mut self, most: u64) -> Result<Vec<[u32; K]>> {
         let most = usize::try_from(self.room(most)).unwrap_or(usize::MAX);
-        self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect()
+        let wanted = usize::try_from(self.room(self.wanted)).unwrap_or(usize::MAX);
+        if let Some(learner) = self.learner.flexible() {
+            if self.drafts.is_none() && wanted > 0 {
+                self.drafts = Some(learner.suggest(wanted)?);
+            }
+            return Ok(self.drafts.iter().flatten().take(most).copied().collect());
+        }
+        Ok(self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect())
     }
 
     /// Questions that the learner asks and somebody has, by number, at most so many and without those of `taken`
@@ -335,7 +373,11 @@ fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
 }
 
 /// The answer to `leaves` as the answer to the same question as it was `asked`.
-fn place<const K: usize>(asked: [u32; K], leaves: [u32; K], answer: i8) -> i8 {
+fn place<const K: usize>(asked: [u32; K], leaves: [u32; K], told: Told) -> Told {
+    Told { answer: place_of(asked, leaves, told.answer), ..told }
+}
+
+fn place_of<const K: usize>(asked: [u32; K], leaves: [u32; K], answer: i8) -> i8 {
     if K == 4 {
         let is_same = (asked[0], asked[1]) == (leaves[0], leaves[1]) || (asked[0], asked[1]) == (leaves[1], leaves[0]);
         return if is_same { answer } else { -answer };

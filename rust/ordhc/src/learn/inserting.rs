@@ -1,6 +1,7 @@
 //! What strategies have in common that insert leaf after leaf.
 
 use super::asking::Strategy;
+use super::learner::Told;
 use super::work::Work;
 use crate::error::{Error, Result};
 use crate::search::{GrowingTree, Sketch};
@@ -81,6 +82,11 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// As [`Strategy::take`].
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
+    /// As [`Strategy::weigh`].
+    fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
+        self.take(purpose, told.answer);
+    }
+
     /// As [`Strategy::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
 
@@ -104,6 +110,10 @@ impl<I: Inserting> Strategy for I {
 
     fn take(&mut self, purpose: I::Purpose, answer: i8) {
         Inserting::take(self, purpose, answer);
+    }
+
+    fn weigh(&mut self, purpose: I::Purpose, told: Told) {
+        Inserting::weigh(self, purpose, told);
     }
 
     fn set_parallel(&mut self, parallel: usize) {

@@ -17,6 +17,29 @@ pub struct Question<const K: usize = 3> {
     pub leaves: [u32; K],
 }
 
+/// An answer, and how likely it is right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Told {
+    /// As [`Question::leaves`] has it.
+    pub answer: i8,
+    /// Whoever told it is right with at least this probability, from 1/2 to 1, whatever was answered before; it is
+    /// known before the answer is. None for what the learner's settings say.
+    pub p: Option<f64>,
+}
+
+impl Told {
+    /// An answer that is right as often as the learner's settings say.
+    pub fn new(answer: i8) -> Self {
+        Self { answer, p: None }
+    }
+}
+
+impl From<i8> for Told {
+    fn from(answer: i8) -> Self {
+        Self::new(answer)
+    }
+}
+
 /// Learns a tree by asking, with questions of `K` leaves. It is told answers; it does not know who gives
 /// them.
 ///
@@ -56,7 +79,16 @@ pub trait Learner<const K: usize = 3>: Send {
     ///
     /// # Errors
     /// An id that was never asked or is answered already, or another answer; nothing changes then.
-    fn tell(&mut self, id: u64, answer: i8) -> Result<()>;
+    fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
+        self.tell_with(id, Told::new(answer))
+    }
+
+    /// As [`tell`](Self::tell), with how likely the answer is right: [`Method::Robust`](super::Method::Robust) weighs
+    /// answers by it, to others all are the same.
+    ///
+    /// # Errors
+    /// Those of [`tell`](Self::tell); a probability outside \[1/2, 1\].
+    fn tell_with(&mut self, id: u64, told: Told) -> Result<()>;
 
     /// The best tree so far over all leaves; those without a place yet are joined last, at the root.
     /// Nodes of more than two children are merges of equal height. Heights are dissimilarities: the
@@ -65,6 +97,12 @@ pub trait Learner<const K: usize = 3>: Send {
     /// # Errors
     /// Not enough memory.
     fn tree(&self) -> Result<Dendrogram>;
+
+    /// Of a learner that revises a tree: by merge of a tree the share of answers that agree with it, of those that bear
+    /// on it; NaN where it rests on the prior alone.
+    fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
+        None
+    }
 
     /// Whether there is nothing left to ask.
     fn done(&self) -> bool;
@@ -97,6 +135,34 @@ pub trait Learner<const K: usize = 3>: Send {
         1
     }
 
+    /// The learner as one that takes any question and answer, if it is one.
+    fn flexible(&mut self) -> Option<&mut dyn Flexible<K>> {
+        None
+    }
+
     /// Another learner that knows the same.
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
+}
+
+/// A learner to which all answers are of use, whoever has chosen the questions.
+pub trait Flexible<const K: usize = 3> {
+    /// Questions are wanted: what is drawn from the answers may be drawn anew. Nothing else depends on when this is
+    /// called.
+    fn note(&mut self);
+
+    /// Questions that may be asked now: so many new ones, as far as it is of use, after those that are to be asked again.
+    /// This changes nothing.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    fn suggest(&mut self, count: usize) -> Result<Vec<[u32; K]>>;
+
+    /// A question is asked, suggested or not; its number.
+    ///
+    /// # Errors
+    /// Not enough memory.
+    fn adopt(&mut self, leaves: [u32; K]) -> Result<u64>;
+
+    /// An answer to a question that was not asked, or one more answer.
+    fn add(&mut self, leaves: [u32; K], answer: i8);
 }

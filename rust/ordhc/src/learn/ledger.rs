@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::learner::Question;
+use super::learner::{Question, Told};
 use crate::error::{Error, Result};
 
 /// Numbers questions, remembers what each is for (`T`), and collects their answers.
@@ -13,7 +13,7 @@ pub(crate) struct Ledger<T, const K: usize = 3> {
     /// From the oldest open question on; none for those that are answered.
     open: VecDeque<Option<([u32; K], T)>>,
     n_open: usize,
-    told: Vec<(u64, T, i8)>,
+    told: Vec<(u64, T, Told)>,
     n_rounds: u64,
 }
 
@@ -54,10 +54,16 @@ impl<T, const K: usize> Ledger<T, K> {
     }
 
     /// Takes an answer.
-    pub(crate) fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
+    pub(crate) fn tell(&mut self, id: u64, told: Told) -> Result<()> {
+        let Told { answer, p } = told;
         let (largest, known) = if K == 4 { (1, "1, -1 or 0") } else { (2, "0, 1, 2 or -1") };
         if !(-1..=largest).contains(&answer) {
             return Err(Error::Question { id, reason: format!("the answer {answer} is not {known}") });
+        }
+        if let Some(p) = p
+            && !(0.5..=1.0).contains(&p)
+        {
+            return Err(Error::Question { id, reason: format!("p = {p} is outside [1/2, 1]") });
         }
         if id >= self.n_asked() {
             let reason = format!("it was never asked (there are {} so far)", self.n_asked());
@@ -67,7 +73,7 @@ impl<T, const K: usize> Ledger<T, K> {
         let Some((_, purpose)) = entry.and_then(Option::take) else {
             return Err(Error::Question { id, reason: "it is answered already".into() });
         };
-        self.told.push((id, purpose, answer));
+        self.told.push((id, purpose, told));
         self.n_open -= 1;
         while let Some(None) = self.open.front() {
             self.open.pop_front();
@@ -77,13 +83,13 @@ impl<T, const K: usize> Ledger<T, K> {
     }
 
     /// The answers that were told since the last time, by id.
-    pub(crate) fn take(&mut self) -> Vec<(u64, T, i8)> {
+    pub(crate) fn take(&mut self) -> Vec<(u64, T, Told)> {
         self.told.sort_unstable_by_key(|told| told.0);
         std::mem::take(&mut self.told)
     }
 
     /// Gives the memory of [`take`](Self::take) back.
-    pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, i8)>) {
+    pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, Told)>) {
         told.clear();
         self.told = told;
     }
@@ -134,14 +140,17 @@ mod tests {
         assert_eq!(ask(&mut ledger, 2).iter().map(|question| question.id).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(ask(&mut ledger, 1)[0].id, 2);
         let message = |result: Result<()>| result.unwrap_err().to_string();
-        ledger.tell(2, -1).unwrap();
-        assert!(message(ledger.tell(2, 0)).contains("question 2: it is answered already"));
-        ledger.tell(0, 1).unwrap();
-        assert!(message(ledger.tell(0, 0)).contains("question 0: it is answered already"));
-        assert!(message(ledger.tell(3, 0)).contains("question 3: it was never asked (there are 3 so far)"));
-        assert!(message(ledger.tell(1, 3)).contains("question 1: the answer 3"));
+        ledger.tell(2, Told::new(-1)).unwrap();
+        assert!(message(ledger.tell(2, Told::new(0))).contains("question 2: it is answered already"));
+        ledger.tell(0, Told { answer: 1, p: Some(0.75) }).unwrap();
+        assert!(message(ledger.tell(0, Told::new(0))).contains("question 0: it is answered already"));
+        assert!(message(ledger.tell(3, Told::new(0))).contains("question 3: it was never asked (there are 3 so far)"));
+        assert!(message(ledger.tell(1, Told::new(3))).contains("question 1: the answer 3"));
+        for p in [0.4, 1.1, f64::NAN] {
+            assert!(message(ledger.tell(1, Told { answer: 0, p: Some(p) })).contains("is outside [1/2, 1]"));
+        }
         assert_eq!(ledger.open(), [Question { id: 1, leaves: [0, 1, 2] }]);
-        assert_eq!(ledger.take(), [(0, 1, 1), (2, 3, -1)]);
+        assert_eq!(ledger.take(), [(0, 1, Told { answer: 1, p: Some(0.75) }), (2, 3, Told::new(-1))]);
         assert_eq!((ledger.n_asked(), ledger.n_answered(), ledger.n_rounds(), ledger.n_open()), (3, 2, 1, 1));
     }
 }

@@ -13,10 +13,13 @@ use super::majority::Majority;
 use super::noise::{Assume, Noise, Schedule, check};
 use super::noisy_search::Settings;
 use super::quick::Quick;
+use super::revise::{Revise, Settings as Revising};
 use super::robust::Robust;
 use super::robust_paper::RobustPaper;
+use super::uncertain::Uncertain;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
+use crate::tree::Dendrogram;
 
 /// How to learn a tree.
 ///
@@ -84,6 +87,25 @@ pub enum Method {
         /// How likely the tree may be wrong.
         delta: f64,
     },
+    /// Revises a tree that is there already, see [`Method::from_prior`]: asks where its subtrees may be elsewhere and
+    /// that matters most, and moves those that answers want elsewhere. For answers of which some are wrong, and a
+    /// tree of which most is right; a few questions a leaf mend most of the rest. Never asks the same three leaves
+    /// twice; ends only when no question is worth asking, so give it a budget. No probability is promised.
+    ///
+    /// Where the first answers agree with the tree no more than by chance, it is left aside for
+    /// [`Robust`](Self::Robust).
+    Revise {
+        /// How likely an answer is right, more than 1/2.
+        p: f64,
+        /// Of [`Robust`](Self::Robust), as all that follows.
+        delta: f64,
+        /// What happens when a question is asked again.
+        noise: Noise,
+        /// How many questions are chosen side by side, at least.
+        parallel: usize,
+        /// A twentieth, a tenth or a quarter of the number of leaves is chosen side by side.
+        schedule: Schedule,
+    },
     /// For answers that are right with a probability of at least `p` only: [`Exact`](Self::Exact) with
     /// every question asked up to k times, where k is such that all majorities are right with a probability
     /// of at least 1 - `delta`. A baseline. The promise is that of [`Robust`](Self::Robust), for trees of any
@@ -93,6 +115,15 @@ pub enum Method {
         p: f64,
         /// How likely the tree may be wrong.
         delta: f64,
+    },
+    /// For answers whose errors are more frequent the closer leaves are, as people's: asks what is expected to teach
+    /// most about the tree, by trees drawn from the [posterior](crate::posterior) given all answers so far. Nothing is
+    /// promised. Takes any answer into account, whoever has chosen the question.
+    Uncertain {
+        /// How many questions to ask; 20 for each leaf, times `repeat`, if there is nothing said.
+        questions: Option<u64>,
+        /// How often each is asked, of different people if possible.
+        repeat: u64,
     },
 }
 
@@ -104,7 +135,11 @@ named!(Method, "learner", {
     "balanced": Self::Balanced => Self::Balanced,
     "robust": Self::Robust { .. } => Self::robust(1.0, 0.05),
     "robust-paper": Self::RobustPaper { .. } => Self::RobustPaper { p: 1.0, delta: 0.05 },
+    "revise": Self::Revise { .. } => Self::Revise {
+        p: 1.0, delta: 0.05, noise: Noise::Independent, parallel: 1, schedule: Schedule::Questions,
+    },
     "majority": Self::Majority { .. } => Self::Majority { p: 1.0, delta: 0.05 },
+    "uncertain": Self::Uncertain { .. } => Self::Uncertain { questions: None, repeat: 1 },
 });
 
 impl Method {
@@ -162,6 +197,11 @@ impl Method {
                 let settings = Settings { p, delta, assume, noise, parallel, schedule };
                 Box::new(Asking::new(Robust::new(order()?, settings, seed)))
             }
+            Self::Revise { .. } => {
+                return Err(Error::Argument(
+                    "the learner 'revise' needs a prior, the tree that it revises".to_string(),
+                ));
+            }
             Self::RobustPaper { p, delta } => {
                 check(p, delta)?;
                 if p == 1.0 || n < 3 {
@@ -175,8 +215,33 @@ impl Method {
                 let planned = (3..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
                 Box::new(Asking::new(Majority::new(Exact::new(order()?), planned, p, delta)))
             }
+            Self::Uncertain { repeat: 0, .. } => return Err(Error::out_of_range("repeat", 0, "1..")),
+            Self::Uncertain { questions, repeat } => Box::new(Uncertain::new(n, seed, questions, repeat)),
             Self::Rounds => Box::new(Asking::new(Buckets::new(order()?, None))),
             Self::Balanced => Box::new(Asking::new(Buckets::new(order()?, Some(8)))),
         })
+    }
+
+    /// A learner that begins with a tree, from embeddings or an earlier study.
+    ///
+    /// `strength` says how much likelier the place that a subtree has in it is than all other places together in a
+    /// cluster twice as large.
+    ///
+    /// # Errors
+    /// A method that doesn't take a prior; as [`learner`](Self::learner); a `strength` that isn't positive and finite.
+    pub fn from_prior(self, prior: &Dendrogram, strength: f64, seed: u64) -> Result<Box<dyn Learner>> {
+        let n = prior.n_leaves();
+        if !(strength > 0.0 && strength.is_finite()) {
+            return Err(Error::out_of_range("prior_strength", strength, "(0, inf)"));
+        }
+        match self {
+            Self::Revise { p, delta, noise, parallel, schedule } => {
+                let assume = Assume::Adversarial;
+                let anew = Self::Robust { p, delta, assume, noise, parallel, schedule }.learner(n, seed)?;
+                let settings = Revising { p, strength, parallel, schedule };
+                Ok(Box::new(Asking::new(Revise::new(prior, settings, seed, anew))))
+            }
+            _ => Err(Error::Argument(format!("the learner {self:?} takes no prior"))),
+        }
     }
 }

@@ -20,6 +20,19 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// By how much an answer moves counts that is right with probability `p`: 1 for what is assumed of answers.
+    ///
+    /// The odds of a wrong place to have a count that rises so high fall as they would if each answer were right
+    /// with the assumed probability, see docs/decisions/0004-noisy-search.md.
+    pub(crate) fn step(&self, p: f64) -> f64 {
+        if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
+    }
+
+    /// What an answer is worth in a search, as a share of one that is right as often as is assumed.
+    pub(crate) fn worth(&self, p: f64) -> f64 {
+        if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
+    }
+
     /// Whether the posterior alone says when to stop.
     pub(crate) fn is_by_posterior(&self) -> bool {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
@@ -27,7 +40,7 @@ impl Settings {
 
     /// No wrong answer is assumed to be likelier than this: there may be two, or three of them.
     fn wrong(&self) -> f64 {
-        0.5 * (1.0 - self.p)
+        wrong(self.p)
     }
 
     /// The entropy of an answer, when these are the probabilities of the right one and all wrong ones are
@@ -78,6 +91,8 @@ pub(crate) struct NoisySearch {
     pub(crate) purse: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
+    /// What its answers were worth, see [`Settings::worth`].
+    pub(crate) effort: f64,
     pub(crate) is_ready: bool,
     /// Of its own: what other searches ask changes nothing here.
     random: ChaCha8Rng,
@@ -102,6 +117,7 @@ impl NoisySearch {
             purse,
             open: 0,
             answered: 0,
+            effort: 0.0,
             is_ready: false,
             random,
             asked: HashMap::new(),
@@ -149,12 +165,17 @@ impl NoisySearch {
         pair
     }
 
-    /// Takes an answer to a question about two children of a pivot.
-    pub(crate) fn learn(&mut self, tree: &SizedTree, settings: &Settings, about: (u32, [u32; 2]), outcome: Outcome) {
-        let mut factors = [settings.wrong(); 4];
-        factors[outcome as usize] = settings.p;
+    /// Takes an answer to a question about two children of a pivot that is right with probability `p`.
+    pub(crate) fn learn(&mut self, tree: &SizedTree, p: f64, about: (u32, [u32; 2]), outcome: Outcome) {
+        let mut factors = [wrong(p); 4];
+        factors[outcome as usize] = p;
         self.posterior.update(tree, about.0, about.1, factors);
     }
+}
+
+/// No wrong answer is assumed to be likelier than this, if answers are right with probability `p`.
+fn wrong(p: f64) -> f64 {
+    0.5 * (1.0 - p)
 }
 
 /// How many of these pairs of leaves are between two children of a pivot.
@@ -172,7 +193,7 @@ pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
     /// What every count must come to.
-    pub(crate) threshold: i64,
+    pub(crate) threshold: f64,
     /// At most so many questions are open at a time.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
@@ -184,8 +205,8 @@ struct Test {
     pivot: u32,
     children: [u32; 2],
     expected: Outcome,
-    count: i64,
-    open: i64,
+    count: f64,
+    open: u32,
 }
 
 /// Of an attempt: its number, which of its tests, and the outcome that it expects.
@@ -193,7 +214,7 @@ pub(crate) type Check = (u32, u32, Outcome);
 
 impl Attempt {
     pub(crate) fn new(tree: &GrowingTree, place: Place, number: u32) -> Self {
-        let mut new = Self { place, number, threshold: 1, at_once: 0, tests: Vec::new() };
+        let mut new = Self { place, number, threshold: 1.0, at_once: 0, tests: Vec::new() };
         match place {
             Place::Above(node) => {
                 if let [first, second, ..] = tree.children(node).take(2).collect::<Vec<u32>>()[..] {
@@ -217,7 +238,7 @@ impl Attempt {
     }
 
     fn test(&mut self, pivot: u32, children: [u32; 2], expected: Outcome) {
-        self.tests.push(Test { pivot, children, expected, count: 0, open: 0 });
+        self.tests.push(Test { pivot, children, expected, count: 0.0, open: 0 });
     }
 
     /// The node under which the place is has one more child.
@@ -243,18 +264,21 @@ impl Attempt {
     /// The test that lags most behind, if one of them needs more answers than are open: a pivot and nodes at or
     /// below the two children.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
-        let least = self.tests.iter_mut().enumerate().min_by_key(|(_, test)| test.count + test.open);
-        let (which, test) = least.filter(|(_, test)| test.count + test.open < self.threshold)?;
+        // Open questions may come from anybody: they count as what is assumed of answers.
+        let expected = |test: &Test| test.count + f64::from(test.open);
+        let tests = self.tests.iter_mut().enumerate();
+        let least = tests.min_by(|(_, one), (_, other)| expected(one).total_cmp(&expected(other)));
+        let (which, test) = least.filter(|(_, test)| expected(test) < self.threshold)?;
         test.open += 1;
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Counts an answer, if it is about this attempt.
-    pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome) {
+    /// Counts an answer by a step, if it is about this attempt.
+    pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];
             test.open -= 1;
-            test.count += if outcome == expected { 1 } else { -1 };
+            test.count += if outcome == expected { step } else { -step };
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::learner::{Learner, Question};
+use super::learner::{Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::Dendrogram;
@@ -110,16 +110,20 @@ impl<const K: usize> Learner<K> for Repeated<K> {
         self.ledger.open()
     }
 
-    fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
-        self.ledger.tell(id, answer)?;
+    fn tell_with(&mut self, id: u64, told: Told) -> Result<()> {
+        self.ledger.tell(id, told)?;
         let mut told = self.ledger.take();
-        let counted = told.drain(..).try_for_each(|(_, question, answer)| self.count(question, answer));
+        let counted = told.drain(..).try_for_each(|(_, question, told)| self.count(question, told.answer));
         self.ledger.give_back(told);
         counted
     }
 
     fn tree(&self) -> Result<Dendrogram> {
         self.learner.tree()
+    }
+
+    fn support(&self, tree: &Dendrogram) -> Option<Vec<f64>> {
+        self.learner.support(tree)
     }
 
     fn done(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::inserting::{Inserting, Progress};
+use super::learner::Told;
 use super::noise::Schedule;
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
@@ -65,6 +66,9 @@ const MARGIN: f64 = 0.7;
 /// An attempt at a place that is less likely than this has few questions open at a time.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
+
+/// Nobody counts as right more often than this.
+const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
     /// Leaves are inserted in this order; there is at least one, and p < 1.
@@ -147,7 +151,7 @@ impl Robust {
     /// The place of a search, or none, and it has a pivot or an attempt.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
-        if search.answered > self.patience * u64::from(tree.widest()) / 2 {
+        if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {
             return Some(search.posterior.heaviest(tree).0);
         }
         if let Some(attempt) = &mut search.attempt {
@@ -177,7 +181,7 @@ impl Robust {
             search.attempts += 1;
             let mut attempt = Attempt::new(tree.tree(), place, search.attempts);
             let threshold = settings.needed(SHARE * attempt.n_tests().min(2) as f64 * means);
-            attempt.threshold = threshold as i64;
+            attempt.threshold = threshold;
             attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
             search.attempt = Some(attempt);
             settings.failure(threshold)
@@ -241,15 +245,23 @@ impl Inserting for Robust {
     }
 
     fn take(&mut self, purpose: Purpose, answer: i8) {
+        self.weigh(purpose, Told::new(answer));
+    }
+
+    fn weigh(&mut self, purpose: Purpose, told: Told) {
         let Purpose { slot, pivot, children, check } = purpose;
         let Some(search) = &mut self.searches[slot as usize] else { return };
-        let outcome = Outcome::of_answer(answer);
-        search.learn(&self.tree, &self.settings, (pivot, children), outcome);
+        let outcome = Outcome::of_answer(told.answer);
+        let p = told.p.unwrap_or(self.settings.p).min(MOST_SURE);
+        if p > 0.5 {
+            search.learn(&self.tree, p, (pivot, children), outcome);
+        }
         search.open -= 1;
         search.answered += 1;
+        search.effort += self.settings.worth(p);
         self.progress.answered();
         if let (Some(attempt), Some(check)) = (&mut search.attempt, check) {
-            attempt.count(check, outcome);
+            attempt.count(check, outcome, self.settings.step(p));
         }
         if search.open == 0 {
             self.decide(slot);

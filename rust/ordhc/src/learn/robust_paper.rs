@@ -23,7 +23,7 @@ pub(crate) struct RobustPaper {
     p: f64,
     /// How likely each of the two stages of an insertion may go wrong, and each test of its place.
     delta: f64,
-    threshold: i64,
+    threshold: f64,
     k_p: u64,
     stage: Stage,
     query: VertexQuery,
@@ -55,7 +55,7 @@ impl RobustPaper {
             root,
             p,
             delta,
-            threshold: needed(p, delta) as i64,
+            threshold: needed(p, delta),
             k_p,
             trouble: None,
             progress: Progress::new(order, 2, work),
@@ -130,7 +130,7 @@ impl Inserting for RobustPaper {
         self.progress.answered();
         if let Stage::Verify(attempt) = &mut self.stage {
             if let Some(check) = check {
-                attempt.count(check, Outcome::of_answer(answer));
+                attempt.count(check, Outcome::of_answer(answer), 1.0);
             }
             let place = attempt.place;
             if attempt.is_passed() {

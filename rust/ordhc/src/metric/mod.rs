@@ -27,5 +27,5 @@ pub use purity::purity;
 pub use revenue::{Revenue, best_revenue, revenue};
 pub use robinson_foulds::{ClusterCounts, robinson_foulds};
 pub(crate) use satisfied::Judge;
-pub use satisfied::{Satisfied, satisfied};
+pub use satisfied::{Satisfied, satisfied, verdicts};
 pub use triplet_distance::{TripletCounts, triplet_distance};

@@ -84,6 +84,36 @@ pub fn satisfied<const K: usize>(
     }))
 }
 
+/// What a tree says of each comparison, in order: 1 if it agrees, -1 if it disagrees, 0 if it leaves it open.
+///
+/// # Errors
+/// As [`satisfied`], which adds them up.
+///
+/// ```
+/// use ordhc::{Dendrogram, Kind, Triplets, metric::verdicts};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 2.0], Kind::Dissimilarity)?;
+/// let answers = Triplets::new(vec![[0, 1, 2], [1, 2, 0], [2, 0, 1]], None)?;
+/// assert_eq!(verdicts(&tree, &answers, None)?, [1, -1, 0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn verdicts<const K: usize>(
+    tree: &Dendrogram,
+    comparisons: &Comparisons<'_, K>,
+    monitor: Option<&Monitor>,
+) -> Result<Vec<i8>> {
+    watched!(monitor);
+    same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
+    let judge = Judge::new(tree);
+    let rows = comparisons.rows();
+    let parts = parallel::watched_blocks(rows.len(), monitor, |block| {
+        let mut found = Vec::with_capacity(block.len());
+        rows.each(block, |_, row| found.push(judge.verdict(row)));
+        found
+    })?;
+    Ok(parts.concat())
+}
+
 /// What a tree says about comparisons.
 pub(crate) struct Judge<'a> {
     tree: &'a Dendrogram,

@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::bouts::Bouts;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
-use super::link::Link;
+use super::link::{Asked, Link};
 use super::places::{Rest, Scores};
 use super::prior::{self, MOST_NOISE, NodeCosts};
 use super::random::Random;
@@ -38,7 +38,13 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    pub(super) fn new(answers: &'a Answers, costs: &'a NodeCosts, tree: HeightTree, random: Random) -> Result<Self> {
+    pub(super) fn new(
+        answers: &'a Answers,
+        costs: &'a NodeCosts,
+        asked: Asked,
+        tree: HeightTree,
+        random: Random,
+    ) -> Result<Self> {
         const WHAT: &str = "a chain of trees";
         const NOISE: f64 = 0.01;
         let n_nodes = tree.n_nodes();
@@ -47,7 +53,7 @@ impl<'a> Chain<'a> {
             costs,
             random,
             mean_increment: 1.0,
-            link: Link::new(NOISE),
+            link: Link::new(asked, NOISE),
             log_likelihood: f64::NAN,
             spans: Spans::new(n_nodes),
             bouts: Bouts::new(n_nodes, answers.all().len())?,
@@ -208,7 +214,7 @@ impl<'a> Chain<'a> {
         if noise >= MOST_NOISE {
             return;
         }
-        let other = (of_noise > 0.0).then(|| Link::new(noise));
+        let other = (of_noise > 0.0).then(|| Link::new(self.link.asked(), noise));
         let new = self.bouts.log_likelihood(&self.tree, other.as_ref().unwrap_or(&self.link), scale);
         // Increments have the same density in units of their mean.
         let prior = prior::log_noise(noise) - prior::log_noise(old) + prior::log_mean_increment(scale * mean)

@@ -19,14 +19,17 @@ mod bouts;
 mod chain;
 mod diagnostics;
 mod height_tree;
+mod information;
 mod link;
 mod places;
 mod prior;
 mod random;
 mod sampled;
 mod samples;
+mod summary;
 
 pub use diagnostics::{Mixing, mixing};
+pub use link::Asked;
 pub use samples::{Samples, Sampling, State, sample};
 
 #[cfg(test)]

@@ -26,9 +26,6 @@ pub(super) struct Rest<'a> {
     pub(super) link: &'a Link,
 }
 
-/// The logarithm of one half: an answer about two pairs of the same height.
-const EVEN: f64 = -std::f64::consts::LN_2;
-
 impl Scores {
     pub(super) fn new(n_nodes: usize) -> Self {
         Self { under: vec![0.0; n_nodes], beside: vec![0.0; n_nodes], heights: vec![0.0; n_nodes] }
@@ -86,7 +83,8 @@ impl Scores {
     /// A pair of the subtree and `leaf` is compared with a pair of this height.
     #[inline]
     fn climb(&mut self, rest: &Rest<'_>, leaf: u32, height: f64, sign: f64, weight: f64) {
-        let value = |other: f64| rest.link.log(sign * (other - height)) - EVEN;
+        let even = rest.link.log(0.0);
+        let value = |other: f64| rest.link.log(sign * (other - height)) - even;
         let mut node = leaf;
         let mut parent = rest.tree.parent(node);
         let mut joined = value(rest.tree.height(parent));
@@ -106,7 +104,8 @@ impl Scores {
     #[inline]
     fn climb_to(&mut self, rest: &Rest<'_>, leaf: u32, join: u32, sign: f64, weight: f64) {
         let height = rest.tree.height(join);
-        let value = |other: f64| rest.link.log(sign * (other - height)) - EVEN;
+        let even = rest.link.log(0.0);
+        let value = |other: f64| rest.link.log(sign * (other - height)) - even;
         let mut node = leaf;
         let mut parent = rest.tree.parent(node);
         let mut joined = if parent == join { 0.0 } else { value(rest.tree.height(parent)) };

@@ -1,7 +1,7 @@
 //! Trees that chains have kept.
 
 use super::height_tree::{HeightTree, NONE};
-use super::link::probability;
+use super::link::{Asked, Link, odd_one_out, probability};
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::kind::Kind;
@@ -16,11 +16,12 @@ pub(super) struct Sampled {
     heights: Vec<f64>,
     /// By leaf: its parent.
     leaf_parents: Vec<u32>,
-    pub(super) noise: f64,
+    asked: Asked,
+    noise: f64,
 }
 
 impl Sampled {
-    pub(super) fn of(tree: &HeightTree, noise: f64) -> Self {
+    pub(super) fn of(tree: &HeightTree, link: &Link) -> Self {
         let n = tree.n_leaves();
         let mut order = Vec::with_capacity(tree.n_nodes());
         tree.nodes_under(tree.root(), &mut order);
@@ -31,7 +32,8 @@ impl Sampled {
             parents: Vec::with_capacity(inner),
             heights: Vec::with_capacity(inner),
             leaf_parents: vec![NONE; n],
-            noise,
+            asked: link.asked(),
+            noise: link.noise(),
         };
         for node in order {
             let above = tree.parent(node);
@@ -72,9 +74,30 @@ impl Sampled {
         self.heights[self.join(near)] - self.heights[self.join(far)]
     }
 
-    /// How likely an answer is.
+    /// How likely an answer is; of three leaves, that those of the closer pair are the two that are closer, rather than
+    /// those of the other one.
     pub(super) fn answer<const K: usize>(&self, row: &[i32; K]) -> f64 {
-        probability(self.difference(row), self.noise)
+        let difference = self.difference(row);
+        match self.asked {
+            Asked::Pairs => probability(difference, self.noise),
+            Asked::OddOneOut => {
+                let [right, wrong] = odd_one_out(difference.abs(), self.noise);
+                (if difference >= 0.0 { right } else { wrong }) / (right + wrong)
+            }
+        }
+    }
+
+    /// How likely each of three leaves is said to be the odd one out.
+    pub(super) fn odd_one_out(&self, [a, b, c]: [u32; 3]) -> [f64; 3] {
+        let height = |i: u32, j: u32| self.heights[self.join([i as usize, j as usize])];
+        let heights = [height(b, c), height(a, c), height(a, b)];
+        // Two of the three heights are the same.
+        let least = heights.into_iter().fold(f64::INFINITY, f64::min);
+        let Some(odd) = (0..3).find(|&at| heights[at] > least) else { return [1.0 / 3.0; 3] };
+        let [right, wrong] = odd_one_out(heights[odd] - least, self.noise);
+        let mut found = [wrong; 3];
+        found[odd] = right;
+        found
     }
 
     /// Whether the tree says so: 1 if it does, 0 if it says the contrary, one half if it says nothing.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::answers::Answers;
 use super::chain::Chain;
 use super::height_tree::HeightTree;
+use super::link::Asked;
 use super::prior::NodeCosts;
 use super::random::Random;
 use super::sampled::Sampled;
@@ -31,11 +32,13 @@ pub struct Sampling {
     pub kept: usize,
     /// The same seed gives the same trees, for any number of threads.
     pub seed: u64,
+    /// What people were asked, of triplets.
+    pub asked: Asked,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self { chains: 4, sweeps: 60, burn_in: 30, kept: 120, seed: 0 }
+        Self { chains: 4, sweeps: 60, burn_in: 30, kept: 120, seed: 0, asked: Asked::Pairs }
     }
 }
 
@@ -128,7 +131,7 @@ pub fn sample<const K: usize>(
                 return Ok(found);
             }
             let random = Random::new(sampling.seed, chain as u64);
-            let work = Chain::new(&answers, &costs, HeightTree::of(start), random)?;
+            let work = Chain::new(&answers, &costs, sampling.asked, HeightTree::of(start), random)?;
             found.push((chain, run(work, sampling, monitor)?));
         }
     });
@@ -157,7 +160,7 @@ fn run(mut chain: Chain<'_>, sampling: &Sampling, monitor: &Monitor) -> Result<R
             n_inner: chain.tree.n_inner(),
         });
         if sampling.keeps(sweep) {
-            run.trees.push(Sampled::of(&chain.tree, chain.link.noise()));
+            run.trees.push(Sampled::of(&chain.tree, &chain.link));
         }
     }
     Ok(run)
@@ -172,6 +175,10 @@ impl Samples {
     /// Whether there are none, for fewer than three leaves.
     pub fn is_empty(&self) -> bool {
         self.trees.is_empty()
+    }
+
+    pub(super) fn trees(&self) -> &[Sampled] {
+        &self.trees
     }
 
     /// The number of leaves.
@@ -207,12 +214,17 @@ impl Samples {
         self.mean(comparisons, Sampled::answer)
     }
 
-    /// How likely each comparison is to hold in the true tree; a tree in which neither pair is closer counts half.
+    /// How likely each comparison is to hold in the true tree, if one of the pairs is closer there: the share among the
+    /// trees that say so or say the contrary, half a tree of each kind added; one half if none does.
     ///
     /// # Errors
     /// Comparisons of another number of leaves.
     pub fn verdict<const K: usize>(&self, comparisons: &Comparisons<'_, K>) -> Result<Vec<f64>> {
-        self.mean(comparisons, Sampled::verdict)
+        let count = self.len() as f64;
+        let for_it = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) > 0.5))?;
+        let against = self.mean(comparisons, |tree, row| f64::from(tree.verdict(row) < 0.5))?;
+        let share = |(a, b): (&f64, &f64)| (count * a + 0.5) / (count * (a + b) + 1.0);
+        Ok(if self.is_empty() { for_it } else { for_it.iter().zip(&against).map(share).collect() })
     }
 
     fn mean<const K: usize>(

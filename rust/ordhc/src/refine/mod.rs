@@ -34,7 +34,7 @@ use climb::{Objective, climb};
 use cost::Cost;
 pub use leaf_order::optimal_leaf_order;
 use satisfied::SatisfiedTriplets;
-use shape::Shape;
+pub(crate) use shape::Shape;
 
 /// How long and how far to search.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -9,7 +9,7 @@ const NONE: u32 = u32::MAX;
 /// Places are the order in which children come before parents: a subtree is a range of places that ends
 /// with its root, the right child stands just before its parent.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     n: usize,
     root: usize,
     parents: Vec<u32>,
@@ -23,7 +23,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// From merges, as a dendrogram has them.
-    pub(super) fn of(merges: Vec<[u32; 2]>) -> Self {
+    pub(crate) fn of(merges: Vec<[u32; 2]>) -> Self {
         let n = merges.len() + 1;
         let n_nodes = 2 * n - 1;
         let mut parents = vec![NONE; n_nodes];
@@ -67,88 +67,88 @@ impl Shape {
 
     /// The same tree with all places told anew.
     #[cfg(test)]
-    pub(super) fn numbered(&self) -> Self {
+    pub(crate) fn numbered(&self) -> Self {
         let mut shape = self.clone();
         shape.number();
         shape
     }
 
-    pub(super) fn n_leaves(&self) -> usize {
+    pub(crate) fn n_leaves(&self) -> usize {
         self.n
     }
 
-    pub(super) fn n_nodes(&self) -> usize {
+    pub(crate) fn n_nodes(&self) -> usize {
         self.order.len()
     }
 
-    pub(super) fn is_leaf(&self, node: usize) -> bool {
+    pub(crate) fn is_leaf(&self, node: usize) -> bool {
         node < self.n
     }
 
-    pub(super) fn children(&self, node: usize) -> [usize; 2] {
+    pub(crate) fn children(&self, node: usize) -> [usize; 2] {
         self.children[node - self.n].map(|child| child as usize)
     }
 
-    pub(super) fn parent(&self, node: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
         (parent != NONE).then_some(parent as usize)
     }
 
-    pub(super) fn place(&self, node: usize) -> usize {
+    pub(crate) fn place(&self, node: usize) -> usize {
         self.places[node] as usize
     }
 
-    pub(super) fn node_at(&self, place: usize) -> usize {
+    pub(crate) fn node_at(&self, place: usize) -> usize {
         self.order[place] as usize
     }
 
-    pub(super) fn size(&self, node: usize) -> usize {
+    pub(crate) fn size(&self, node: usize) -> usize {
         self.size_at(self.place(node))
     }
 
-    pub(super) fn size_at(&self, place: usize) -> usize {
+    pub(crate) fn size_at(&self, place: usize) -> usize {
         self.sizes[place] as usize
     }
 
     /// The places of the left and of the right child.
-    pub(super) fn children_at(&self, place: usize) -> [usize; 2] {
+    pub(crate) fn children_at(&self, place: usize) -> [usize; 2] {
         [place - 2 * self.size_at(place - 1), place - 1]
     }
 
     /// The places of a node and all that is under it.
-    pub(super) fn span(&self, node: usize) -> RangeInclusive<usize> {
+    pub(crate) fn span(&self, node: usize) -> RangeInclusive<usize> {
         let place = self.place(node);
         place + 2 - 2 * self.size_at(place)..=place
     }
 
-    pub(super) fn sibling(&self, node: usize) -> Option<usize> {
+    pub(crate) fn sibling(&self, node: usize) -> Option<usize> {
         let [a, b] = self.children(self.parent(node)?);
         Some(if a == node { b } else { a })
     }
 
     /// Inner nodes, children before parents.
-    pub(super) fn inner_in_order(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn inner_in_order(&self) -> impl Iterator<Item = usize> {
         self.order.iter().map(|&node| node as usize).filter(|&node| !self.is_leaf(node))
     }
 
     /// The leaves under a node.
-    pub(super) fn leaves(&self, node: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn leaves(&self, node: usize) -> impl Iterator<Item = usize> {
         self.span(node).map(|place| self.node_at(place)).filter(|&node| self.is_leaf(node))
     }
 
     /// All nodes under a node, without itself.
-    pub(super) fn below(&self, node: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn below(&self, node: usize) -> impl Iterator<Item = usize> {
         let span = self.span(node);
         (*span.start()..*span.end()).map(|place| self.node_at(place))
     }
 
     /// A node and those above it.
-    pub(super) fn up_from(&self, node: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn up_from(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
     /// The lowest node that holds all these leaves.
-    pub(super) fn smallest_holding(&self, leaves: &[usize]) -> usize {
+    pub(crate) fn smallest_holding(&self, leaves: &[usize]) -> usize {
         let (first, last) = leaves
             .iter()
             .fold((usize::MAX, 0), |(first, last), &leaf| (first.min(self.place(leaf)), last.max(self.place(leaf))));
@@ -159,7 +159,7 @@ impl Shape {
     /// Cuts a subtree off and puts it on the edge above `target`, which isn't in it. Its parent comes along.
     ///
     /// Gives the nodes with other leaves under them or under their children, children before parents.
-    pub(super) fn regraft(&mut self, subtree: usize, target: usize) -> Option<Vec<usize>> {
+    pub(crate) fn regraft(&mut self, subtree: usize, target: usize) -> Option<Vec<usize>> {
         let parent = self.parent(subtree)?;
         let sibling = self.sibling(subtree)?;
         if target == sibling || target == parent || self.span(subtree).contains(&self.place(target)) {

@@ -8,7 +8,7 @@ use super::super::height_tree::HeightTree;
 use super::super::link::probability;
 use super::super::prior::NodeCosts;
 use super::super::random::Random;
-use super::super::{Sampling, sample};
+use super::super::{Asked, Sampling, sample};
 use super::{Clusters, clusters, kept_clusters, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
 use crate::monitor::Monitor;
@@ -105,7 +105,8 @@ fn exact<const K: usize>(comparisons: &Comparisons<'_, K>) -> (BTreeMap<Clusters
 
 /// How often each tree is kept, and the mean noise.
 fn shares<const K: usize>(comparisons: &Comparisons<'_, K>, sweeps: usize) -> (BTreeMap<Clusters, f64>, f64) {
-    let sampling = Sampling { chains: 4, sweeps, burn_in: 100, kept: 4 * (sweeps - 100), seed: 3 };
+    let sampling =
+        Sampling { chains: 4, sweeps, burn_in: 100, kept: 4 * (sweeps - 100), seed: 3, ..Sampling::default() };
     let samples = sample(comparisons, &start(comparisons.n_leaves()), &sampling, None).unwrap();
     assert_eq!(samples.len(), sampling.kept);
     let mut found = BTreeMap::new();
@@ -165,7 +166,7 @@ fn without_answers_there_is_the_prior() {
 fn moves_are_in_detailed_balance() {
     let rows = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1], [0, 1, 3]];
     let (answers, costs) = (Answers::new(&Triplets::new(rows, None).unwrap()).unwrap(), NodeCosts::new(4).unwrap());
-    let mut chain = Chain::new(&answers, &costs, HeightTree::of(&start(4)), Random::new(1, 0)).unwrap();
+    let mut chain = Chain::new(&answers, &costs, Asked::Pairs, HeightTree::of(&start(4)), Random::new(1, 0)).unwrap();
     let mut random = Random::new(2, 0);
     let mut flows: BTreeMap<(Clusters, Clusters), f64> = BTreeMap::new();
     let mut before = clusters(&chain.tree);

@@ -1,0 +1,120 @@
+"""What `ordhc collect` does."""
+
+import contextlib
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ordhc.errors import InputError
+from ordhc_collect.analysis.exclusion import standings
+from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
+from ordhc_collect.demo import DEMO
+from ordhc_collect.people.clock import Clock
+from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.state import RefusedError
+from ordhc_collect.people.tables import reading
+from ordhc_collect.study.check import report
+from ordhc_collect.study.model import Study
+from ordhc_collect.study.reading import read_study, study_or_problems
+from ordhc_collect.web.forgetting import forget
+from ordhc_collect.web.server import Served, locked, opened, serve
+
+__all__ = ["DEMO", "afterwards", "check", "hash_password", "read_study", "run", "simulate"]
+
+
+def hash_password() -> None:
+    """Ask for a password; print its hash."""
+    from argon2 import PasswordHasher
+
+    secret = click.prompt("Password of the dashboard", hide_input=True, confirmation_prompt=True, err=True)
+    if len(secret) < 8:
+        raise click.UsageError("a password needs 8 characters or more")
+    click.echo(PasswordHasher().hash(secret))
+
+
+def check(path: Path) -> int:
+    """Say what is wrong with a study; 2 if anything is."""
+    study, problems = study_or_problems(path)
+    for line in problems.errors:
+        click.echo(f"error    {line}")
+    for line in problems.warnings:
+        click.echo(f"warning  {line}")
+    if study is None:
+        many = len(problems.errors)
+        click.echo(f"{path}: {many} {'error' if many == 1 else 'errors'}", err=True)
+        return 2
+    click.echo(report(study))
+    return 0
+
+
+def run(study: Study, data: Path | None, *, host: str, port: int, is_behind_proxy: bool) -> None:
+    """Serve a study."""
+    logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
+
+    def started(served: Served) -> None:
+        kept = "nowhere: they are lost at the end (--data FILE keeps them)" if data is None else str(data)
+        click.echo(f"Participants  {served.address}/")
+        click.echo(f"Dashboard     {served.address}/dashboard?token={served.token}")
+        click.echo(f"Answers       {kept}")
+        click.echo("Ctrl-C ends the server; the same command goes on.")
+
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(study, data, host=host, port=port, is_behind_proxy=is_behind_proxy, on_start=started)
+
+
+def simulate(study: Study, n: int, **options: Any) -> None:
+    """Let bots take part."""
+    from ordhc_collect.simulate.study import simulated
+
+    click.echo(simulated(study, n, **options))
+
+
+def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
+    """Export answers, erase somebody, or delete ids."""
+    if not data.is_file():
+        raise InputError("there is no such session", path=str(data))
+    if options["export"]:
+        export(study, data, options["export"], options["format"])
+        return
+    with locked(data), opened(study, data) as session:
+        with session.transaction() as db:
+            db.execute("PRAGMA secure_delete=ON")
+        desk = Desk(study, session, data, Clock())
+        if options["delete_ids"]:
+            with session.transaction():
+                count = desk.delete_ids()
+            click.echo(f"{count:,} ids of the platform are deleted.")
+            return
+        try:
+            count = forget(desk, options["forget"])
+        except RefusedError:
+            raise InputError(f"there is nobody with the id {options['forget']!r}", path=str(data)) from None
+        click.echo(f"This person and {count:,} answers are erased from the file.")
+
+
+def export(study: Study, data: Path, target: str, how: str | None) -> None:
+    """Write answers to a file, whole or not at all."""
+    if Path(target).absolute() == data.absolute():
+        raise InputError("the answers can't be written over the session that has them", path=target)
+    how = how or ("trials" if study.question == "pairs" else "salmon")
+    new = f"{target}.new-{os.getpid()}"
+    with opened(study, data) as session, reading(data) as tables:
+        if not tables.are_there():
+            raise InputError(
+                "is no session of a study on a web page; `ordhc learn SESSION --export FILE` exports others",
+                path=str(data),
+            )
+        people = standings(session, study.exclude, tables.positions(), session.table())
+        if how == "people":
+            rows = people_rows(tables, people)
+        else:
+            rows = rows_of(how, study, session, tables, people)
+        try:
+            with Path(new).open("w", encoding="utf-8", newline="") as file:
+                file.writelines(as_csv(rows))
+            Path(new).replace(target)
+        finally:
+            Path(new).unlink(missing_ok=True)

@@ -1,0 +1,104 @@
+"""What the dashboard shows."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import Dendrogram, Session
+from ordhc_collect.analysis.exclusion import Standing, standings
+from ordhc_collect.analysis.tree import agreeing, comparisons_without, heldout_accuracy, tree_of, wilson
+from ordhc_collect.study.model import Study
+
+__all__ = ["Confusing", "Summary", "summarise"]
+
+#: Answers about an item below which nothing is said of it.
+_FEW = 5
+
+
+@dataclass(frozen=True)
+class Confusing:
+    """An item about which answers differ from the tree more than about others."""
+
+    name: str
+    n: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a study's answers say so far; shares are None where nothing is known."""
+
+    n_answers: int
+    per_minute: float
+    seconds: float | None
+    agreement: float | None
+    n_agreement: int
+    tree: Dendrogram | None
+    heldout: tuple[int, float, float, float] | None
+    people: dict[str, Standing]
+    confusing: tuple[Confusing, ...]
+    samplers: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def excluded(self) -> list[str]:
+        """Who is left out."""
+        return [who for who, standing in self.people.items() if standing.excluded]
+
+
+def summarise(
+    study: Study, session: Session, positions: dict[str, NDArray[Any]], now: float, *, support: bool = True
+) -> Summary:
+    """Look at all answers."""
+    table = session.table()
+    people = standings(session, study.exclude, positions, table)
+    excluded = [who for who, standing in people.items() if standing.excluded]
+    tree = tree_of(comparisons_without(session, excluded), support=support, seed=study.seed)
+    took = table["seconds"][~np.isnan(table["seconds"])]
+    lately = float((table["at"] > now - 300).sum())
+    began = float(table["at"].min()) if len(table["at"]) else now
+    minutes = min(max((now - began) / 60, 1 / 6), 5)
+    compared = [person for person in people.values() if person.n_agreement]
+    n_agreement = sum(person.n_agreement for person in compared)
+    agreement = (
+        sum((person.agreement or 0) * person.n_agreement for person in compared) / n_agreement
+        if n_agreement
+        else None
+    )
+    names, counts = np.unique(table["sampler"].astype(str), return_counts=True)
+    return Summary(
+        n_answers=len(table["at"]),
+        per_minute=lately / minutes,
+        seconds=float(np.median(took)) if len(took) else None,
+        agreement=agreement,
+        n_agreement=n_agreement,
+        tree=tree,
+        heldout=None if tree is None else heldout_accuracy(tree, table, session.width, excluded),
+        people=people,
+        confusing=() if tree is None else _confusing(study, tree, table, session.width, excluded),
+        samplers=dict(zip(names.tolist(), counts.tolist(), strict=True)),
+    )
+
+
+def _confusing(
+    study: Study, tree: Dendrogram, table: dict[str, NDArray[Any]], width: int, excluded: list[str]
+) -> tuple[Confusing, ...]:
+    """Items about which more answers than usual differ from the tree, by the lower end of their interval."""
+    agrees = agreeing(tree, table, width)
+    use = ~np.isnan(agrees) & ~np.isin(table["who"].astype(str), excluded)
+    n = np.zeros(len(study.items))
+    wrong = np.zeros(len(study.items))
+    for place in range(1, width + 1):
+        leaves = table[f"leaf_{place}"][use].astype(np.int64)
+        n += np.bincount(leaves, minlength=len(n))
+        wrong += np.bincount(leaves, 1 - agrees[use], minlength=len(n))
+    if not n.sum():
+        return ()
+    usual = wrong.sum() / n.sum()
+    found = []
+    for leaf in np.flatnonzero(n >= _FEW).tolist():
+        low, _ = wilson(float(wrong[leaf]), int(n[leaf]))
+        if wrong[leaf] / n[leaf] > usual:
+            found.append((low, Confusing(study.items[leaf].name, int(n[leaf]), float(wrong[leaf] / n[leaf]))))
+    return tuple(item for _, item in sorted(found, key=lambda pair: -pair[0])[:6])

@@ -1,0 +1,107 @@
+"""The tree that a study's answers make, and how it fits them."""
+
+import math
+import warnings
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ordhc
+from ordhc import Dendrogram, Quadruplets, Session, Triplets
+from ordhc.errors import InputError, OrdhcWarning
+
+__all__ = ["agreeing", "comparisons_without", "heldout_accuracy", "people_of", "tree_of", "wilson"]
+
+#: Resamples of which the support of clusters is the share that has them.
+RESAMPLES = 60
+#: Answers times items up to which trees are drawn by how likely they are, and how long each of two chains is.
+_MOST, _SWEEPS = 3_000_000, 30
+
+
+def comparisons_without(
+    session: Session, excluded: Collection[str], *, heldout: bool | None = False
+) -> Triplets | Quadruplets:
+    """Answers of all but some people, weighted by how reliable these are."""
+    found = session.comparisons(weights="reliability", heldout=heldout)
+    if not excluded:
+        return found
+    return found[~np.isin(people_of(found), list(excluded))]
+
+
+def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
+    """(m,) whose answer each comparison is, by name; "" of nobody's."""
+    if comparisons.groups is None or comparisons.group_names is None:
+        return np.full(len(comparisons), "", dtype=object)
+    return np.array(comparisons.group_names, dtype=object)[comparisons.groups]
+
+
+def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
+    """The tree of some answers, of which some are wrong; None where there are none.
+
+    Where there are not too many items it stands for trees drawn by how likely they are (`ordhc.posterior`),
+    and its support is the share of them that has a cluster; otherwise it is that of `ordhc.cluster`, with
+    support by resampling people.
+    """
+    if not len(comparisons):
+        return None
+    with warnings.catch_warnings():
+        # Items without answers stand anywhere, at first.
+        warnings.simplefilter("ignore", OrdhcWarning)
+        try:
+            if len(comparisons) * comparisons.n_leaves <= _MOST:
+                return ordhc.posterior(comparisons, chains=2, sweeps=_SWEEPS, seed=seed).tree
+            if not support:
+                return ordhc.cluster(comparisons)
+            unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
+            return ordhc.bootstrap(comparisons, n_resamples=RESAMPLES, seed=seed, unit=unit).tree
+        except InputError:
+            return None
+
+
+def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:
+    """(m,) whether the answers of a session's table agree with a tree: 1, 0, or NaN where it says nothing."""
+    size = tree.lca_size
+    leaves = [table[f"leaf_{place}"].astype(np.int64) for place in range(1, width + 1)]
+    answers = table["answer"].astype(np.int64)
+    if not len(answers):
+        return np.zeros(0)
+    if width == 4:
+        first, second = size(leaves[0], leaves[1]), size(leaves[2], leaves[3])
+        right = np.where(first < second, 1, -1)
+        silent = (first == second) | (answers == 0)
+    else:
+        pairs = np.stack([size(leaves[1], leaves[2]), size(leaves[0], leaves[2]), size(leaves[0], leaves[1])])
+        right = pairs.argmin(axis=0)
+        ordered = np.sort(pairs, axis=0)
+        silent = (ordered[0] == ordered[1]) | (answers < 0)
+    return np.where(silent, np.nan, (right == answers).astype(float))
+
+
+def heldout_accuracy(
+    tree: Dendrogram, table: dict[str, NDArray[Any]], width: int, excluded: Collection[str]
+) -> tuple[int, float, float, float] | None:
+    """How many held-out answers the tree says something about, the share that agrees, and its interval."""
+    mine = (table["sampler"] == "heldout") & ~np.isin(table["who"].astype(str), list(excluded))
+    found = agreeing(tree, {key: values[mine] for key, values in table.items()}, width)
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return None
+    return len(found), float(found.mean()), *wilson(float(found.sum()), len(found))
+
+
+def wilson(right: float, n: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share.
+
+    Examples
+    --------
+    >>> low, high = wilson(8, 10)
+    >>> round(low, 2), round(high, 2)
+    (0.49, 0.94)
+    """
+    z = 1.96
+    p = right / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - half), min(1.0, middle + half)

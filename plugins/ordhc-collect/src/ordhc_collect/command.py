@@ -1,0 +1,121 @@
+"""`ordhc collect`: a study on a web page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordhc.commands import Command, section
+
+if TYPE_CHECKING:
+    from ordhc_collect.study.model import Study
+
+__all__ = ["collect"]
+
+
+@click.command(cls=Command, no_args_is_help=True)
+@click.argument("study", metavar="[STUDY.TOML]", required=False)
+@click.option("--demo", is_flag=True, help="Take the study that comes along: 20 animals.")
+@section("The server")
+@click.option(
+    "--data",
+    metavar="FILE",
+    help="The session file that keeps all answers. Default: STUDY.ordhc; of --demo none.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 for any."
+)
+@click.option(
+    "--behind-proxy", is_flag=True, help="Believe the addresses that a proxy on this machine tells."
+)
+@section("Before it begins")
+@click.option("--check", is_flag=True, help="Say what is wrong with the study, and what may be.")
+@click.option(
+    "--simulate",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Let N bots take part; say how long, how good, what cost.",
+)
+@click.option(
+    "--accuracy",
+    type=click.FloatRange(0, 1),
+    default=0.85,
+    show_default=True,
+    help="How often bots are right.",
+)
+@click.option(
+    "--crowd", metavar="SHARE:ACCURACY,...", help="Bots of several kinds instead: 0.7:0.9,0.2:0.7,0.1:random."
+)
+@click.option(
+    "--truth", metavar="TREE", help="The tree by which bots answer; by default one drawn at random."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the tree and the bots.")
+@section("Afterwards")
+@click.option("--export", metavar="CSV", help="Write the answers to a file.")
+@click.option(
+    "--as",
+    "format",
+    type=click.Choice(["salmon", "trials", "triplets", "people"]),
+    default=None,
+    help="What of them. Default: salmon; for pairs trials.",
+)
+@click.option("--forget", metavar="PERSON", help="Erase somebody, by their id here or on the platform.")
+@click.option("--delete-ids", is_flag=True, help="Delete which person has which id on the platform.")
+@click.option(
+    "--hash-password", is_flag=True, help="Ask for a password, and print what goes into [dashboard] password."
+)
+def collect(study: str | None, demo: bool, **options: Any) -> None:
+    """Ask people on a web page which things are alike, and watch the tree grow.
+
+    STUDY.TOML describes the study: its items, pages, questions, people. The server prints two addresses:
+    one for participants, one for the dashboard. Ctrl-C ends it; the same command goes on.
+
+    \b
+    Examples:
+      ordhc collect --demo
+      ordhc collect study.toml --check
+      ordhc collect study.toml --simulate 50 --accuracy 0.85
+      ordhc collect study.toml --port 8000 --data study.ordhc
+      ordhc collect study.toml --data study.ordhc --export answers.csv
+    """
+    from ordhc_collect import actions
+
+    if options.pop("hash_password"):
+        actions.hash_password()
+        return
+    if demo == (study is not None):
+        raise click.UsageError(
+            "give a STUDY.TOML, or --demo" if study is None else "give a STUDY.TOML or --demo, not both"
+        )
+    path = actions.DEMO if demo else Path(str(study))
+    if not demo and not path.exists():
+        raise click.UsageError(
+            f"{path}: there is no such file; `ordhc collect --demo` shows a study without one"
+        )
+    chosen = [name for name in ("check", "simulate", "export", "forget", "delete_ids") if options[name]]
+    if len(chosen) > 1:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
+        raise click.UsageError(f"one thing at a time: {names}")
+    if options["format"] is not None and not options["export"]:
+        raise click.UsageError("--as belongs to --export")
+    if options.pop("check"):
+        raise click.exceptions.Exit(actions.check(path))
+    data = None if options["data"] is None else Path(options["data"])
+    found: Study = actions.read_study(path)
+    if options["simulate"]:
+        keys = ("accuracy", "crowd", "truth", "seed")
+        actions.simulate(found, options["simulate"], **{key: options[key] for key in keys})
+        return
+    if data is None and not demo:
+        data = path.with_suffix(".ordhc")
+    if chosen:
+        if data is None:
+            raise click.UsageError(
+                f"--{chosen[0].replace('_', '-')} needs --data FILE, the session of the study"
+            )
+        actions.afterwards(found, data, options)
+        return
+    actions.run(
+        found, data, host=options["host"], port=options["port"], is_behind_proxy=options["behind_proxy"]
+    )

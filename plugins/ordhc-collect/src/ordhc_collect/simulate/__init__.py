@@ -1,0 +1,1 @@
+"""Bots that take part in a study over HTTP."""

@@ -1,0 +1,70 @@
+"""Bots that take part as people do: from the first page to the last one."""
+
+import asyncio
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ordhc_collect.simulate.client import Answered, Browser, fields_of
+from ordhc_collect.study.model import Study
+
+__all__ = ["Answerer", "Run", "take_part"]
+
+#: Given the numbers of the items that are shown, the number of the choice, from 1 on.
+Answerer = Callable[[list[int]], int]
+_SHOWN = re.compile(r"data-item=\"(\d+)\"")
+#: Times that a bot tries again when the server doesn't answer.
+_TRIES = 40
+
+
+@dataclass
+class Run:
+    """What bots have seen: seconds of each page, errors in words, how many answers the server took."""
+
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    n_answers: int = 0
+    n_done: int = 0
+    codes: list[str] = field(default_factory=list)
+
+
+async def take_part(
+    study: Study, address: str, name: str, answer: Answerer, run: Run, *, pause: float = 0.0, seed: int = 0
+) -> None:
+    """Take part in a study, from consent to the code."""
+    chance = random.Random(f"{seed} {name}")
+    browser = Browser(address)
+
+    def note(found: Answered) -> Answered:
+        run.seconds.append(found.seconds)
+        if found.status not in (200, 303):
+            run.errors.append(f"{found.status}: {found.text[:200]}")
+        return found
+
+    try:
+        page = note(await browser.get(f"/?{study.id_parameters[0]}={name}"))
+        note(await browser.post("/join", {**fields_of(page.text), "consent": "yes"}))
+        page = note(await browser.get("/study"))
+        polls = {"screening": study.screening, "check": study.checks}
+        for _ in range(20):
+            if 'action="/next"' not in page.text:
+                break
+            asked = next((polls[kind] for kind in polls if f'data-stage="{kind}"' in page.text), ())
+            choices = {f"choice-{place}": min(poll.right) for place, poll in enumerate(asked)}
+            page = note(await browser.post("/next", {**fields_of(page.text), **choices}, x_live="1"))
+        while "data-trial" in page.text:
+            if pause:
+                await asyncio.sleep(pause * chance.uniform(0.5, 1.5))
+            shown = [int(number) for number in _SHOWN.findall(page.text)]
+            fields = {**fields_of(page.text), "choice": answer(shown), "ms": chance.randint(800, 4000)}
+            page = note(await browser.post("/answer", fields, x_live="1"))
+            run.n_answers += page.status == 200
+        page = note(await browser.post("/next", fields_of(page.text), x_live="1"))
+        if found := re.search(r"<output[^>]*>([^<]*)</output>", page.text):
+            run.codes.append(found[1])
+        run.n_done += 'class="page end"' in page.text
+    except (OSError, asyncio.IncompleteReadError) as error:
+        run.errors.append(f"{type(error).__name__}: {error}")
+    finally:
+        await browser.close()

@@ -1,0 +1,96 @@
+"""People who are simulated: by a tree that they know, right as often as somebody says."""
+
+import random
+from dataclasses import dataclass
+
+import ordhc
+from ordhc import Dendrogram
+from ordhc.errors import InputError
+
+__all__ = ["Answering", "Kind", "crowd_of", "drawn_tree"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Some of a crowd: their share, and how often they are right; None for those who click at random."""
+
+    share: float
+    accuracy: float | None
+
+
+def crowd_of(text: str) -> list[Kind]:
+    """A crowd as SHARE:ACCURACY, with "random" for those who click at random.
+
+    Raises
+    ------
+    InputError
+        What is no crowd.
+
+    Examples
+    --------
+    >>> [kind.accuracy for kind in crowd_of("0.7:0.9,0.2:0.7,0.1:random")]
+    [0.9, 0.7, None]
+    """
+    found = []
+    for part in text.split(","):
+        share, colon, accuracy = part.strip().partition(":")
+        try:
+            kind = Kind(float(share), None if accuracy.strip() == "random" else float(accuracy))
+        except ValueError:
+            colon = ""
+        if not colon or kind.share <= 0 or (kind.accuracy is not None and not 0 <= kind.accuracy <= 1):
+            raise InputError(f"--crowd: {part.strip()!r} is no SHARE:ACCURACY, as 0.7:0.9 or 0.1:random")
+        found.append(kind)
+    total = sum(kind.share for kind in found)
+    return [Kind(kind.share / total, kind.accuracy) for kind in found]
+
+
+def drawn_tree(n: int, seed: int) -> Dendrogram:
+    """A binary tree drawn at random: every split is about even, and higher than all splits of its parts."""
+    chance = random.Random(f"tree {n} {seed}")
+
+    def grown(leaves: list[int], height: float) -> str:
+        if len(leaves) == 1:
+            return f"{leaves[0]}:{height:.9f}"
+        cut = max(1, min(len(leaves) - 1, round(len(leaves) * chance.uniform(0.35, 0.65))))
+        below = height * chance.uniform(0.6, 0.8)
+        parts = ",".join(grown(part, below) for part in (leaves[:cut], leaves[cut:]))
+        return f"({parts}):{height - below:.9f}"
+
+    leaves = list(range(n))
+    chance.shuffle(leaves)
+    return ordhc.as_dendrogram(grown(leaves, 1.0) + ";")
+
+
+class Answering:
+    """Answers what is shown: the numbers of items, to the number of a choice."""
+
+    def __init__(self, tree: Dendrogram, question: str, accuracy: float | None, seed: str) -> None:
+        self._size, self._question, self._accuracy = tree.lca_size, question, accuracy
+        self._chance = random.Random(seed)
+
+    def __call__(self, shown: list[int]) -> int:
+        """A choice, from 1 on."""
+        n = 3 if self._question == "odd" else 2
+        choices = list(range(1, n + 1))
+        if self._accuracy is None:
+            return self._chance.choice(choices)
+        right = self._right(shown)
+        if self._chance.random() < self._accuracy:
+            return right
+        return self._chance.choice([choice for choice in choices if choice != right])
+
+    def _right(self, shown: list[int]) -> int:
+        if self._question == "odd":
+            a, b, c = shown
+            sizes = [self._of(b, c), self._of(a, c), self._of(a, b)]
+        elif self._question == "triplet":
+            head, left, right = shown
+            sizes = [self._of(head, left), self._of(head, right)]
+        else:
+            sizes = [self._of(*shown[:2]), self._of(*shown[2:])]
+        best = [place for place, size in enumerate(sizes, 1) if size == min(sizes)]
+        return self._chance.choice(best)
+
+    def _of(self, a: int, b: int) -> int:
+        return int(self._size(a, b))

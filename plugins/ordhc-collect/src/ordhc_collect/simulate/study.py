@@ -1,0 +1,252 @@
+"""What a study will be like: bots take part over HTTP, and their answers are looked at."""
+
+import asyncio
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ordhc
+from ordhc import Dendrogram, Session, metrics
+from ordhc.errors import InputError
+from ordhc_collect.analysis.summary import Summary, summarise
+from ordhc_collect.analysis.tree import tree_of
+from ordhc_collect.people.tables import reading
+from ordhc_collect.simulate.bots import Run, take_part
+from ordhc_collect.simulate.crowd import Answering, Kind, crowd_of, drawn_tree
+from ordhc_collect.study.model import Study
+from ordhc_collect.web.server import Served, serve
+
+__all__ = ["Point", "curve", "simulated"]
+
+#: The quality that answers are counted up to.
+GOAL = 0.9
+#: Seconds of a person besides those of questions: reading pages, for example.
+_PAGES = 60.0
+#: Bots that are there side by side.
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Point:
+    """How good the tree of the first answers is: AARI, without and with reliabilities."""
+
+    n_answers: int
+    plain: float
+    weighted: float
+
+
+def simulated(
+    study: Study,
+    n: int,
+    *,
+    accuracy: float = 0.85,
+    crowd: str | None = None,
+    truth: str | None = None,
+    seed: int = 0,
+) -> str:
+    """Let n bots take part; a report."""
+    kinds = [Kind(1.0, accuracy)] if crowd is None else crowd_of(crowd)
+    tree = _truth(study, truth, seed)
+    places = n if study.total is None else min(n, study.total)
+    open_study = replace(study, joins_per_minute=1_000_000)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.ordhc"
+        run, took = _run(open_study, path, n, kinds, tree, seed)
+        with reading(path) as tables:
+            positions = tables.positions()
+        with Session(path) as session:
+            summary = summarise(study, session, positions, time.time())
+            points = curve(session, tree)
+    return "\n".join(_report(study, places, kinds, run, took, summary, points, is_drawn=truth is None))
+
+
+def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
+    n = len(study.items)
+    if path is None:
+        return drawn_tree(n, seed)
+    found = ordhc.read_tree(path)
+    if found.names is None or set(found.names) != set(study.names):
+        odd = sorted(set(study.names) ^ set(found.names or ()))[:3]
+        raise InputError(f"the tree has other leaves than the study has items: {', '.join(odd)}", path=path)
+    order = {name: leaf for leaf, name in enumerate(study.names)}
+    numbers = {leaf: order[name] for leaf, name in enumerate(found.names)}
+
+    def text(node: Any) -> str:
+        if node.is_leaf:
+            return str(numbers[node.label])
+        return f"({','.join(map(text, node.children))})"
+
+    return ordhc.as_dendrogram(f"{text(found.root)};")
+
+
+def _run(
+    study: Study, path: Path, n: int, kinds: Sequence[Kind], tree: Dendrogram, seed: int
+) -> tuple[Run, float]:
+    """Serve the study to bots, some side by side."""
+    ready = threading.Event()
+    found: list[Served] = []
+    failed: list[BaseException] = []
+
+    def started(served: Served) -> None:
+        found.append(served)
+        ready.set()
+
+    def work() -> None:
+        try:
+            serve(study, path, port=0, on_start=started)
+        except BaseException as error:
+            failed.append(error)
+            ready.set()
+
+    thread = threading.Thread(target=work, name="ordhc-collect server", daemon=True)
+    thread.start()
+    ready.wait()
+    if failed:
+        raise failed[0]
+    run = Run()
+    counts = np.floor(np.cumsum([kind.share for kind in kinds]) * n + 0.5).astype(int)
+
+    async def everybody() -> None:
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(k: int) -> None:
+            kind = kinds[int(np.searchsorted(counts, k, side="right"))]
+            answering = Answering(tree, study.question, kind.accuracy, f"{seed} {k}")
+            async with turns:
+                await take_part(study, found[0].address, f"bot-{k}", answering, run, seed=seed)
+
+        order = np.random.default_rng(seed).permutation(n)
+        await asyncio.gather(*(one(int(k)) for k in order))
+
+    start = time.perf_counter()
+    try:
+        asyncio.run(everybody())
+    finally:
+        found[0].stop()
+        thread.join()
+    return run, time.perf_counter() - start
+
+
+def curve(session: Session, truth: Dendrogram, n_points: int = 10) -> list[Point]:
+    """How good the tree is after so many answers, in the order in which they came."""
+    every = [session.comparisons(weights=weights) for weights in (None, "reliability")]
+    m = len(every[0])
+    if not m:
+        return []
+    # The rows of an answer stand together.
+    answer = every[0].answers if every[0].answers is not None else np.arange(m)
+    starts = np.flatnonzero(np.diff(answer, prepend=-1))
+    total = len(starts)
+    found = []
+    for count in np.unique(
+        np.geomspace(min(total, max(20, total // 30)), total, n_points).astype(int)
+    ).tolist():
+        stop = m if count == total else int(starts[count])
+        found.append(Point(count, *(_quality(some[:stop], truth) for some in every)))
+    return found
+
+
+def levels_of(n: int) -> list[int]:
+    """The numbers of clusters at which trees are compared: 2, 4, 8, ..., of three items or more on average.
+
+    Examples
+    --------
+    >>> levels_of(60)
+    [2, 4, 8, 16]
+    """
+    return [2**k for k in range(1, 20) if 2**k <= max(2, n // 3)]
+
+
+def _quality(comparisons: Any, truth: Dendrogram) -> float:
+    tree = tree_of(comparisons, support=False)
+    return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
+
+
+def needed(points: Sequence[Point], name: str, goal: float = GOAL) -> float | None:
+    """How many answers a tree of this quality takes, between the points; None if none is as good."""
+    values: NDArray[np.float64] = np.array([getattr(point, name) for point in points])
+    reached = np.flatnonzero(values >= goal)
+    if not len(reached):
+        return None
+    at = int(reached[0])
+    if at == 0:
+        return float(points[0].n_answers)
+    low, high = values[at - 1], values[at]
+    share = (goal - low) / (high - low)
+    return float(points[at - 1].n_answers + share * (points[at].n_answers - points[at - 1].n_answers))
+
+
+def _report(
+    study: Study,
+    places: int,
+    kinds: Sequence[Kind],
+    run: Run,
+    took: float,
+    summary: Summary,
+    points: Sequence[Point],
+    *,
+    is_drawn: bool,
+) -> list[str]:
+    how = [
+        "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
+    ]
+    crowd = ", ".join(f"{kind.share:.0%} {word}" for kind, word in zip(kinds, how, strict=True))
+    of = "a tree drawn at random" if is_drawn else "the tree given"
+    each = study.per_person * study.seconds_per_answer + _PAGES
+    lines = [
+        f"{run.n_done:,} bots are done with {run.n_answers:,} answers about {len(study.items)} items,",
+        f"by {of}: {crowd}.",
+        "",
+        "How long",
+        f"  a person   {each / 60:.1f} minutes: {study.per_person} questions of "
+        f"{study.seconds_per_answer:g} s, and pages",
+        f"  all        {places * each / 3600:.1f} hours of people",
+        "",
+        "How good",
+        *_quality_lines(summary, points),
+        "",
+        "What it costs",
+    ]
+    if study.pay.per_person:
+        cost = run.n_done * study.pay.per_person
+        with_fee = f", {cost * (1 + study.pay.fee):,.2f} with the platform's fee" if study.pay.fee else ""
+        lines.append(f"  {cost:,.2f} {study.pay.currency}{with_fee}")
+    else:
+        lines.append("  nothing: there is no [pay] per_person")
+    seconds = np.sort(run.seconds) if run.seconds else np.zeros(1)
+    slow = np.quantile(seconds, [0.5, 0.99]) * 1000
+    lines += [
+        "",
+        "The server",
+        f"  {run.n_answers / max(took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
+        f"99% less than {slow[1]:.0f} ms",
+        f"  {len(run.errors)} errors" + (f": {run.errors[0]}" if run.errors else ""),
+    ]
+    return lines
+
+
+def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
+    lines = []
+    if summary.heldout is not None:
+        n, share, low, high = summary.heldout
+        told = f"{share:.0%} of {n:,} held-out answers agree with the tree ({low:.0%} to {high:.0%})"
+        lines.append(f"  held out   {told}")
+    if not points:
+        return [*lines, "  no answers, no tree"]
+    last = points[-1]
+    best = f"{last.weighted:.2f} weighted by reliability, {last.plain:.2f} without"
+    lines.append(f"  AARI       {best}: 1 is the truth, 0 is chance")
+    for name, word in (("weighted", "with reliabilities"), ("plain", "without")):
+        found = needed(points, name)
+        what = "more answers than these" if found is None else f"about {found:,.0f} answers"
+        lines.append(f"  AARI {GOAL:g}   {what}, {word}")
+    lines.append("  answers    " + "  ".join(f"{point.n_answers:>5,}" for point in points))
+    lines.append("  AARI       " + "  ".join(f"{point.weighted:5.2f}" for point in points))
+    return lines

@@ -1,0 +1,1 @@
+"""Studies: what a study file says, checked."""

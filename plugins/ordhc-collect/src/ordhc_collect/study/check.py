@@ -1,0 +1,40 @@
+"""What a study will be like, in a few lines."""
+
+from collections import Counter
+from math import comb
+
+from ordhc_collect.study.model import Study
+
+__all__ = ["report"]
+
+_QUESTIONS = {
+    "odd": "which of three is the odd one out",
+    "triplet": "is A more like B or C",
+    "pairs": "which of two pairs is more alike",
+}
+
+
+def report(study: Study) -> str:
+    """What a study will be like."""
+    n = len(study.items)
+    kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
+    possible = {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[study.question]
+    minutes = (study.per_person * study.seconds_per_answer + 60) / 60
+    lines = [
+        f"{study.title}",
+        f"  items      {n}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
+        f"  question   {_QUESTIONS[study.question]}; {possible:,} are possible",
+        "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.sampler.items()),
+    ]
+    if "learner" in study.sampler:
+        lines.append("  learner    " + ", ".join(f"{key} = {value}" for key, value in study.learner.items()))
+    lines.append(f"  a person   {study.per_person} questions, about {minutes:.0f} minutes")
+    total = f"{study.total:,}" if study.total is not None else "any number"
+    lines.append(f"  people     {total}")
+    if study.total is not None:
+        lines.append(f"  in all     {study.total * study.per_person:,} answers")
+        if study.pay.per_person:
+            cost = study.total * study.pay.per_person * (1 + study.pay.fee)
+            lines.append(f"  cost       {cost:,.2f} {study.pay.currency}")
+    lines.append("Nothing is wrong. `--simulate 50` shows how good the tree will be.")
+    return "\n".join(lines)

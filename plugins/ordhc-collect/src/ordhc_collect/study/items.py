@@ -1,0 +1,224 @@
+"""The items of a study: text, Markdown, pictures, sound and video, from a folder or a table."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ordhc_collect.study.markup import from_markdown, plain
+from ordhc_collect.study.sections import Problems, Section, confined, suggestion
+
+__all__ = ["MEDIA", "Item", "items_of", "rows_of_table"]
+
+#: Types of files by their endings, for each kind.
+MEDIA = {
+    "picture": {
+        ".svg": "image/svg+xml",
+        ".png": "image/png",
+        ".jpg": "image/jpeg",
+        ".jpeg": "image/jpeg",
+        ".gif": "image/gif",
+        ".webp": "image/webp",
+        ".avif": "image/avif",
+    },
+    "sound": {
+        ".mp3": "audio/mpeg",
+        ".wav": "audio/wav",
+        ".ogg": "audio/ogg",
+        ".oga": "audio/ogg",
+        ".opus": "audio/ogg",
+        ".m4a": "audio/mp4",
+        ".flac": "audio/flac",
+    },
+    "video": {".mp4": "video/mp4", ".m4v": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg"},
+}
+_TEXTS = {".txt": "text", ".md": "markdown"}
+_COLUMNS = ("id", "text", "markdown", *MEDIA, "alt")
+#: Bytes of a text, and of a file of pictures, above which something is amiss.
+_LONG_TEXT, _LARGE_FILE = 20_000, 5_000_000
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that is compared.
+
+    Attributes
+    ----------
+    name
+        The name of its leaf.
+    html
+        Clean HTML of its text, if it has one.
+    files
+        Its files by kind: "picture", "sound", "video".
+    alt
+        What the picture shows, for those who can't see it.
+    """
+
+    name: str
+    html: str | None
+    files: dict[str, Path]
+    alt: str
+
+    @property
+    def label(self) -> str:
+        """What a screen reader calls it."""
+        return self.alt or self.name
+
+
+def items_of(section: Section, root: Path, problems: Problems) -> tuple[Item, ...]:
+    """The items that the section [items] names."""
+    folder = section.path("folder", root, is_folder=True)
+    table = section.path("table", root)
+    section.close()
+    if "folder" in section and "table" in section:
+        problems.error("[items]", "has a folder and a table: give one of them")
+        return ()
+    if folder is not None:
+        found = _of_folder(folder, root, problems)
+        place = f"[items] folder = {folder.name!r}"
+    elif table is not None:
+        found = _of_table(table, root, problems)
+        place = f"[items] table = {table.name!r}"
+    else:
+        if "folder" not in section and "table" not in section:
+            section.missing("folder", 'name a folder of files (folder = "pictures") or a table (table = ...)')
+        return ()
+    for name, count in Counter(item.name for item in found).items():
+        if count > 1:
+            problems.error(place, f"{count} items are called {name!r}; names must be different")
+    if len(found) < 3:
+        problems.error(place, f"has {len(found)} items; questions need 3 at least")
+    for item in found:
+        for path in item.files.values():
+            if path.stat().st_size > _LARGE_FILE:
+                size = path.stat().st_size / 1e6
+                problems.warn(place, f"{path.name} has {size:.0f} MB: people with slow lines will wait")
+            elif not path.stat().st_size:
+                problems.error(place, f"{path.name} is empty")
+    return tuple(found)
+
+
+def _item(name: str, fields: dict[str, str], files: dict[str, Path]) -> Item:
+    html = None
+    if fields.get("markdown"):
+        html = from_markdown(fields["markdown"])
+    elif fields.get("text"):
+        escaped = fields["text"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        html = "<br>".join(escaped.splitlines())
+    alt = fields.get("alt") or (plain(html)[:200] if html and not files else "")
+    return Item(name, html, files, alt)
+
+
+def _of_folder(folder: Path, root: Path, problems: Problems) -> list[Item]:
+    kinds = {ending: kind for kind, endings in MEDIA.items() for ending in endings}
+    fields: dict[str, dict[str, str]] = {}
+    files: dict[str, dict[str, Path]] = {}
+    passed = []
+    for path in sorted(folder.iterdir(), key=lambda path: _natural(path.name)):
+        ending = path.suffix.lower()
+        if path.name.startswith(".") or path.is_dir():
+            continue
+        place = f"[items] folder = {folder.name!r}"
+        if ending not in kinds and ending not in _TEXTS:
+            passed.append(path.name)
+            continue
+        if confined(str(path.relative_to(root)), root, place, problems) is None:
+            continue
+        name = path.stem
+        fields.setdefault(name, {})
+        if ending in kinds:
+            if kinds[ending] in files.setdefault(name, {}):
+                problems.error(place, f"{path.name}: {name!r} has two files of a kind")
+            files[name][kinds[ending]] = path
+        else:
+            fields[name][_TEXTS[ending]] = _text(path, place, problems)
+    if passed:
+        shown = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
+        problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {shown}")
+    return [_item(name, of, files.get(name, {})) for name, of in fields.items()]
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that sorts numbers within names as numbers."""
+    return [
+        (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part.casefold())
+        for part in re.split(r"([0-9]+)", name)
+        if part
+    ]
+
+
+def _text(path: Path, place: str, problems: Problems) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+    except UnicodeDecodeError:
+        problems.error(place, f"{path.name} is no UTF-8 text")
+        return ""
+    if not text:
+        problems.error(place, f"{path.name} is empty")
+    elif len(text) > _LONG_TEXT:
+        problems.error(place, f"{path.name} has {len(text):,} characters, {_LONG_TEXT:,} at most")
+    return text
+
+
+def _of_table(table: Path, root: Path, problems: Problems) -> list[Item]:
+    place = f"[items] table = {table.name!r}"
+    found = []
+    for line, row in rows_of_table(table, place, problems, ("id",), _COLUMNS):
+        name = row.get("id", "")
+        if not name:
+            problems.error(f"{place}, line {line}", "the id is empty")
+            continue
+        files: dict[str, Path] = {}
+        for kind, endings in MEDIA.items():
+            if not row.get(kind):
+                continue
+            inside = str(table.parent.relative_to(root.resolve()) / row[kind])
+            path = confined(inside, root, f"{place}, line {line}, {kind}", problems)
+            if path is not None and path.suffix.lower() not in endings:
+                kinds = ", ".join(endings)
+                problems.error(f"{place}, line {line}", f"{path.name} is no {kind} of a known kind: {kinds}")
+            elif path is not None:
+                files[kind] = path
+        if not (files or row.get("text") or row.get("markdown")):
+            row["text"] = name
+        found.append(_item(name, row, files))
+    return found
+
+
+def rows_of_table(
+    path: Path, place: str, problems: Problems, needed: Iterable[str], known: Iterable[str]
+) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file as dictionaries, with the numbers of their lines."""
+    known = tuple(known)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head = file.readline()
+            file.seek(0)
+            delimiter = max(",;\t", key=head.count)
+            reader = csv.DictReader(file, delimiter=delimiter, strict=True)
+            names = [name.strip() for name in reader.fieldnames or ()]
+            reader.fieldnames = names
+            for name in needed:
+                if name not in names:
+                    problems.error(place, f"has no column {name!r}, but {', '.join(names) or 'nothing'}")
+                    return []
+            for name in names:
+                if name not in known:
+                    problems.warn(place, f"column {name!r} is not used; {suggestion(name, known)}")
+            rows = []
+            for row in reader:
+                if None in row:
+                    problems.error(
+                        f"{place}, line {reader.line_num}", "has more cells than there are columns"
+                    )
+                cells = {key: (value or "").strip() for key, value in row.items() if isinstance(key, str)}
+                if any(cells.values()):
+                    rows.append((reader.line_num, cells))
+            return rows
+    except UnicodeDecodeError:
+        problems.error(place, "is no UTF-8 text")
+    except (csv.Error, OSError) as error:
+        problems.error(place, f"cannot be read ({error})")
+    return []

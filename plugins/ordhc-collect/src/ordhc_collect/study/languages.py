@@ -1,0 +1,69 @@
+"""The languages of the pages: catalogues of Babel, of the package and of the study."""
+
+import gettext
+import re
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import PoFileError, read_po
+
+from ordhc.errors import InputError
+
+__all__ = ["catalogue", "known_languages", "preferred"]
+
+_OWN = Path(__file__).parent.parent / "locale"
+
+
+def known_languages(root: Path | None = None) -> list[str]:
+    """Languages that there are catalogues of; `locale/it.po` in the study's folder adds Italian."""
+    folders = [_OWN] if root is None else [_OWN, root / "locale"]
+    return sorted({"en"} | {path.stem for folder in folders for path in folder.glob("*.po")})
+
+
+def catalogue(language: str, root: Path) -> gettext.NullTranslations:
+    """The translations to a language: those of the study come before those of the package.
+
+    Raises
+    ------
+    InputError
+        A file that is no catalogue.
+    """
+    found: gettext.NullTranslations | None = None
+    for folder in (root / "locale", _OWN):
+        path = folder / f"{language}.po"
+        if not path.is_file():
+            continue
+        compiled = BytesIO()
+        try:
+            with path.open("rb") as file:
+                write_mo(compiled, read_po(file, locale=language, abort_invalid=True))
+        except (PoFileError, UnicodeDecodeError, ValueError) as error:
+            raise InputError(f"is no catalogue of translations: {error}", path=str(path)) from None
+        compiled.seek(0)
+        read = gettext.GNUTranslations(compiled)
+        if found is None:
+            found = read
+        else:
+            found.add_fallback(read)
+    return found or gettext.NullTranslations()
+
+
+def preferred(header: str, languages: tuple[str, ...]) -> str:
+    """The language that a browser prefers of some, the first one if it prefers none.
+
+    Examples
+    --------
+    >>> preferred("fr-CH, de;q=0.9, en;q=0.8", ("en", "de"))
+    'de'
+    """
+    wishes = []
+    for place, part in enumerate(header[:500].split(",")):
+        name, _, quality = part.strip().partition(";q=")
+        weight = float(quality) if re.fullmatch(r"[01](\.\d{0,3})?", quality) else 1.0
+        wishes.append((-weight, place, name.replace("-", "_")))
+    for _, _, wish in sorted(wishes):
+        for language in languages:
+            if language.lower() == wish.lower() or language.split("_")[0] == wish.split("_")[0].lower():
+                return language
+    return languages[0]

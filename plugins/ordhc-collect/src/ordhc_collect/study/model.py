@@ -1,0 +1,127 @@
+"""What a study is."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ordhc_collect.study.items import Item
+
+__all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Poll", "Study"]
+
+#: How a person's part ends: by what they get a code for.
+OUTCOMES = ("done", "screened_out", "failed_checks")
+
+
+@dataclass(frozen=True)
+class Poll:
+    """A question with options before the trials: of a comprehension check, or to screen people.
+
+    `right` are the places of the options that pass, from 0 on. Texts are by language.
+    """
+
+    text: dict[str, str]
+    options: dict[str, tuple[str, ...]]
+    right: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What people get at the end: a code and an address to go back to, if any."""
+
+    code: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class Pay:
+    """What a person costs: their pay, and the share of it that the platform takes."""
+
+    per_person: float = 0.0
+    currency: str = ""
+    fee: float = 0.0
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Whose answers are left out of the analysis; None for a rule that isn't applied."""
+
+    seconds: float | None = None
+    same_side: float | None = None
+    below_chance: bool = False
+    failed_gold: float | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody is ever left out."""
+        return self == Exclusion()
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Questions whose answers are known: leaves as sessions have them, and answers."""
+
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study, as its file says it.
+
+    Attributes
+    ----------
+    root
+        The folder of the file, in which everything lies that the study shows.
+    question
+        "odd": which of three is the odd one out; "triplet": is A more like B or C; "pairs": which of two
+        pairs is more alike.
+    pages
+        Clean HTML by page ("consent", "instructions", "debriefing") and language; what is missing is a text
+        of the package.
+    sampler
+        Shares of "learner", "random", "heldout", "repeat", "gold" and "list".
+    learner
+        The settings of the session's learner.
+    total
+        How many people may take part in all; None for any number.
+    """
+
+    root: Path
+    title: str
+    question: str
+    prompt: dict[str, str]
+    languages: tuple[str, ...]
+    allow_none: bool
+    captions: bool
+    seed: int
+    items: tuple[Item, ...]
+    pages: dict[str, dict[str, str]]
+    checks: tuple[Poll, ...]
+    tries: int
+    screening: tuple[Poll, ...]
+    per_person: int
+    can_undo: bool
+    undo_seconds: float
+    seconds_per_answer: float
+    sampler: dict[str, float]
+    learner: dict[str, object]
+    listed: tuple[tuple[int, ...], ...]
+    gold: Gold
+    id_parameters: tuple[str, ...]
+    anonymous: bool
+    total: int | None
+    leave_after: float
+    outcomes: dict[str, Outcome]
+    pay: Pay
+    exclude: Exclusion
+    password: str | None
+    joins_per_minute: int
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the items."""
+        return [item.name for item in self.items]
+
+    @property
+    def width(self) -> int:
+        """How many leaves a question of the session has."""
+        return 3 if self.question == "odd" else 4

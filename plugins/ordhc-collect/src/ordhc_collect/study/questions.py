@@ -1,0 +1,205 @@
+"""What chooses the questions of a study: shares of samplers, a learner, a list, questions of gold."""
+
+from pathlib import Path
+from typing import Any
+
+import ordhc
+from ordhc.errors import InputError, MissingExtraError
+from ordhc_collect.study.items import Item, rows_of_table
+from ordhc_collect.study.model import Gold
+from ordhc_collect.study.sections import Problems, Section, suggestion
+
+__all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of"]
+
+SAMPLERS = ("learner", "random", "heldout", "repeat", "gold", "list")
+#: Columns of tables of questions.
+COLUMNS = {
+    "odd": ("a", "b", "c"),
+    "triplet": ("head", "left", "right"),
+    "pairs": ("a", "b", "c", "d"),
+}
+#: What is asked where a study doesn't say.
+_DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
+_WITHOUT_LEARNER = {"random": 0.8, "heldout": 0.1, "repeat": 0.1}
+#: A learner whose answers nobody uses: every session has one.
+_IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
+
+
+def asked_by(
+    top: Section, question: str, items: tuple[Item, ...], has_list: bool, has_gold: bool, problems: Problems
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """The shares of samplers, which add up to 1, and the settings of the learner."""
+    given = top.any("sampler")
+    settings = top.section("learner")
+    learner = {key: settings.any(key) for key in _keys(top.any("learner"))}
+    settings.close()
+    shares = _shares(given, question, has_list, has_gold, problems)
+    if "uncertain" in shares:
+        if learner.get("method", "uncertain") != "uncertain" or "learner" in shares:
+            problems.error("[sampler]", 'has "uncertain", so the learner can be no other one')
+        learner["method"] = "uncertain"
+        shares["learner"] = shares.pop("uncertain")
+    if "learner" not in shares:
+        if learner:
+            problems.error("[learner]", 'is not asked: no share of [sampler] is "learner"')
+        return shares, dict(_IDLE[3 if question == "odd" else 4])
+    if question == "triplet":
+        problems.error(
+            "[sampler]",
+            'learners ask for the odd one out or about pairs; with question = "triplet" take '
+            'random, heldout, repeat, gold and list, or take question = "odd"',
+        )
+        return shares, dict(_IDLE[4])
+    if not learner:
+        learner = _default_learner(question)
+    _check_learner(learner, question, items, problems)
+    return shares, learner
+
+
+def _keys(values: Any) -> list[str]:
+    return list(values) if isinstance(values, dict) else []
+
+
+def _shares(
+    given: Any, question: str, has_list: bool, has_gold: bool, problems: Problems
+) -> dict[str, float]:
+    names = (*SAMPLERS, "uncertain")
+    if given is None:
+        if has_list:
+            return {"list": 1.0}
+        shares = dict(_WITHOUT_LEARNER if question == "triplet" else _DEFAULT)
+        if has_gold:
+            shares["gold"] = 0.05
+    elif isinstance(given, str):
+        shares = {given: 1.0}
+    elif isinstance(given, dict) and given:
+        shares = dict(given)
+    else:
+        problems.error("sampler", 'should be a name (sampler = "random") or a table of shares: [sampler]')
+        return {"random": 1.0}
+    for name, share in list(shares.items()):
+        if name not in names:
+            problems.error("[sampler]", f"there is no sampler {name!r}; {suggestion(name, names)}")
+            del shares[name]
+        elif isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1e6:
+            problems.error(f"[sampler] {name} = {share!r}", "should be a share: a number of 0 or more")
+            del shares[name]
+    total = sum(shares.values())
+    if total <= 0:
+        problems.error("[sampler]", "no share is above 0: nothing would be asked")
+        return {"random": 1.0}
+    shares = {name: share / total for name, share in shares.items() if share > 0}
+    if "list" in shares and not has_list:
+        problems.error("[sampler]", 'has "list", but there are no questions: [list] table = "questions.csv"')
+    if "gold" in shares and not has_gold:
+        problems.error("[sampler]", 'has "gold", but there are no questions: [gold] table = "gold.csv"')
+    if has_list and "list" not in shares:
+        problems.warn("[list]", 'is not asked: [sampler] has no share of "list"')
+    if set(shares) == {"repeat"}:
+        problems.error("[sampler]", "repeats alone have nothing to repeat")
+    return shares
+
+
+def _default_learner(question: str) -> dict[str, Any]:
+    """Learners for people: they err where things are close."""
+    if question == "pairs":
+        return {"method": "4k-active"}
+    try:
+        ordhc.Learner(3, method="uncertain")
+    except (InputError, TypeError):
+        return {"method": "insertion", "p": 0.8}
+    return {"method": "uncertain"}
+
+
+def _check_learner(
+    learner: dict[str, Any], question: str, items: tuple[Item, ...], problems: Problems
+) -> None:
+    try:
+        found = ordhc.Learner(max(len(items), 3), **learner)
+        width = found.ask(1).rows.shape[1]
+    except MissingExtraError as error:
+        problems.error("[learner]", str(error))
+        return
+    except (InputError, TypeError, ValueError) as error:
+        problems.error("[learner]", str(error).replace("Learner.__init__() got an", "has an"))
+        return
+    if width != (3 if question == "odd" else 4):
+        asks = "for the odd one out" if width == 3 else "about pairs"
+        method = learner.get("method", "insertion")
+        problems.error("[learner]", f'method = "{method}" asks {asks}, but question = "{question}"')
+    elif width == 3 and learner.get("method", "insertion") in ("insertion", "quick") and "p" not in learner:
+        problems.warn(
+            "[learner]",
+            "takes every answer to be right, and people err: say how often they are, p = 0.8",
+        )
+
+
+def listed_of(
+    section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
+) -> tuple[tuple[int, ...], ...]:
+    """The questions of the table of [list]."""
+    path = section.path("table", root)
+    section.close()
+    if path is None:
+        return ()
+    place = f"[list] table = {path.name!r}"
+    columns = COLUMNS[question]
+    rows = rows_of_table(path, place, problems, columns, columns)
+    found = [_leaves(row, question, f"{place}, line {line}", items, problems) for line, row in rows]
+    return tuple(leaves for leaves in found if leaves is not None)
+
+
+def gold_of(section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems) -> Gold:
+    """The questions of the table of [gold], and their answers."""
+    path = section.path("table", root)
+    section.close()
+    gold = Gold()
+    if path is None:
+        return gold
+    place = f"[gold] table = {path.name!r}"
+    columns = COLUMNS[question]
+    for line, row in rows_of_table(path, place, problems, (*columns, "answer"), (*columns, "answer")):
+        here = f"{place}, line {line}"
+        leaves = _leaves(row, question, here, items, problems)
+        if leaves is None:
+            continue
+        told = row["answer"]
+        if question == "pairs":
+            choices = {"1": 1, "2": -1}
+        elif question == "triplet":
+            choices = {row["left"]: 1, row["right"]: -1}
+        else:
+            choices = {row[column]: place for place, column in enumerate(columns)}
+        if told not in choices:
+            what = "is 1 or 2, the pair" if question == "pairs" else f"is one of {', '.join(choices)}"
+            problems.error(here, f"the answer {told!r} {what} it should be")
+            continue
+        gold.rows.append(leaves)
+        gold.answers.append(choices[told])
+    return gold
+
+
+def _leaves(
+    row: dict[str, str], question: str, place: str, items: tuple[Item, ...], problems: Problems
+) -> tuple[int, ...] | None:
+    """The leaves of a row as sessions have them."""
+    known = {item.name: leaf for leaf, item in enumerate(items)}
+    names = [row.get(column, "") for column in COLUMNS[question]]
+    for name in names:
+        if name not in known:
+            if known:
+                problems.error(place, f"there is no item {name!r}; {suggestion(name, list(known)[:50])}")
+            return None
+    leaves = tuple(known[name] for name in names)
+    if question == "triplet":
+        head, left, right = leaves
+        leaves = (head, left, head, right)
+    is_wrong = (
+        len(set(leaves)) < 3
+        if question != "pairs"
+        else (leaves[0] == leaves[1] or leaves[2] == leaves[3] or set(leaves[:2]) == set(leaves[2:]))
+    )
+    if is_wrong:
+        problems.error(place, f"{', '.join(names)} are no question: items must be different")
+        return None
+    return leaves

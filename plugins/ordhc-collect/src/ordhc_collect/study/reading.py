@@ -1,0 +1,285 @@
+"""From a study file to a study, or to everything that is wrong with it."""
+
+import re
+import tomllib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ordhc.errors import InputError
+from ordhc_collect.study.items import items_of
+from ordhc_collect.study.languages import known_languages
+from ordhc_collect.study.markup import from_markdown
+from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Poll, Study
+from ordhc_collect.study.questions import asked_by, gold_of, listed_of
+from ordhc_collect.study.sections import Problems, Section
+
+__all__ = ["QUESTIONS", "read_study", "study_or_problems"]
+
+QUESTIONS = ("odd", "triplet", "pairs")
+PAGES = ("consent", "instructions", "debriefing")
+_LONGEST_PAGE = 200_000
+
+
+def read_study(path: str | Path) -> Study:
+    """The study that a file describes.
+
+    Raises
+    ------
+    InputError
+        Everything that is wrong with it, a line each.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> from ordhc_collect.demo import DEMO
+    >>> study = read_study(DEMO)
+    >>> len(study.items), study.question
+    (20, 'odd')
+    """
+    study, problems = study_or_problems(path)
+    if study is None or problems.errors:
+        many = len(problems.errors)
+        told = "\n".join(f"  - {line}" for line in problems.errors)
+        what = "is wrong" if many == 1 else "are wrong"
+        raise InputError(
+            f"{many} {'thing' if many == 1 else 'things'} {what} with this study:\n{told}", path=str(path)
+        )
+    return study
+
+
+def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
+    """A study as far as it can be read, and what is wrong with it."""
+    problems = Problems()
+    path = Path(path)
+    text = _read(path, problems)
+    try:
+        values = tomllib.loads(text or "")
+    except tomllib.TOMLDecodeError as error:
+        problems.error(path.name, f"is no TOML: {error}")
+        return None, problems
+    if text is None:
+        return None, problems
+    top = Section(values, "", problems)
+    found = _study(top, path.absolute().parent, problems)
+    top.close()
+    return (None if problems.errors else found), problems
+
+
+def _read(path: Path, problems: Problems) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        problems.error(path.name, "is no UTF-8 text, as TOML must be")
+    except IsADirectoryError:
+        problems.error(path.name, f"is a folder; name the file in it: {path / 'study.toml'}")
+    return None
+
+
+def _study(top: Section, root: Path, problems: Problems) -> Study:
+    general = top.section("study")
+    title = general.text("title")
+    if title is None and "title" not in general:
+        general.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
+    languages = general.texts("languages", ("en",))
+    for language in languages:
+        if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
+            general.wrong("languages", f"{language!r} is no language: en, de, fr, es, pt_BR, ...")
+        elif language not in (known := known_languages(root)):
+            told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
+            general.wrong("languages", told)
+    question = general.choice("question", QUESTIONS, "odd")
+    prompt = _in_languages(general, "prompt", languages)
+    allow_none = general.flag("none", False)
+    captions = general.flag("captions", True)
+    seed = general.whole("seed", 0, 0, 2**31 - 1)
+    general.close()
+    items = items_of(top.section("items"), root, problems)
+    pages = _pages(top.section("pages"), root, languages, problems)
+    comprehension = top.section("comprehension")
+    tries = comprehension.whole("tries", 2, 1, 10)
+    checks = tuple(_poll(each, "answer", languages) for each in comprehension.tables("questions"))
+    comprehension.close()
+    screen = top.section("screening")
+    screening = tuple(_poll(each, "accept", languages) for each in screen.tables("questions"))
+    screen.close()
+    trials = top.section("trials")
+    per_person = trials.whole("per_person", 40, 1, 100_000)
+    can_undo = trials.flag("undo", True)
+    undo_seconds = trials.number("undo_seconds", 20.0, 0, 3600)
+    seconds_per_answer = trials.number("seconds_per_answer", 4.0, 0.1, 3600)
+    trials.close()
+    listed = listed_of(top.section("list"), root, question, items, problems)
+    gold = gold_of(top.section("gold"), root, question, items, problems)
+    shares, learner = asked_by(top, question, items, bool(listed), bool(gold.rows), problems)
+    people = top.section("people")
+    id_parameters = people.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid"))
+    anonymous = people.flag("anonymous", True)
+    total = people.whole("total", None, 1, 10_000_000)
+    leave_after = people.number("leave_after", 600.0, 5, 86_400)
+    joins = people.whole("joins_per_minute", 60, 1, 100_000)
+    people.close()
+    outcomes = top.section("outcomes")
+    ends = {name: _outcome(outcomes.section(name)) for name in OUTCOMES}
+    outcomes.close()
+    return Study(
+        root=root,
+        title=title or "",
+        question=question,
+        prompt=prompt,
+        languages=languages,
+        allow_none=allow_none,
+        captions=captions,
+        seed=seed,
+        items=items,
+        pages=pages,
+        checks=checks,
+        tries=tries,
+        screening=screening,
+        per_person=per_person,
+        can_undo=can_undo,
+        undo_seconds=undo_seconds,
+        seconds_per_answer=seconds_per_answer,
+        sampler=shares,
+        learner={**learner, "seed": seed},
+        listed=listed,
+        gold=gold,
+        id_parameters=id_parameters,
+        anonymous=anonymous,
+        total=total,
+        leave_after=leave_after,
+        outcomes=ends,
+        pay=_pay(top.section("pay")),
+        exclude=_exclusion(top.section("exclude"), bool(gold.rows)),
+        password=_password(top.section("dashboard")),
+        joins_per_minute=joins,
+    )
+
+
+def _in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:
+    """Text, or texts by language: prompt = "..." or prompt = { en = "...", de = "..." }."""
+    value = section.any(key)
+    if value is None:
+        return {}
+    if isinstance(value, str) and value.strip():
+        return dict.fromkeys(languages, value)
+    if isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values()):
+        lost = [language for language in languages if language not in value]
+        if not lost:
+            return {language: value[language] for language in languages}
+        section.wrong(key, f"lacks the language {', '.join(lost)}")
+        return {}
+    section.wrong(key, 'should be text in quotes, or texts by language: { en = "...", de = "..." }')
+    return {}
+
+
+def _pages(
+    section: Section, root: Path, languages: tuple[str, ...], problems: Problems
+) -> dict[str, dict[str, str]]:
+    """Clean HTML by page and language; consent.de.md stands beside consent.md."""
+    found: dict[str, dict[str, str]] = {}
+    for page in PAGES:
+        path = section.path(page, root)
+        if path is None:
+            continue
+        found[page] = {}
+        for language in languages:
+            own = path.with_name(f"{path.stem}.{language}{path.suffix}")
+            chosen = own if own.is_file() and own.resolve().is_relative_to(root.resolve()) else path
+            if chosen is path and language != languages[0]:
+                problems.warn(f"[pages] {page}", f"is not translated to {language}: there is no {own.name}")
+            try:
+                text = chosen.read_text(encoding="utf-8-sig")
+            except UnicodeDecodeError:
+                problems.error(f"[pages] {page}", f"{chosen.name} is no UTF-8 text")
+                continue
+            if not text.strip():
+                problems.error(f"[pages] {page}", f"{chosen.name} is empty")
+            if len(text) > _LONGEST_PAGE:
+                problems.error(f"[pages] {page}", f"{chosen.name} has {len(text):,} characters")
+                continue
+            found[page][language] = from_markdown(text)
+    section.close()
+    return found
+
+
+def _poll(section: Section, key: str, languages: tuple[str, ...]) -> Poll:
+    text = _in_languages(section, "question", languages)
+    if "question" not in section:
+        section.missing("question", 'what is asked, question = "..."')
+    given = section.any("options")
+    by_language = given if isinstance(given, dict) else dict.fromkeys(languages, given)
+    options: dict[str, tuple[str, ...]] = {}
+    for language in languages:
+        each = by_language.get(language)
+        if not isinstance(each, list) or len(each) < 2 or not all(isinstance(x, str) and x for x in each):
+            section.wrong("options", f'should be two texts or more: ["...", "..."] ({language})')
+            break
+        options[language] = tuple(each)
+    sizes = {len(each) for each in options.values()}
+    if len(sizes) > 1:
+        section.wrong("options", "has not as many options in each language")
+    most = min(sizes, default=0)
+    right = section.any(key)
+    places = right if isinstance(right, list) else [right]
+    if not places or not all(
+        isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= most for x in places
+    ):
+        if right is None:
+            section.missing(key, "the number of the option that passes, from 1 on")
+        else:
+            section.wrong(key, f"should be the number of an option, from 1 to {most}")
+        places = [1]
+    elif most and len(set(places)) >= most:
+        section.wrong(key, "lets every option pass")
+    section.close()
+    return Poll(text, options, frozenset(place - 1 for place in places))
+
+
+def _outcome(section: Section) -> Outcome:
+    code, url = section.text("code"), section.text("url")
+    if url is not None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            section.wrong("url", "should be an address that begins with https://")
+            url = None
+        elif unknown := set(re.findall(r"\{(.*?)\}", url)) - {"code", "id"}:
+            section.wrong("url", f"has {{{unknown.pop()}}}, but only {{code}} and {{id}} are filled in")
+        elif "{code}" in url and code is None:
+            section.wrong("url", "has {code}, but there is no code")
+    section.close()
+    return Outcome(code, url)
+
+
+def _pay(section: Section) -> Pay:
+    found = Pay(
+        section.number("per_person", 0.0, 0),
+        section.text("currency", "") or "",
+        section.number("fee", 0.0, 0, 10),
+    )
+    if found.per_person and not found.currency:
+        section.missing("currency", 'the money that per_person is in, currency = "EUR"')
+    section.close()
+    return found
+
+
+def _exclusion(section: Section, has_gold: bool) -> Exclusion:
+    found = Exclusion(
+        section.number("seconds", None, 0, 3600),
+        section.number("same_side", None, 0, 1),
+        section.flag("below_chance", False),
+        section.number("failed_gold", None, 0, 1),
+    )
+    if found.failed_gold is not None and not has_gold:
+        section.wrong("failed_gold", "needs questions of gold, [gold] table = ...")
+    section.close()
+    return found
+
+
+def _password(section: Section) -> str | None:
+    found = section.text("password")
+    if found is not None and not found.startswith("$argon2"):
+        # Which must not stand in a message, either.
+        section.secret("password", "is no hash: write what `ordhc collect --hash-password` prints")
+    section.close()
+    return found

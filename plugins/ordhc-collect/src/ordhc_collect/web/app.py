@@ -1,0 +1,113 @@
+"""The application: which address does what."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.items import MEDIA
+from ordhc_collect.study.model import Study
+from ordhc_collect.web.dashboard import Dashboard
+from ordhc_collect.web.guard import App, Guard, Receive, Scope, Send
+from ordhc_collect.web.live import Live
+from ordhc_collect.web.pages import STATIC, Pages
+from ordhc_collect.web.participants import Participants
+from ordhc_collect.web.tokens import Signer
+
+__all__ = ["application"]
+
+log = logging.getLogger("ordhc_collect")
+
+
+def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token: str) -> App:
+    """The web application of a study."""
+    pages = Pages(study, signer)
+    people = Participants(study, desk, writer, pages, signer)
+    live = Live(study, desk, writer)
+    dashboard = Dashboard(study, desk, writer, live, signer, token)
+
+    async def media(request: Request) -> Response:
+        leaf, kind = request.path_params["leaf"], request.path_params["kind"]
+        path = study.items[leaf].files.get(kind) if leaf < len(study.items) else None
+        if path is None:
+            return PlainTextResponse("there is no such file", 404)
+        return FileResponse(
+            path,
+            media_type=MEDIA[kind][path.suffix.lower()],
+            headers={"cache-control": "private, max-age=86400"},
+        )
+
+    async def health(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        tidying = asyncio.create_task(_tidy(writer))
+        try:
+            yield
+        finally:
+            tidying.cancel()
+            live.close()
+
+    routes = [
+        Route("/", people.welcome),
+        Route("/join", people.join, methods=["POST"]),
+        Route("/study", people.study),
+        Route("/next", people.step, methods=["POST"]),
+        Route("/media/{leaf:int}/{kind}", media),
+        Route("/health", health),
+        Mount("/static", StaticFiles(directory=STATIC)),
+        *dashboard.routes,
+    ]
+
+    async def failed(request: Request, error: Exception) -> Response:
+        # What was sent isn't logged: it may be secret.
+        log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__, exc_info=error)
+        return PlainTextResponse("Something is wrong on our side. Please try again.\n", 500)
+
+    async def refused(_: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return PlainTextResponse(f"{getattr(error, 'detail', 'error')}\n", status)
+
+    inner = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={Exception: failed, HTTPException: refused},
+    )
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == "/answer" and scope["method"] == "POST":
+            # What is asked most often takes the short way.
+            request = Request(scope, receive)
+            try:
+                answer = await people.answer(request)
+            except Exception as error:
+                answer = await failed(request, error)
+            await answer(scope, receive, send)
+            return
+        await inner(scope, receive, send)
+
+    return Guard(app)
+
+
+async def _tidy(writer: Writer) -> None:
+    """Tell the session answers that can't be taken back any more, as long as the server runs."""
+    while True:
+        await asyncio.sleep(1)
+        try:
+            if await writer.alone(Desk.is_untidy):
+                await writer.do(Desk.tidy)
+        except OSError as error:
+            log.error("answers wait to be written: %s", error)
+        except Exception:
+            log.exception("looking after answers failed")

@@ -1,0 +1,214 @@
+"""The dashboard, for those who have its token or its password."""
+
+import asyncio
+import hashlib
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ordhc_collect.analysis.drawing import line_svg, tree_svg
+from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
+from ordhc_collect.people.state import RefusedError
+from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.model import Study
+from ordhc_collect.web.downloads import DOWNLOADS, download
+from ordhc_collect.web.forgetting import forget
+from ordhc_collect.web.limits import Limit
+from ordhc_collect.web.live import Live, Moment
+from ordhc_collect.web.pages import static_version
+from ordhc_collect.web.rendering import environment
+from ordhc_collect.web.tokens import Signer
+
+__all__ = ["Dashboard"]
+
+log = logging.getLogger("ordhc_collect")
+_STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
+#: People in the table of the page; all are in the downloads.
+_ROWS = 200
+
+
+class Dashboard:
+    """Handles what whoever leads the study does."""
+
+    def __init__(
+        self, study: Study, desk: Desk, writer: Writer, live: Live, signer: Signer, token: str
+    ) -> None:
+        self._study, self._desk, self._writer = study, desk, writer
+        self._live, self._signer, self._token = live, signer, token
+        # What is signed can be read: the token itself is not in it.
+        self._proof = hashlib.sha256(b"dashboard" + token.encode()).hexdigest()
+        self._tries = Limit(10, 10)
+        self._cookie = f"ordhc_admin_{signer.name}"
+        self._environment = environment()
+        self._environment.globals.update(study=study, version=static_version(), language="en")
+        self.routes = [
+            Route("/dashboard", self.page),
+            Route("/dashboard/enter", self.enter, methods=["POST"]),
+            Route("/dashboard/leave", self.leave, methods=["POST"]),
+            Route("/dashboard/events", self.events),
+            Route("/dashboard/state", self.change, methods=["POST"]),
+            Route("/dashboard/forget", self.forget, methods=["POST"]),
+            Route("/dashboard/ids", self.delete_ids, methods=["POST"]),
+            Route("/dashboard/download/{name}", self.download),
+        ]
+
+    # Who may.
+
+    def _is_admin(self, request: Request) -> bool:
+        return self._signer.is_admin(request.cookies.get(self._cookie), self._proof)
+
+    def _is_right(self, secret: str) -> bool:
+        if secrets.compare_digest(secret.encode(), self._token.encode()):
+            return True
+        if self._study.password is None:
+            return False
+        try:
+            return PasswordHasher().verify(self._study.password, secret)
+        except (Argon2Error, InvalidHashError):
+            return False
+
+    def _login(self, status: int = 403, what: str = "") -> Response:
+        has_password = self._study.password is not None
+        return HTMLResponse(self._render("enter.html", what=what, has_password=has_password), status)
+
+    async def _enter(self, request: Request, secret: str) -> Response:
+        address = request.client.host if request.client else ""
+        if not self._tries.allows(address):
+            log.warning("too many tries to enter the dashboard")
+            return self._login(429, "Too many tries. Wait a minute.")
+        # A password takes its time.
+        if not await asyncio.to_thread(self._is_right, secret[:1000]):
+            log.warning("a wrong token or password for the dashboard")
+            return self._login(403, "That is not right.")
+        response = RedirectResponse("/dashboard", 303)
+        response.set_cookie(
+            self._cookie,
+            self._signer.admin(self._proof),
+            path="/dashboard",
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    async def enter(self, request: Request) -> Response:
+        """Somebody gives a token or a password."""
+        form = await request.form()
+        return await self._enter(request, str(form.get("secret", "")))
+
+    async def leave(self, _: Request) -> Response:
+        """Somebody leaves the dashboard."""
+        response = RedirectResponse("/dashboard", 303)
+        response.delete_cookie(self._cookie, path="/dashboard")
+        return response
+
+    # What is seen.
+
+    async def page(self, request: Request) -> Response:
+        """The dashboard; the token in its address is taken out of it at once."""
+        if (given := request.query_params.get("token")) is not None:
+            return await self._enter(request, given)
+        if not self._is_admin(request):
+            return self._login()
+        return HTMLResponse(
+            self._render(
+                "dashboard.html",
+                parts={name: Markup(html) for name, html in self._parts(await self._live.now()).items()},
+                form=self._signer.form("dashboard", self._proof),
+                downloads=DOWNLOADS,
+            )
+        )
+
+    async def events(self, request: Request) -> Response:
+        """What changes, as server-sent events."""
+        if not self._is_admin(request):
+            return self._login()
+
+        async def stream() -> AsyncIterator[bytes]:
+            yield b"retry: 3000\n\n"
+            async for moment in self._live.moments():
+                yield f"data: {json.dumps(self._parts(moment))}\n\n".encode()
+
+        return StreamingResponse(
+            stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
+        )
+
+    def _parts(self, moment: Moment) -> dict[str, str]:
+        """The parts of the page that change, as HTML."""
+        summary = moment.summary
+        chance = 1 / 3 if self._study.width == 3 else 1 / 2
+        tree = tree_svg(summary.tree, self._study.items) if summary.tree is not None else ""
+        people = sorted(summary.people.values(), key=lambda person: person.reliability)
+        return {
+            "status": self._render("part_status.html", status=self._desk.status),
+            "numbers": self._render("part_numbers.html", moment=moment, summary=summary),
+            "tree": tree or "<p class='empty'>The tree appears with the first answers.</p>",
+            "line": line_svg(moment.history, chance)
+            if moment.history
+            else "<p class='empty'>Appears with the first held-out answers.</p>",
+            "people": self._render("part_people.html", people=people[:_ROWS], n=len(people)),
+            "items": self._render("part_items.html", items=summary.confusing),
+        }
+
+    def _render(self, name: str, **values: Any) -> str:
+        return self._environment.get_template(name).render(**values)
+
+    # What is done.
+
+    async def _allowed(self, request: Request) -> dict[str, str] | None:
+        """The fields of a form, if it is one of the dashboard."""
+        if not self._is_admin(request):
+            return None
+        form = {key: str(value) for key, value in (await request.form()).items()}
+        return form if self._signer.read_form(form.get("token", "")) == ["dashboard", self._proof] else None
+
+    async def change(self, request: Request) -> Response:
+        """Pause, resume or close the study."""
+        form = await self._allowed(request)
+        if form is None or form.get("do") not in _STATES:
+            return self._login()
+        status = _STATES[form["do"]]
+        await self._writer.do(lambda desk: desk.set_status(status))
+        log.info("the study is %s", status)
+        return RedirectResponse("/dashboard", 303)
+
+    async def forget(self, request: Request) -> Response:
+        """Remove somebody for good."""
+        form = await self._allowed(request)
+        if form is None:
+            return self._login()
+        name = form.get("person", "").strip()
+        try:
+            count = await self._writer.alone(lambda desk: forget(desk, name))
+        except RefusedError:
+            return HTMLResponse(self._render("told.html", told="There is nobody with this id."), 404)
+        except OSError as error:
+            return HTMLResponse(
+                self._render("told.html", told=f"Not everything could be erased: {error}"), 503
+            )
+        told = f"This person and {count} {'answer' if count == 1 else 'answers'} are erased from the file."
+        return HTMLResponse(self._render("told.html", told=told))
+
+    async def delete_ids(self, request: Request) -> Response:
+        """Delete which person is whom on the platform."""
+        form = await self._allowed(request)
+        if form is None:
+            return self._login()
+        count = await self._writer.do(Desk.delete_ids)
+        told = f"{count:,} ids of the platform are deleted; answers stay, under random ids."
+        return HTMLResponse(self._render("told.html", told=told))
+
+    async def download(self, request: Request) -> Response:
+        """A file of answers, people, or everything."""
+        if not self._is_admin(request):
+            return self._login()
+        return await download(request.path_params["name"], self._study, self._live)

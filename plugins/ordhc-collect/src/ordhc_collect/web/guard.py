@@ -1,0 +1,133 @@
+"""What every request and every answer to it goes through."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+__all__ = ["Guard"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+#: Bytes of a form, and seconds in which it must be here.
+LARGEST, SLOWEST = 65_536, 15.0
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+#: Pictures may be SVG: opened by itself it runs nothing, too.
+_MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox"
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), interest-cohort=()"),
+)
+
+
+class Guard:
+    """Refuses forms of other sites and large or slow ones; adds headers that tell browsers to be strict."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = scope["path"]
+        policy = _MEDIA_POLICY if path.startswith("/media/") else _POLICY
+        headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
+        is_kept = path.startswith(("/media/", "/static/"))
+        if not is_kept:
+            headers.append((b"cache-control", b"no-store"))
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *headers]
+            await send(message)
+
+        if scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, sending)
+            return
+        if scope["method"] != "POST":
+            await _refuse(sending, 405, "only GET and POST")
+            return
+        given = dict(scope["headers"])
+        if not _is_same_site(given):
+            await _refuse(sending, 403, "this form belongs to another site")
+            return
+        try:
+            body = await asyncio.wait_for(_body(given, receive), SLOWEST)
+        except TimeoutError:
+            await _refuse(sending, 408, "too slow")
+            return
+        if body is None:
+            await _refuse(sending, 413, f"more than {LARGEST:,} bytes")
+            return
+        is_read = False
+
+        async def receiving() -> Message:
+            nonlocal is_read
+            if is_read:
+                return await receive()
+            is_read = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, receiving, sending)
+
+
+def _is_same_site(headers: dict[bytes, bytes]) -> bool:
+    """Whether a form was sent by a page of this server, as far as the browser tells."""
+    if headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
+        return False
+    origin = headers.get(b"origin")
+    if origin is None:
+        return True
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    return urlsplit(origin.decode("latin-1")).netloc.lower() == host
+
+
+async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
+    """The body of a request, or None if it is too large."""
+    try:
+        if int(headers.get(b"content-length", b"0")) > LARGEST:
+            return None
+    except ValueError:
+        return None
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b"".join(parts)
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > LARGEST:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    text = why.encode()
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [
+                (b"content-type", b"text/plain; charset=utf-8"),
+                (b"content-length", str(len(text)).encode()),
+                (b"connection", b"close"),
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": text})

@@ -1,0 +1,144 @@
+"""What the dashboard shows, made anew as answers come, once for all who look."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ordhc import Session
+from ordhc_collect.analysis.summary import Summary, summarise
+from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.tables import reading
+from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.model import Study
+
+__all__ = ["Live", "Moment"]
+
+T = TypeVar("T")
+
+log = logging.getLogger("ordhc_collect")
+#: Seconds between two looks; at least so much longer than a look takes.
+_PAUSE, _SHARE = 1.5, 4
+#: Points of the line over time.
+_MOST_POINTS = 400
+
+Point = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A look at the study: its answers, its people, the held-out accuracy until now."""
+
+    version: int
+    summary: Summary
+    here: int
+    joined: int
+    outcomes: dict[str, int]
+    cost: float
+    history: tuple[Point, ...]
+
+
+class Live:
+    """Looks at the study as long as somebody watches."""
+
+    def __init__(self, study: Study, desk: Desk, writer: Writer) -> None:
+        self._study, self._desk, self._writer = study, desk, writer
+        self.path = desk.path
+        self._pool = ThreadPoolExecutor(1, "ordhc-collect dashboard")
+        self._lock = asyncio.Lock()
+        self._moment: Moment | None = None
+        self._session: Session | None = None
+        self._made = 0.0
+        self._took = 0.0
+
+    def close(self) -> None:
+        """Look no more."""
+        self._pool.shutdown(cancel_futures=True)
+        if self._session is not None:
+            self._session.close()
+
+    async def now(self) -> Moment:
+        """A look that is a moment old at most."""
+        async with self._lock:
+            age = self._desk.clock.now() - self._made
+            if self._moment is None or age > _PAUSE + _SHARE * self._took:
+                loop = asyncio.get_running_loop()
+                start = loop.time()
+                history = await self._writer.do(lambda desk: desk.history())
+                summary = await loop.run_in_executor(self._pool, self._summary)
+                self._moment = await self._looked(summary, history)
+                self._took = loop.time() - start
+                self._made = self._desk.clock.now()
+            return self._moment
+
+    def _summary(self) -> Summary:
+        """Read the file as any other program may, beside the one that writes."""
+        with reading(self.path) as tables:
+            positions = tables.positions()
+        return summarise(self._study, self.session(), positions, self._desk.clock.now())
+
+    def session(self) -> Session:
+        """The session, opened for reading; for the dashboard's own thread."""
+        if self._session is None:
+            self._session = Session(self.path)
+        return self._session
+
+    async def work(self, work: Callable[[], T]) -> T:
+        """Do something on the dashboard's own thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def copy_file(self, target: Path) -> None:
+        """A copy of the session file as it is at this moment."""
+        with (
+            closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy)
+
+    async def _looked(self, summary: Summary, history: list[Point]) -> Moment:
+        if summary.heldout is not None:
+            _, share, low, high = summary.heldout
+            point = (float(summary.n_answers), share, low, high)
+            if not history or summary.n_answers >= history[-1][0] + max(10, 0.01 * history[-1][0]):
+                history = [*history, point]
+                if len(history) > _MOST_POINTS:
+                    history = history[::2]
+                kept = history
+                await self._writer.do(lambda desk: desk.keep_history(kept))
+            elif summary.n_answers != history[-1][0]:
+                history = [*history, point]
+        people = list(self._desk.people.copy().values())
+        outcomes: dict[str, int] = {}
+        for person in people:
+            if person.outcome is not None:
+                outcomes[person.outcome] = outcomes.get(person.outcome, 0) + 1
+        pay = self._study.pay
+        version = 0 if self._moment is None else self._moment.version + 1
+        return Moment(
+            version,
+            summary,
+            sum(self._desk.is_here(person.id) for person in people),
+            len(people),
+            outcomes,
+            outcomes.get("done", 0) * pay.per_person * (1 + pay.fee),
+            tuple(history),
+        )
+
+    async def moments(self) -> AsyncIterator[Moment]:
+        """One look after the other."""
+        last = -1
+        while True:
+            try:
+                moment = await self.now()
+            except OSError as error:
+                log.error("the dashboard can't look: %s", error)
+            else:
+                if moment.version != last:
+                    last = moment.version
+                    yield moment
+            await asyncio.sleep(1)

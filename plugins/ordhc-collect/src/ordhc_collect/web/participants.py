@@ -1,0 +1,219 @@
+"""Requests of participants."""
+
+import logging
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ordhc_collect.people.desk import PAUSED, Desk
+from ordhc_collect.people.state import END, TRIALS, Person, RefusedError
+from ordhc_collect.people.writer import Writer
+from ordhc_collect.study.languages import preferred
+from ordhc_collect.study.model import Study
+from ordhc_collect.web.limits import Limit
+from ordhc_collect.web.pages import Pages
+from ordhc_collect.web.tokens import Signer
+
+__all__ = ["Participants"]
+
+log = logging.getLogger("ordhc_collect")
+#: Characters of an id on a platform.
+_LONGEST_ID = 200
+
+
+class Participants:
+    """Handles what participants do.
+
+    Pages are at one address, /study, which shows where somebody is: reloading, the back button and other
+    tabs lead there. What they do is a form, whose token says to whom and for what it was shown.
+    """
+
+    def __init__(self, study: Study, desk: Desk, writer: Writer, pages: Pages, signer: Signer) -> None:
+        self._study, self._desk, self._writer, self._pages, self._signer = study, desk, writer, pages, signer
+        self._joins = Limit(study.joins_per_minute, 10 * study.joins_per_minute)
+        self.cookie = f"ordhc_{signer.name}"
+
+    # Who it is.
+
+    def _who(self, request: Request) -> str | None:
+        who = self._signer.who(request.cookies.get(self.cookie))
+        return who if who in self._desk.people else None
+
+    def _platform(self, values: Any) -> tuple[str | None, str | None]:
+        """The parameter that has somebody's id, and the id."""
+        for parameter in self._study.id_parameters:
+            found = values.get(parameter)
+            if found:
+                return parameter, str(found)[:_LONGEST_ID]
+        return None, None
+
+    def _language(self, request: Request) -> str:
+        chosen = request.query_params.get("lang")
+        if chosen in self._study.languages:
+            return str(chosen)
+        return preferred(request.headers.get("accept-language", ""), self._study.languages)
+
+    # Pages.
+
+    async def welcome(self, request: Request) -> Response:
+        """The page that asks for consent; whoever has given it goes on."""
+        parameter, platform = self._platform(request.query_params)
+        who = self._who(request)
+        if who is not None and "lang" not in request.query_params:
+            known = (
+                None if platform is None else await self._writer.do(lambda desk: desk.person_named(platform))
+            )
+            if platform is None or known == who:
+                return RedirectResponse("/study", 303)
+        language = self._language(request)
+        if platform is None and not self._study.anonymous:
+            return self._message("no id", language, 403)
+        if self._desk.is_closed:
+            return self._message("closed", language)
+        token = self._signer.form("join", parameter, platform, language)
+        query = [] if platform is None else [(parameter, platform)]
+        return HTMLResponse(
+            self._pages.render(
+                "consent.html", language, text=self._pages.page("consent", language), token=token, query=query
+            )
+        )
+
+    async def join(self, request: Request) -> Response:
+        """Somebody consents, or doesn't."""
+        address = request.client.host if request.client else ""
+        if not self._joins.allows(address):
+            return self._message("too many", self._language(request), 429)
+        form = await request.form()
+        told = self._signer.read_form(str(form.get("token", "")))
+        if told is None or len(told) != 4 or told[0] != "join":
+            return self._message("expired", self._language(request), 403)
+        _, parameter, platform, language = told
+        if form.get("consent") != "yes":
+            return self._message("declined", str(language))
+        who = self._who(request)
+        if who is not None and platform is None:
+            # The same form once more, or another tab.
+            return RedirectResponse("/study", 303)
+        try:
+            person = await self._writer.do(lambda desk: desk.join(parameter, platform, str(language)))  # type: ignore[arg-type]
+        except RefusedError as error:
+            return self._message(error.reason, str(language), error.status)
+        except OSError as error:
+            return self._failed(error, str(language), is_live=False)
+        response = RedirectResponse("/study", 303)
+        response.set_cookie(
+            self.cookie,
+            self._signer.person(person.id),
+            max_age=30 * 86_400,
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    async def study(self, request: Request) -> Response:
+        """Where somebody is."""
+        who = self._who(request)
+        if who is None:
+            return self._message("unknown", self._language(request), 403)
+        return await self._page(self._desk.touch(who))
+
+    async def _page(self, person: Person, *, is_live: bool = False) -> Response:
+        platform = None
+        if person.stage == END and any("{id}" in (end.url or "") for end in self._study.outcomes.values()):
+            platform = await self._writer.do(lambda desk: desk.platform_of(person.id))
+        html = self._pages.of(
+            person,
+            is_paused=self._desk.status == PAUSED,
+            has_place=self._desk.has_place(person.id),
+            platform=platform,
+            layout="live.html" if is_live else "base.html",
+        )
+        return HTMLResponse(html)
+
+    # Forms.
+
+    async def step(self, request: Request) -> Response:
+        """Somebody goes on from a page that is no question."""
+        form = await request.form()
+        who = self._who(request)
+        told = self._signer.read_form(str(form.get("token", "")))
+        if who is None or told is None or len(told) != 2 or told[0] != who:
+            return self._message("expired", self._language(request), 403)
+        choices = []
+        for place in range(100):
+            found = str(form.get(f"choice-{place}", ""))
+            if not found.isascii() or not found.isdigit():
+                break
+            choices.append(int(found[:4]))
+        is_live = _is_live(request)
+        try:
+            person = await self._writer.do(lambda desk: desk.step(who, str(told[1]), choices))
+        except RefusedError as error:
+            return self._refused(error, who, is_live)
+        except OSError as error:
+            return self._failed(error, self._desk.people[who].language, is_live)
+        return await self._page(person, is_live=True) if is_live else RedirectResponse("/study", 303)
+
+    async def answer(self, request: Request) -> Response:
+        """Somebody answers a question, or takes an answer back."""
+        form = await _fields(request)
+        who = self._who(request)
+        told = self._signer.read_form(form.get("token", ""))
+        is_live = _is_live(request)
+        if who is None or told is None or told[:2] != [who, TRIALS] or len(told) != 4:
+            if who is not None and told is not None and told[0] == who and "undo" in form:
+                told = [who, TRIALS, 0, 0]
+            else:
+                return self._message("expired", self._language(request), 403, is_live)
+        _, _, number, attempt = told
+        try:
+            if "undo" in form:
+                back = int(form["undo"][:9]) if form["undo"].isdecimal() else 0
+                person = await self._writer.do(lambda desk: desk.undo(who, back))
+            else:
+                choice = int(form["choice"]) if form.get("choice", "") in ("0", "1", "2", "3") else -1
+                page = _seconds(form.get("ms", ""))
+                person = await self._writer.do(
+                    lambda desk: desk.answer(who, int(number), int(attempt), choice, page)  # type: ignore[call-overload]
+                )
+        except RefusedError as error:
+            return self._refused(error, who, is_live)
+        except OSError as error:
+            return self._failed(error, self._desk.people[who].language, is_live)
+        return await self._page(person, is_live=True) if is_live else RedirectResponse("/study", 303)
+
+    # What goes wrong.
+
+    def _message(self, what: str, language: str, status: int = 200, is_live: bool = False) -> Response:
+        layout = "live.html" if is_live else "base.html"
+        return HTMLResponse(self._pages.render("message.html", language, what=what, layout=layout), status)
+
+    def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
+        person = self._desk.people.get(who)
+        language = self._study.languages[0] if person is None else person.language
+        return self._message(error.reason, language, error.status, is_live)
+
+    def _failed(self, error: OSError, language: str, is_live: bool) -> Response:
+        log.error("an answer could not be written: %s", error)
+        return self._message("not kept", language, 503, is_live)
+
+
+def _is_live(request: Request) -> bool:
+    """Whether the page's script asks, which shows the next page itself."""
+    return request.headers.get("x-live") == "1"
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    """The fields of a short form; none of one that is no form."""
+    try:
+        return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
+    except ValueError:
+        return {}
+
+
+def _seconds(text: str) -> float | None:
+    """Milliseconds that a page has measured, as seconds."""
+    return int(text) / 1000 if text.isdecimal() and len(text) < 9 else None

@@ -1,0 +1,32 @@
+"""Fixtures that several files of tests use."""
+
+import pytest
+from studies import Server, make_study
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Serve a study made of the arguments of `make_study`."""
+    running = []
+
+    def start(**options):
+        data = options.pop("data", tmp_path / "study.ordhc")
+        path = make_study(tmp_path, **options)
+        server = Server(path, data=data)
+        server.data, server.study = data, path
+        running.append(server)
+        return server
+
+    yield start
+    for server in running:
+        server.kill()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Tests that need a browser say loudly that they have not run."""
+    from support.browsers import HOW
+
+    missed = [report for report in terminalreporter.stats.get("skipped", []) if HOW in str(report.longrepr)]
+    if missed:
+        terminalreporter.section("THE PAGES OF STUDIES WERE NOT TESTED", red=True)
+        terminalreporter.write_line(f"{len(missed)} tests did not run: {HOW}", red=True)

@@ -1,0 +1,184 @@
+"""Study files: what they say, and what is wrong with them."""
+
+import pytest
+from ordhc_collect.demo import DEMO
+from ordhc_collect.study.reading import read_study, study_or_problems
+from studies import make_study
+
+from ordhc.errors import InputError
+from support.processes import command_line
+
+
+def problems_of(tmp_path, **options):
+    _, problems = study_or_problems(make_study(tmp_path, **options))
+    return problems.errors
+
+
+def collect(*arguments):
+    return command_line("collect", *arguments)
+
+
+def test_the_demo_is_a_study():
+    study, problems = study_or_problems(DEMO)
+    assert problems.errors == problems.warnings == []
+    assert len(study.items) == 20
+    assert {tuple(item.files) for item in study.items} == {("picture",)}
+    for item in study.items:
+        text = item.files["picture"].read_text()
+        assert text.startswith("<svg")
+        assert "script" not in text
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"study": 'question = "od"'}, "[study] question = 'od': should be one of 'odd', 'triplet', 'pairs'"),
+        ({"study": "titel = 1"}, "[study] titel: means nothing here; did you mean 'title'?"),
+        ({"study": 'languages = ["english"]'}, "'english' is no language"),
+        ({"study": 'languages = ["xx"]'}, "there is no catalogue"),
+        ({"per_person": 0}, "[trials] per_person = 0: should be a whole number from 1 to 100,000"),
+        ({"n": 2}, "has 2 items; questions need 3"),
+        ({"top": 'sampler = "lerner"'}, "there is no sampler 'lerner'; did you mean 'learner'?"),
+        ({"more": "[sampler]\nrandom = -1"}, "[sampler] random = -1: should be a share"),
+        ({"top": 'sampler = "list"'}, 'has "list", but there are no questions'),
+        ({"top": 'sampler = "gold"'}, 'has "gold", but there are no questions'),
+        ({"top": 'sampler = "repeat"'}, "nothing to repeat"),
+        ({"more": '[learner]\nmethod = "nope"'}, "'nope'"),
+        ({"more": "[learner]\nq = 7"}, "[learner]"),
+        ({"more": '[learner]\nmethod = "single"'}, 'asks about pairs, but question = "odd"'),
+        ({"study": 'question = "triplet"', "more": "[learner]\np = 0.8"}, "is not asked"),
+        ({"study": 'question = "triplet"', "top": 'sampler = "learner"'}, "learners ask for the odd one out"),
+        ({"more": "[people]\ntotal = -3"}, "[people] total = -3: should be a whole number"),
+        ({"more": '[people]\ntotal = "all"'}, "[people] total = 'all': should be a whole number"),
+        ({"more": '[outcomes.done]\nurl = "javascript:x"'}, "should be an address that begins with https://"),
+        ({"more": '[outcomes.done]\nurl = "https://x.org/{cod}"'}, "only {code} and {id} are filled in"),
+        ({"more": '[outcomes.done]\nurl = "https://x.org/{code}"'}, "there is no code"),
+        ({"more": "[pay]\nper_person = 1"}, "currency is missing"),
+        ({"more": '[[comprehension.questions]]\nquestion = "a"\noptions = ["x"]'}, "two texts or more"),
+        (
+            {"more": '[[comprehension.questions]]\nquestion = "a"\noptions = ["x", "y"]\nanswer = 3'},
+            "[comprehension.questions, number 1] answer = 3: should be the number of an option, from 1 to 2",
+        ),
+        (
+            {"more": '[[screening.questions]]\nquestion = "a"\noptions = ["x", "y"]\naccept = [1, 2]'},
+            "lets every option pass",
+        ),
+        ({"more": '[pages]\nconsent = "nowhere.md"'}, "there is no file 'nowhere.md'"),
+        ({"more": '[pages]\nconsent = "/etc/passwd"'}, "lies outside of the study's folder"),
+        ({"more": "[exclude]\nfailed_gold = 0.5"}, "needs questions of gold"),
+        ({"more": "[sampeler]"}, "at the top sampeler: means nothing here; did you mean 'sampler'?"),
+        ({"top": "items = 3"}, "cannot"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, options, told):
+    if options.get("top") == "items = 3":
+        path = tmp_path / "study.toml"
+        path.write_text("items = 3\n[study]\ntitle = 'x'\n")
+        assert study_or_problems(path)[1].errors[0].startswith("items: is 3, and should be a table")
+        return
+    errors = problems_of(tmp_path, **options)
+    assert any(told in line for line in errors), errors
+    assert len(errors) <= 2
+
+
+def test_all_problems_are_named_at_once(tmp_path):
+    path = make_study(tmp_path, study='question = "od"', per_person=-1, more="[people]\ntotal = 0")
+    with pytest.raises(InputError) as error:
+        read_study(path)
+    assert "3 things are wrong with this study" in str(error.value)
+
+
+def test_questions_in_tables(tmp_path):
+    (tmp_path / "gold.csv").write_text(
+        "a,b,c,answer\nitem00,item01,item02,item01\nitem00,item01,itm02,item00\n"
+    )
+    (tmp_path / "list.csv").write_text("a,b\nitem00,item01\n")
+    errors = problems_of(tmp_path, more='[gold]\ntable = "gold.csv"\n[list]\ntable = "list.csv"')
+    assert errors == [
+        "[list] table = 'list.csv': has no column 'c', but a, b",
+        "[gold] table = 'gold.csv', line 3: there is no item 'itm02'; did you mean 'item02'?",
+    ]
+    (tmp_path / "gold.csv").write_text("a,b,c,answer\nitem00,item01,item02,item01\n")
+    study = read_study(make_study(tmp_path, more='[gold]\ntable = "gold.csv"'))
+    assert study.gold.rows == [(0, 1, 2)]
+    assert study.gold.answers == [1]
+    assert study.sampler["gold"] > 0
+
+
+def test_items_of_all_kinds(tmp_path):
+    folder = tmp_path / "items"
+    folder.mkdir()
+    for name in ("cat.png", "cat.txt", "dog.mp3", "fox.mp4", "owl.md", "bee.svg"):
+        (folder / name).write_bytes(b"*x*")
+    (folder / "thing.exe").write_bytes(b"x")
+    path = tmp_path / "study.toml"
+    path.write_text('[study]\ntitle = "x"\n[items]\nfolder = "items"\n')
+    study, problems = study_or_problems(path)
+    kinds = {item.name: (sorted(item.files), item.html) for item in study.items}
+    assert kinds == {
+        "bee": (["picture"], None),
+        "cat": (["picture"], "*x*"),
+        "dog": (["sound"], None),
+        "fox": (["video"], None),
+        "owl": ([], "<p><em>x</em></p>\n"),
+    }
+    assert "thing.exe" in problems.warnings[0]
+
+
+def test_items_of_a_table(tmp_path):
+    (tmp_path / "p.png").write_bytes(b"x")
+    (tmp_path / "items.csv").write_text("id;text;picture;alt\n1;one <b>;;\n2;;p.png;a picture\n3;;;\n")
+    path = tmp_path / "study.toml"
+    path.write_text('[study]\ntitle = "x"\n[items]\ntable = "items.csv"\n')
+    study = read_study(path)
+    assert [(item.name, item.html, item.label) for item in study.items] == [
+        ("1", "one &lt;b&gt;", "one <b>"),
+        ("2", None, "a picture"),
+        ("3", "3", "3"),
+    ]
+
+
+def test_check_on_the_command_line(tmp_path):
+    found = collect("--demo", "--check")
+    assert found.returncode == 0
+    assert "20 picture" in found.stdout
+    path = make_study(tmp_path, per_person=0)
+    found = collect(path, "--check")
+    assert found.returncode == 2
+    assert "error    [trials] per_person = 0" in found.stdout
+    found = collect(path)
+    assert found.returncode == 2
+    assert "per_person" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "Usage"),
+        (["nowhere.toml"], "there is no such file"),
+        (["--demo", "x.toml"], "not both"),
+        (["--demo", "--export", "a.csv"], "needs --data"),
+        (["--demo", "--as", "trials"], "--as belongs to --export"),
+        (["--demo", "--check", "--export", "a.csv"], "one thing at a time"),
+        (["--demo", "--data", "nowhere.ordhc", "--export", "a.csv"], "there is no such session"),
+        (["--demo", "--simulate", "2", "--crowd", "half"], "no SHARE:ACCURACY"),
+    ],
+)
+def test_what_cannot_be_done(arguments, told):
+    found = collect(*arguments)
+    assert found.returncode == 2
+    assert told in found.stdout + found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_bots_tell_what_a_study_will_be_like(tmp_path):
+    path = make_study(tmp_path, 9, per_person=8, more='[pay]\nper_person = 2\ncurrency = "EUR"\nfee = 0.5')
+    found = collect(path, "--simulate", 6, "--accuracy", 1)
+    assert found.returncode == 0, found.stderr
+    assert "6 bots are done with 48 answers about 9 items" in found.stdout
+    assert "12.00 EUR, 18.00 with the platform's fee" in found.stdout
+    assert "0 errors" in found.stdout
+    # The study's own file is left alone.
+    assert not path.with_suffix(".ordhc").exists()

@@ -1,0 +1,165 @@
+"""A language model answers ordhc's questions, within a budget, and one knows how far to trust it.
+
+Everything is imported when it is used, so that commands that list plugins stay fast.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ordhc.hooks import hookimpl
+from ordhc.specs import CommandSpec, OracleSpec
+
+if TYPE_CHECKING:
+    from ordhc_judge.auditing import Audit, audit
+    from ordhc_judge.embedding import embed
+    from ordhc_judge.errors import BudgetError, JudgeError, KeyRefusedError
+    from ordhc_judge.judge import Judge
+    from ordhc_judge.labels import label
+    from ordhc_judge.prompt import DEFAULT_TEMPLATE, Template
+    from ordhc_judge.report import Report, Share
+    from ordhc_judge.spending import Estimate
+
+__all__ = [
+    "DEFAULT_TEMPLATE",
+    "Audit",
+    "BudgetError",
+    "Estimate",
+    "Judge",
+    "JudgeError",
+    "KeyRefusedError",
+    "Report",
+    "Share",
+    "Template",
+    "audit",
+    "embed",
+    "example_items",
+    "label",
+    "ordhc_commands",
+    "ordhc_oracles",
+]
+
+_HOMES = {
+    "Audit": "auditing",
+    "BudgetError": "errors",
+    "DEFAULT_TEMPLATE": "prompt",
+    "Estimate": "spending",
+    "Judge": "judge",
+    "JudgeError": "errors",
+    "KeyRefusedError": "errors",
+    "Report": "report",
+    "Share": "report",
+    "Template": "prompt",
+    "audit": "auditing",
+    "embed": "embedding",
+    "label": "labels",
+}
+#: The parameters of the oracle `judge`, as `ordhc learn --param` and `ordhc.learn("judge", ...)` take them.
+_PARAMETERS = {
+    "url": None,
+    "model": None,
+    "key": None,
+    "criterion": "meaning",
+    "orders": "cyclic",
+    "temperature": 0,
+    "concurrency": 8,
+    "rpm": 500,
+    "budget": None,
+    "cache": "judge.sqlite",
+    "template": None,
+    "agree": "all",
+    "prices": None,
+    "logprobs": True,
+    "max_tokens": 16,
+    "timeout": 60,
+    "retries": 5,
+    "headers": None,
+    "extra": None,
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(f"ordhc_judge.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def example_items() -> list[str]:
+    """150 short messages of customers to a bank, written for ordhc's tutorial and tests (MIT licence).
+
+    Examples
+    --------
+    >>> import ordhc_judge
+    >>> items = ordhc_judge.example_items()
+    >>> len(items), items[0]
+    (150, 'I have lost my card')
+    """
+    from ordhc_judge.examples import messages
+
+    texts: list[str] = messages()[0]
+    return texts
+
+
+def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
+    """A judge with parameters as the command line has them, defaults for the others."""
+    from ordhc.errors import InputError
+
+    for name in given:
+        if name not in _PARAMETERS:
+            raise InputError(f"the judge has no parameter {name!r}; its parameters: {', '.join(_PARAMETERS)}")
+    return _make(source, **{**_PARAMETERS, **given})
+
+
+def _make(source: Any, **parameters: Any) -> Any:
+    """The oracle of the name `judge`, about texts or a file of texts."""
+    from ordhc.errors import InputError
+    from ordhc_judge.judge import Judge
+
+    if source is None:
+        raise InputError("the judge needs items: give --items FILE, --source FILE or source=")
+    if parameters["url"] is None:
+        raise InputError("the judge needs the address of a server: --param url=https://...")
+    for name in ("model", "key", "criterion"):
+        # On the command line these may look like numbers.
+        if isinstance(parameters[name], int | float):
+            parameters[name] = str(parameters[name])
+    return Judge(parameters.pop("url"), parameters.pop("model"), source, **parameters)
+
+
+@hookimpl
+def ordhc_oracles() -> list[OracleSpec]:
+    """Register the language model."""
+    return [
+        OracleSpec(
+            name="judge",
+            summary="a language model, behind an OpenAI-compatible address",
+            make=_make,
+            takes=("path", "names"),
+            questions=(3,),
+            parameters=_PARAMETERS,
+        )
+    ]
+
+
+def _command() -> Any:
+    from ordhc_judge.command import judge
+
+    return judge
+
+
+@hookimpl
+def ordhc_commands() -> list[CommandSpec]:
+    """Register `ordhc judge`."""
+    return [
+        CommandSpec(
+            name="judge",
+            summary="estimates, audits and labels with a language model",
+            make=_command,
+        )
+    ]

@@ -1,0 +1,307 @@
+"""One prompt after the other, many at a time: from the cache, or from the server."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ordhc_judge.cache import Cache, Kept, key_of
+from ordhc_judge.client import Client, Received, Tuning
+from ordhc_judge.endpoint import Endpoint
+from ordhc_judge.errors import BudgetError, JudgeError
+from ordhc_judge.replies import Reply, brief, read_chat, read_text, usage_of
+from ordhc_judge.spending import Budget, Pace
+
+__all__ = ["Asker", "Chat"]
+
+#: Faults in a row, of prompts that were given up, after which nothing more is sent.
+_GIVE_UP = 100
+#: The same, of requests that are rejected while none has gone well.
+_GIVE_UP_REJECTED = 8
+#: What is sent unless the server rejects it, in the order in which it is left out where no reason is given.
+_OPTIONAL = ("top_logprobs", "logprobs", "max_tokens", "max_completion_tokens", "temperature")
+_LONGEST_ANSWER = 4096
+
+
+class Chat:
+    """What is sent beside the messages; what a server rejects is left out from then on.
+
+    Parameters
+    ----------
+    model
+        The model's name.
+    optional
+        Parameters that may be left out.
+    extra
+        Parameters that may not.
+    """
+
+    def __init__(self, model: str, optional: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
+        self.model = model
+        self._wanted, self._extra = dict(optional), dict(extra)
+        self._now = dict(optional)
+        self.rejected: list[str] = []
+
+    def request(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+        """What is asked, whatever the server makes of it: this determines the key in the cache."""
+        return {"model": self.model, "messages": messages, **self._wanted, **self._extra}
+
+    def body(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+        """What is sent."""
+        return {"model": self.model, "messages": messages, **self._now, **self._extra}
+
+    def without_rejected(self, sent: Mapping[str, Any], received: Received, has_worked: bool) -> bool:
+        """Whether there is something else to try after a request was rejected."""
+        if any(name in sent and name not in self._now for name in _OPTIONAL):
+            # Another request has met the same before.
+            return True
+        if received.param in self._now:
+            return self._leave_out(received.param)
+        text = f"{received.param} {received.message}".lower()
+        named = [name for name in _OPTIONAL if name in self._now and name in text]
+        if not named and has_worked:
+            return False
+        left = named or [name for name in _OPTIONAL if name in self._now]
+        return bool(left) and self._leave_out(left[0])
+
+    def _leave_out(self, name: str) -> bool:
+        self.rejected.append(name)
+        value = self._now.pop(name)
+        if name == "max_tokens":
+            self._now["max_completion_tokens"] = value
+        elif name in ("logprobs", "top_logprobs"):
+            self._now.pop("logprobs", None)
+            self._now.pop("top_logprobs", None)
+        return True
+
+    def longer(self, sent: Mapping[str, Any]) -> bool:
+        """Whether a longer answer can be asked for than the one that was cut off."""
+        for name in ("max_tokens", "max_completion_tokens"):
+            if name in sent and name in self._now and sent[name] < _LONGEST_ANSWER:
+                self._now[name] = max(self._now[name], min(16 * sent[name], _LONGEST_ANSWER))
+                return True
+        return False
+
+
+class Asker:
+    """Asks for completions. Lives in one event loop."""
+
+    def __init__(
+        self, endpoint: Endpoint, chat: Chat, tuning: Tuning, pace: Pace, budget: Budget, cache: Cache
+    ) -> None:
+        self.chat, self.cache, self.budget = chat, cache, budget
+        self.client = Client(endpoint, tuning, pace, budget)
+        self._lease = tuning.timeout + 90
+        self.replies: Counter[str] = Counter()
+        self.n_cached = 0
+        self.prompt_tokens = self.completion_tokens = 0
+        self._asked_tokens = self._n_measured = 0
+        self._in_a_row = 0
+        self._has_worked = False
+        self._one_at_a_time = asyncio.Lock()
+
+    def key(self, messages: list[dict[str, str]]) -> bytes:
+        """The key of a prompt."""
+        return key_of(self.client.endpoint.base, "chat", self.chat.request(messages))
+
+    async def ask_all(
+        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
+    ) -> None:
+        """Ask prompts, many at a time, and hand each reply over as it comes.
+
+        What has an answer in the cache is not asked. What another process is asking is waited for.
+
+        Raises
+        ------
+        JudgeError
+            What ends everything, once the requests that are under way are answered, or at once where they
+            won't.
+        """
+        async with self._one_at_a_time:
+            await self._ask_all(prompts, done)
+
+    async def _ask_all(
+        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
+    ) -> None:
+        waiting: list[tuple[Any, list[dict[str, str]], bytes]] = []
+        queue = self._missing(prompts, done)
+        stop: list[JudgeError] = []
+
+        async def work() -> None:
+            for name, messages, key in queue:
+                if stop:
+                    return
+                try:
+                    if self.cache.claim(key, self._lease):
+                        done(name, await self._ask(messages, key))
+                    else:
+                        waiting.append((name, messages, key))
+                except JudgeError as error:
+                    stop.append(error)
+                    return
+
+        tasks = [asyncio.ensure_future(work()) for _ in range(self.client.tuning.concurrency)]
+        await self._finished(tasks, stop)
+        await self._wait_for_others(waiting, done)
+
+    async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
+        """Wait for workers; one that the key is refused ends the others at once."""
+        try:
+            open_tasks = set(tasks)
+            while open_tasks:
+                ended, open_tasks = await asyncio.wait(open_tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    task.result()
+                if stop and not _lets_others_finish(stop[0]):
+                    break
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.cache.give_up()
+        if stop:
+            raise stop[0]
+
+    def _missing(
+        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
+    ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
+        """The prompts that the cache has no reply to; replies that it has are handed over."""
+        part: list[tuple[Any, list[dict[str, str]], bytes]] = []
+        for name, messages in prompts:
+            part.append((name, messages, self.key(messages)))
+            if len(part) == 500:
+                yield from self._not_found(part, done)
+                part = []
+        yield from self._not_found(part, done)
+
+    def _not_found(
+        self, part: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
+    ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
+        found = self.cache.find([key for _, _, key in part])
+        for name, messages, key in part:
+            if key in found:
+                self.n_cached += 1
+                done(name, found[key])
+            else:
+                yield name, messages, key
+
+    async def _wait_for_others(
+        self, waiting: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
+    ) -> None:
+        """Take what another process asks from the cache once it is there, or ask if it gives up."""
+        while waiting:
+            found = self.cache.find([key for _, _, key in waiting])
+            left = []
+            for name, messages, key in waiting:
+                if key in found:
+                    self.n_cached += 1
+                    done(name, found[key])
+                elif self.cache.claim(key, self._lease):
+                    try:
+                        done(name, await self._ask(messages, key))
+                    except BaseException:
+                        self.cache.give_up()
+                        raise
+                else:
+                    left.append((name, messages, key))
+            waiting = left
+            if waiting:
+                await asyncio.sleep(0.05)
+
+    async def _ask(
+        self, messages: list[dict[str, str]], key: bytes, read: Callable[[Any], Reply | None] = read_chat
+    ) -> Reply:
+        """The reply to a prompt, which is in the cache before anything else happens."""
+        asked_again, reply = False, None
+        held = self._expected(messages)
+        while True:
+            body = self.chat.body(messages)
+            received = await self.client.send(
+                "/chat/completions",
+                body,
+                held,
+                lambda document: self._used(document, messages),
+                lambda: self.cache.claim(key, self._lease),
+            )
+            reply = None if received.fault else read(received.document)
+            if received.fault == "rejected" and self.chat.without_rejected(body, received, self._has_worked):
+                continue
+            if reply is not None and reply.status == "truncated" and self.chat.longer(body):
+                self.client.faults["answer cut off"] += 1
+                continue
+            if reply is not None and reply.status == "malformed" and not asked_again:
+                self.client.faults["no number"] += 1
+                asked_again = True
+                continue
+            break
+        if reply is None:
+            reply = Reply(received.fault or "malformed", text=received.message)
+        self.cache.keep(
+            Kept(
+                key,
+                self.client.endpoint.base,
+                self.chat.model,
+                json.dumps(self.chat.request(messages), ensure_ascii=False),
+                reply,
+                received.raw,
+                received.seconds,
+                received.attempts,
+            )
+        )
+        self._count(reply)
+        return reply
+
+    async def write(self, messages: list[dict[str, str]]) -> str | None:
+        """What a model writes, be it a number or not; None if that is nothing."""
+        key = self.key(messages)
+        reply = self.cache.find([key]).get(key)
+        if reply is None:
+            reply = await self._ask(messages, key, read_text)
+        else:
+            self.n_cached += 1
+        return reply.text if reply.status == "ok" else None
+
+    def _count(self, reply: Reply) -> None:
+        """Count a reply; when nothing but faults comes back there is no point in going on."""
+        self.replies[reply.status] += 1
+        if reply.status in ("ok", "refusal", "malformed", "truncated"):
+            self._in_a_row, self._has_worked = 0, True
+            return
+        self._in_a_row += 1
+        few = reply.status == "rejected" and not self._has_worked
+        if self._in_a_row >= (_GIVE_UP_REJECTED if few else _GIVE_UP):
+            raise JudgeError(
+                f"{self.client.endpoint.base} answered none of the last {self._in_a_row} prompts, the last"
+                f" time ({reply.status}): {brief(reply.text)}; every answer so far is in the cache: the same"
+                " again goes on"
+            )
+
+    def _expected(self, messages: list[dict[str, str]]) -> int:
+        """About how many tokens a prompt will take."""
+        if self._n_measured >= 5:
+            return int(1.25 * self._asked_tokens / self._n_measured) + 1
+        return _rough(messages) + 16
+
+    def _used(self, document: Any, messages: list[dict[str, str]]) -> int | None:
+        """How many tokens a completion took; where the server doesn't count, about as many."""
+        if read_chat(document) is None:
+            return None
+        asked, written = usage_of(document)
+        asked = _rough(messages) if asked is None else asked
+        written = 4 if written is None else written
+        self.prompt_tokens += asked
+        self.completion_tokens += written
+        self._asked_tokens += asked + written
+        self._n_measured += 1
+        return asked + written
+
+
+def _lets_others_finish(error: JudgeError) -> bool:
+    """Whether requests that are under way may still be answered, and were paid for."""
+    return isinstance(error, BudgetError)
+
+
+def _rough(messages: list[dict[str, str]]) -> int:
+    """About how many tokens a prompt has: one for three letters, and some for each message."""
+    return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

@@ -1,0 +1,273 @@
+"""How often a judge is right: by distance, by place, and how consistently."""
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ordhc
+from ordhc.errors import InputError
+from ordhc.progress import Progress, shows_progress
+from ordhc_judge.report import Share
+
+if TYPE_CHECKING:
+    from ordhc.tree.node import Node
+    from ordhc_judge.judge import Judge
+
+__all__ = ["Audit", "audit"]
+
+#: How many questions are drawn from a tree.
+_FROM_TREE = 300
+_DISTANCES = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How far to trust a judge. Shares have intervals of 95 %.
+
+    Attributes
+    ----------
+    accuracy
+        The share of questions whose answer is that of the gold. -1 is not right, as the gold has an odd one
+        out.
+    decided
+        The share of questions that have an answer other than -1.
+    when_decided
+        The share of right ones among these.
+    consistency
+        The share of questions whose orders agree, of those that have a reply to each.
+    by_distance
+        Accuracy by how many nodes lie between the place where the close pair meets and where the odd one
+        joins them: in the gold tree, or in the one that `ordhc.cluster` makes from gold answers.
+    by_place
+        The share of single replies that are right, by the place, 1 to 3, at which the odd one was shown.
+    named
+        How often each place was named, of all replies; a third each, where no place is preferred.
+    p
+        What to give to a learner: the lower bound of the accuracy; at least 0.501, as learners want more than
+        a half.
+    """
+
+    accuracy: Share
+    decided: Share
+    when_decided: Share
+    consistency: Share
+    by_distance: dict[str, Share]
+    by_place: dict[int, Share]
+    named: dict[int, Share]
+
+    @property
+    def p(self) -> float:
+        """What to give to a learner."""
+        return max(0.501, round(self.accuracy.interval[0], 3))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        single = ("accuracy", "decided", "when_decided", "consistency")
+        found: dict[str, Any] = {name: getattr(self, name).to_dict() for name in single}
+        for name in ("by_distance", "by_place", "named"):
+            found[name] = {str(key): share.to_dict() for key, share in getattr(self, name).items()}
+        return {**found, "p": self.p}
+
+    def __str__(self) -> str:
+        rows = [
+            ("accuracy", self.accuracy),
+            ("decided", self.decided),
+            ("right when decided", self.when_decided),
+            ("consistent over orders", self.consistency),
+            *((f"accuracy at distance {name}", share) for name, share in self.by_distance.items()),
+            *((f"right with the odd one at place {at}", share) for at, share in self.by_place.items()),
+            *((f"named place {at}", share) for at, share in self.named.items()),
+        ]
+        width = max(len(title) for title, _ in rows) + 2
+        lines = [f"{title:<{width}}{share}" for title, share in rows]
+        return "\n".join([*lines, f'{"give a learner":<{width}}p={self.p:g}, noise="persistent"'])
+
+
+@shows_progress("auditing")
+def audit(
+    judge: "Judge",
+    gold: Any,
+    n_questions: int | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> Audit:
+    """Ask what is known already, and count what is right.
+
+    Parameters
+    ----------
+    judge
+        The judge.
+    gold
+        What is right: `Triplets` or their file, each an answer; or a tree (a `Dendrogram`, or what
+        `ordhc.as_dendrogram` takes), from which questions are drawn. Leaves with names are matched by name.
+    n_questions
+        How many questions; by default all that the answers have, and 300 of a tree. From a tree about as many
+        are drawn of each distance, so that the accuracy is not that of far ones alone.
+    seed
+        Of what is drawn.
+    progress
+        True for a bar; what can be called is, with the share that is done.
+
+    Returns
+    -------
+    Audit
+        Prints as a table.
+
+    Raises
+    ------
+    InputError
+        Gold without answers, or about items that the judge hasn't.
+
+    Examples
+    --------
+    >>> import ordhc_judge
+    >>> from ordhc_judge.testing import serve
+    >>> items = ["cat", "dog", "bus", "car"]
+    >>> with serve("((0,1),(2,3));", items) as server:
+    ...     with ordhc_judge.Judge(server.url, "model", items, rpm=None) as judge:
+    ...         print(judge.audit("((cat,dog),(bus,car));").accuracy)
+    100.0 % [51.0, 100.0] of 4
+    """
+    callback = progress if callable(progress) else None
+    random = np.random.default_rng(seed)
+    rows, tree = _gold(gold)
+    leaves = _leaves(judge, tree)
+    if rows is None:
+        rows = _drawn(tree, _FROM_TREE if n_questions is None else n_questions, random)
+    elif n_questions is not None and n_questions < len(rows):
+        rows = rows[np.sort(random.choice(len(rows), n_questions, replace=False))]
+    if not len(rows):
+        raise InputError("the gold has no question with an odd one out")
+    steps = _steps(tree, rows)
+    answers, single = judge.replies(leaves[rows], callback)
+    right, decided = answers == 2, answers >= 0
+    full = (single.said > -2).all(axis=1)
+    agreed = full & (single.said == single.said[:, :1]).all(axis=1)
+    by_distance = {
+        name: Share(int(right[inside].sum()), int(inside.sum()))
+        for name, low, high in _DISTANCES
+        if (inside := (steps >= low) & (steps <= high)).any()
+    }
+    replied = single.said > -2
+    odd_at = single.places[:, :, 2]
+    by_place = {
+        place: Share(
+            int((replied & (single.said == 2) & (odd_at == place)).sum()),
+            int((replied & (odd_at == place)).sum()),
+        )
+        for place in (1, 2, 3)
+        if (replied & (odd_at == place)).any()
+    }
+    named_at = np.where(
+        single.said >= 0,
+        np.take_along_axis(single.places, np.maximum(single.said, 0)[..., None], 2)[..., 0],
+        0,
+    )
+    named = {
+        place: Share(int((replied & (named_at == place)).sum()), int(replied.sum())) for place in (1, 2, 3)
+    }
+    n = len(rows)
+    return Audit(
+        Share(int(right.sum()), n),
+        Share(int(decided.sum()), n),
+        Share(int(right.sum()), int(decided.sum())),
+        Share(int(agreed.sum()), int(full.sum())),
+        by_distance,
+        by_place,
+        named,
+    )
+
+
+def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
+    """Questions, the odd one out last, and a tree to tell distances by; no questions of a tree."""
+    if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
+        is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
+        gold = ordhc.read_tree(gold) if is_tree else ordhc.read_triplets(gold)
+    if isinstance(gold, np.ndarray | list | tuple) and np.ndim(gold) == 2 and np.shape(gold)[1] == 3:
+        gold = ordhc.Triplets(gold)
+    if not isinstance(gold, ordhc.Triplets):
+        return None, ordhc.as_dendrogram(gold)
+    if not len(gold):
+        raise InputError("the gold has no answers")
+    with warnings.catch_warnings():
+        # That answers are few matters little where they only tell near from far.
+        warnings.simplefilter("ignore", ordhc.OrdhcWarning)
+        tree = ordhc.cluster(gold)
+    return _without_doubts(gold), tree
+
+
+def _without_doubts(gold: ordhc.Triplets) -> NDArray[np.int64]:
+    """Each question once, with the odd one out that most of its answers say; not where answers are tied."""
+    weights = np.ones(len(gold)) if gold.weights is None else gold.weights
+    votes: dict[tuple[int, ...], dict[int, float]] = {}
+    for (a, b, c), weight in zip(gold.rows.tolist(), weights.tolist(), strict=True):
+        said = votes.setdefault(tuple(sorted((a, b, c))), {})
+        said[c] = said.get(c, 0.0) + weight
+    rows = []
+    for three, said in votes.items():
+        best = max(said.values())
+        odd = [leaf for leaf, weight in said.items() if weight == best]
+        if len(odd) == 1 and best > 0:
+            rows.append([*(leaf for leaf in three if leaf != odd[0]), odd[0]])
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _leaves(judge: "Judge", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
+    """The items of the gold's leaves."""
+    if tree.names is not None:
+        return np.array(judge.leaves_of(tree.names), dtype=np.int64)
+    if tree.n_leaves > judge.n_leaves:
+        raise InputError(
+            f"the gold has {tree.n_leaves:,} leaves without names, and the judge {judge.n_leaves:,} items"
+        )
+    return np.arange(tree.n_leaves)
+
+
+def _drawn(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Questions that a tree answers, about as many of each distance."""
+    if tree.n_leaves < 3:
+        return np.zeros((0, 3), dtype=np.int64)
+    many = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))
+    many = np.unique(np.sort(many, axis=1), axis=0)
+    many = random.permutation(many[(np.diff(many, axis=1) > 0).all(axis=1)])
+    odd = ordhc.oracles.from_tree(tree)(many)
+    many, odd = many[odd >= 0], odd[odd >= 0].astype(np.int64)
+    at = np.arange(len(many))
+    many = np.stack([many[at, (odd + 1) % 3], many[at, (odd + 2) % 3], many[at, odd]], axis=1)
+    steps = _steps(tree, many)
+    groups = [np.flatnonzero((steps >= low) & (steps <= high)) for _, low, high in _DISTANCES]
+    # One of each group after the other, until there are enough.
+    turns = np.concatenate([np.arange(len(group)) for group in groups]) if len(many) else np.zeros(0)
+    order = (
+        np.concatenate(groups)[np.argsort(turns, kind="stable")] if len(many) else np.zeros(0, dtype=np.int64)
+    )
+    return many[np.sort(order[:n])]
+
+
+def _steps(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many nodes up from where the first two meet the third joins; 0 where the tree says otherwise."""
+    if not len(rows):
+        return np.zeros(0, dtype=np.int64)
+    above = {leaf: _above(tree, leaf) for leaf in np.unique(rows).tolist()}
+    found = np.zeros(len(rows), dtype=np.int64)
+    for at, (a, b, c) in enumerate(rows.tolist()):
+        near, far = (next(step for step, label in enumerate(above[a]) if label in above[x]) for x in (b, c))
+        found[at] = max(0, far - near)
+    return found
+
+
+def _above(tree: ordhc.Dendrogram, leaf: int) -> dict[int, None]:
+    """The labels of the nodes from a leaf to the root, in order."""
+    node: Node | None = tree.node(leaf)
+    labels: dict[int, None] = {}
+    while node is not None:
+        # Merges of equal height, one in the other, are one node.
+        if node.is_leaf or node.parent is None or node.parent.height != node.height:
+            labels[node.label] = None
+        node = node.parent
+    return labels

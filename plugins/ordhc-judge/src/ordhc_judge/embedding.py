@@ -1,0 +1,152 @@
+"""Vectors of texts, from the same kind of server and in the same cache."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc_judge.asker import Asker
+from ordhc_judge.cache import key_of
+from ordhc_judge.engine import Engine, Setup
+from ordhc_judge.errors import JudgeError
+from ordhc_judge.items import Items
+from ordhc_judge.replies import usage_of
+from ordhc_judge.spending import Budget, whole
+
+__all__ = ["embed"]
+
+
+def embed(
+    items: Any,
+    url: str,
+    model: str | None,
+    *,
+    key: str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    batch: int = 64,
+    concurrency: int = 8,
+    rpm: float | None = 500,
+    budget: Mapping[str, int] | None = None,
+    timeout: float = 60,
+    retries: int = 5,
+    headers: Mapping[str, str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> NDArray[np.float32]:
+    """Vectors of texts, for `ordhc.cluster(X, ...)` or a prior tree.
+
+    Parameters
+    ----------
+    items
+        The texts, a dict of names and texts, or their file.
+    url, model, key, cache, concurrency, rpm, budget, timeout, retries, headers
+        As in `Judge`; the server answers `/embeddings`.
+    batch
+        How many texts a request has.
+    extra
+        More fields of each request: ``dict(dimensions=256)``.
+
+    Returns
+    -------
+    array
+        (n, d) float32, rows as the items.
+
+    Raises
+    ------
+    JudgeError
+        A server that gives no vectors; those that it gave before are in the cache.
+
+    Examples
+    --------
+    >>> import ordhc, ordhc_judge
+    >>> from ordhc_judge.testing import serve
+    >>> items = ["cat", "dog", "bus", "car"]
+    >>> with serve("((0,1),(2,3));", items) as server:
+    ...     X = ordhc_judge.embed(items, server.url, "model")
+    >>> tree = ordhc.cluster(X, similarity="cosine").with_names(items)
+    >>> ordhc.metrics.robinson_foulds(tree, "((cat,dog),(bus,car));")
+    0.0
+    """
+    texts = Items.of(items).texts
+    size = whole("batch", batch, 1)
+    setup = Setup.of(
+        url,
+        model,
+        key=key,
+        headers=headers,
+        concurrency=concurrency,
+        rpm=rpm,
+        timeout=timeout,
+        retries=retries,
+        cache=cache,
+        optional={},
+        extra=extra,
+    )
+    engine = Engine(setup, Budget(budget))
+    try:
+        return engine.run(lambda asker: _vectors(asker, texts, size, setup.extra))
+    finally:
+        engine.close()
+
+
+async def _vectors(
+    asker: Asker, texts: Sequence[str], size: int, extra: Mapping[str, Any]
+) -> NDArray[np.float32]:
+    """The vectors of texts; those that aren't in the cache are asked for, each once."""
+    base, model = asker.client.endpoint.base, asker.chat.model
+    keys = {text: key_of(base, "embedding", {"model": model, "input": text, **extra}) for text in texts}
+    found = asker.cache.find_vectors(list(keys.values()))
+    missing = [text for text, key in keys.items() if key not in found]
+    slots = asyncio.Semaphore(asker.client.tuning.concurrency)
+
+    async def ask(part: list[str]) -> None:
+        async with slots:
+            rows = await _asked(asker, part, extra)
+        kept = {keys[text]: row.tobytes() for text, row in zip(part, rows, strict=True)}
+        asker.cache.keep_vectors(kept.items())
+        found.update(kept)
+
+    parts = [missing[at : at + size] for at in range(0, len(missing), size)]
+    for each in await asyncio.gather(*map(ask, parts), return_exceptions=True):
+        if isinstance(each, BaseException):
+            raise each
+    vectors = [np.frombuffer(found[keys[text]], dtype="<f4") for text in texts]
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1:
+        raise JudgeError(
+            f"{base}: vectors of {model} have different lengths, {', '.join(map(str, sorted(lengths)))}"
+        )
+    return np.stack(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
+
+
+async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> list[NDArray[np.float32]]:
+    body = {"model": asker.chat.model, "input": texts, **extra}
+    tokens = sum(len(text.encode()) // 3 + 1 for text in texts)
+
+    def used(document: Any) -> int | None:
+        if _rows(document, len(texts)) is None:
+            return None
+        asked = usage_of(document)[0]
+        asker.prompt_tokens += tokens if asked is None else asked
+        return tokens if asked is None else asked
+
+    received = await asker.client.send("/embeddings", body, tokens, used, lambda: None)
+    rows = None if received.fault else _rows(received.document, len(texts))
+    if rows is None:
+        why = f"({received.fault}): {received.message}"
+        raise JudgeError(f"{asker.client.endpoint.base} gives no vectors of {texts[0][:60]!r} {why}")
+    return rows
+
+
+def _rows(document: Any, n: int) -> list[NDArray[np.float32]] | None:
+    """The n vectors of a document in order; None if they aren't all there, finite and equally long."""
+    try:
+        data = document["data"]
+        by_index = {entry.get("index", at): entry["embedding"] for at, entry in enumerate(data)}
+        table = np.array([by_index[at] for at in range(n)], dtype="<f4")
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    fine = len(data) == n and table.ndim == 2 and table.shape[1] > 0 and bool(np.isfinite(table).all())
+    return list(table) if fine else None

@@ -1,0 +1,117 @@
+"""Where requests go, and what is sent with them."""
+
+import os
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from ordhc.errors import InputError
+from ordhc_judge.secret import Secret
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["Endpoint"]
+
+#: Where a key is looked for that isn't given.
+KEY_VARIABLE = "ORDHC_JUDGE_KEY"
+_PATHS = ("/chat/completions", "/embeddings", "/models")
+_SECRET_QUERIES = ("key", "api_key", "apikey", "api-key", "token", "access_token", "code", "sig", "signature")
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """The address of an OpenAI-compatible server, with the key.
+
+    Attributes
+    ----------
+    base
+        The address without what follows the version: `http://localhost:11434/v1`. It is part of the cache's
+        keys.
+    query
+        What follows a question mark in the address.
+    key, headers
+        What is sent as `Authorization: Bearer ...`, and other headers; both are secrets.
+    """
+
+    base: str
+    query: str = ""
+    key: Secret | None = field(default=None, repr=False)
+    headers: tuple[tuple[str, Secret], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, url: Any, key: Any = None, headers: Mapping[str, str] | None = None) -> "Endpoint":
+        """From what is given; without a key, that of the environment variable `ORDHC_JUDGE_KEY`.
+
+        Raises
+        ------
+        InputError
+            No address of HTTP, keys within the address, headers that aren't text.
+        """
+        if not isinstance(url, str) or not url.strip():
+            raise InputError(f"url is a {type(url).__name__}, not an address as https://api.example.com/v1")
+        try:
+            parts = urlsplit(url.strip())
+            fine = parts.scheme in ("http", "https") and bool(parts.hostname)
+            inside = parts.username is not None or parts.password is not None
+            _ = parts.port
+        except ValueError:
+            fine = inside = False
+        if inside:
+            raise InputError(
+                "the url holds a name or a password: give the key as key=, where it stays hidden"
+            )
+        if not fine:
+            raise InputError(f"url = {url[:200]!r} is no address as https://api.example.com/v1")
+        for name, _ in parse_qsl(parts.query):
+            if name.lower() in _SECRET_QUERIES:
+                raise InputError(f"the url's {name!r} looks like a key: give it as key= or in headers=")
+        path = parts.path.rstrip("/")
+        for ending in _PATHS:
+            path = path.removesuffix(ending)
+        if key is None:
+            key = os.environ.get(KEY_VARIABLE) or None
+        if not isinstance(headers, Mapping | None):
+            raise InputError(f"headers are a {type(headers).__name__}, not a dict")
+        return cls(
+            f"{parts.scheme}://{parts.netloc}{path}",
+            urlencode(parse_qsl(parts.query, keep_blank_values=True)),
+            key if isinstance(key, Secret | None) else Secret(key),
+            tuple((str(name), Secret(value, f"header {name}")) for name, value in (headers or {}).items()),
+        )
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """All that must show nowhere."""
+        return (*([] if self.key is None else [self.key]), *(value for _, value in self.headers))
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the address says more than the server."""
+        return bool(urlsplit(self.base).path)
+
+    def address(self, path: str, version: str = "") -> str:
+        """The address of something of the server."""
+        return f"{self.base}{version}{path}{f'?{self.query}' if self.query else ''}"
+
+    def auth(self) -> "httpx2.Auth":
+        """What puts the secrets into requests, when they are sent."""
+        import httpx2
+
+        endpoint = self
+
+        class Sign(httpx2.Auth):
+            def auth_flow(
+                self, request: "httpx2.Request"
+            ) -> "Generator[httpx2.Request, httpx2.Response, None]":
+                if endpoint.key is not None:
+                    request.headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
+                for name, value in endpoint.headers:
+                    request.headers[name] = value.reveal()
+                yield request
+
+        return Sign()
+
+    def __repr__(self) -> str:
+        return f"<Endpoint {self.base}{', with a key' if self.secrets else ''}>"

@@ -1,0 +1,206 @@
+"""What works for a judge: an asker in a loop of its own, opened when it is needed."""
+
+import math
+import os
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ordhc.errors import InputError, warn
+from ordhc_judge.asker import Asker, Chat
+from ordhc_judge.cache import Cache
+from ordhc_judge.client import Client, Tuning
+from ordhc_judge.endpoint import Endpoint
+from ordhc_judge.errors import JudgeError
+from ordhc_judge.replies import Reply
+from ordhc_judge.runner import Runner
+from ordhc_judge.spending import Budget, Pace, whole
+
+__all__ = ["Engine", "Setup", "Told"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Where to ask, and how."""
+
+    endpoint: Endpoint
+    model: str | None
+    tuning: Tuning
+    rpm: float | None
+    cache: str | os.PathLike[str] | None
+    optional: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        url: Any,
+        model: Any,
+        *,
+        key: Any,
+        headers: Any,
+        concurrency: Any,
+        rpm: Any,
+        timeout: Any,
+        retries: Any,
+        cache: Any,
+        optional: Mapping[str, Any],
+        extra: Any,
+    ) -> "Setup":
+        """From what is given, checked."""
+        if model is not None and (not isinstance(model, str) or not model.strip()):
+            raise InputError(f"model = {model!r} is no name of a model")
+        if rpm is not None:
+            rpm = _positive("rpm", rpm)
+        if cache is not None and (not isinstance(cache, str | os.PathLike) or not os.fspath(cache)):
+            raise InputError(f"cache = {cache!r} is no file's name")
+        if not isinstance(extra, Mapping | None) or {"model", "messages", "stream"} & set(extra or {}):
+            raise InputError(
+                f"extra = {extra!r} is no dict of further fields (without model, messages, stream)"
+            )
+        tuning = Tuning(
+            whole("concurrency", concurrency, 1), _positive("timeout", timeout), whole("retries", retries, 0)
+        )
+        return cls(Endpoint.of(url, key, headers), model, tuning, rpm, cache, optional, dict(extra or {}))
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an engine has counted."""
+
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    faults: Mapping[str, int] = field(default_factory=dict)
+    unanswered: Mapping[str, int] = field(default_factory=dict)
+    rejected: tuple[str, ...] = ()
+
+
+class Engine:
+    """Asks, from any thread and in any process."""
+
+    def __init__(self, setup: Setup, budget: Budget) -> None:
+        self._setup, self._budget = setup, budget
+        self._runner = Runner()
+        self._asker: Asker | None = None
+        self._earlier = Told()
+
+    def run(
+        self, work: Callable[[Asker], Coroutine[Any, Any, T]], tell: Callable[[], None] | None = None
+    ) -> T:
+        """What a coroutine gives that asks."""
+
+        async def opened() -> T:
+            return await work(await self._open())
+
+        if self._asker is not None and not self._runner.is_here:
+            # Connections and files of the process that this one was forked from are not touched.
+            self._runner, self._asker = Runner(), None
+        return self._runner.run(opened(), tell)
+
+    def ask_all(
+        self,
+        prompts: Iterable[tuple[Any, list[dict[str, str]]]],
+        done: Callable[[Any, Reply], None],
+        tell: Callable[[], None] | None = None,
+    ) -> None:
+        """Ask prompts and hand each reply over; see `Asker.ask_all`."""
+        self.run(lambda asker: asker.ask_all(prompts, done), tell)
+
+    def usage(self) -> tuple[int, float, float, float]:
+        """What calls of the model took, as the cache has them; nothing is sent."""
+        model, base = self._setup.model, self._setup.endpoint.base
+        if model is None or (self._asker is None and not _is_there(self._setup.cache)):
+            return 0, 0.0, 0.0, 0.0
+
+        async def found(asker: Asker) -> tuple[int, float, float, float]:
+            return asker.cache.usage(base, model)
+
+        return self.run(found)
+
+    def told(self) -> Told:
+        """What was counted so far."""
+        asker, before = self._asker, self._earlier
+        if asker is None:
+            return before
+        bad = {reason: count for reason, count in asker.replies.items() if reason != "ok"}
+        return Told(
+            before.cached + asker.n_cached,
+            before.prompt_tokens + asker.prompt_tokens,
+            before.completion_tokens + asker.completion_tokens,
+            _sum(before.faults, asker.client.faults),
+            _sum(before.unanswered, bad),
+            tuple(dict.fromkeys((*before.rejected, *asker.chat.rejected))),
+        )
+
+    def close(self) -> None:
+        """Close connections and the cache."""
+        asker, self._earlier, self._asker = self._asker, self.told(), None
+        if asker is None or not self._runner.is_here:
+            return
+
+        async def closed() -> None:
+            await asker.client.close()
+            asker.cache.close()
+
+        try:
+            self._runner.run(closed())
+        finally:
+            self._runner.close()
+
+    async def _open(self) -> Asker:
+        if self._asker is None:
+            setup = self._setup
+            pace = Pace(setup.rpm)
+            model = setup.model
+            if model is None:
+                model = await _only_model(Client(setup.endpoint, setup.tuning, pace, self._budget))
+            chat = Chat(model, setup.optional, setup.extra)
+            self._asker = Asker(setup.endpoint, chat, setup.tuning, pace, self._budget, Cache(setup.cache))
+        return self._asker
+
+
+async def _only_model(client: Client) -> str:
+    """The only model of a server."""
+    try:
+        received = await client.send("/models", None, 0, lambda _: 0, lambda: None)
+        listed = received.document.get("data") if received.document else None
+    except JudgeError as error:
+        if "status 404" not in str(error):
+            raise
+        listed = None
+    finally:
+        await client.close()
+    names = [
+        entry["id"] for entry in listed or [] if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+    ]
+    if len(names) > 1:
+        raise InputError(
+            f"{client.endpoint.base} has several models; give model=, one of {', '.join(names[:20])}"
+        )
+    if not names:
+        warn(f"{client.endpoint.base} does not list its models; it is asked for the model 'default'")
+    return names[0] if names else "default"
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {
+        name: one.get(name, 0) + other.get(name, 0)
+        for name in (*one, *(key for key in other if key not in one))
+    }
+
+
+def _is_there(cache: str | os.PathLike[str] | None) -> bool:
+    return cache is not None and os.path.exists(cache)  # noqa: PTH110
+
+
+def _positive(what: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, bool | str) or not 0 < number < math.inf:
+        raise InputError(f"{what} = {value!r} is no number above 0")
+    return number

@@ -1,0 +1,119 @@
+"""Questions in all their orders, put to an engine, and what comes of the replies."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.progress import Progress
+from ordhc_judge.engine import Engine
+from ordhc_judge.items import Items
+from ordhc_judge.prompt import Template
+from ordhc_judge.questions import FAILED, Replies, orders_of, together
+from ordhc_judge.replies import Reply
+
+__all__ = ["Inquiry"]
+
+#: Questions that are worked on together.
+_PART = 4096
+
+
+class Inquiry:
+    """Asks about items, each question in so many orders.
+
+    Attributes
+    ----------
+    counts
+        Questions by what became of them.
+    named
+        How often a reply was 0, 1, 2, 3.
+    """
+
+    def __init__(self, items: Items, template: Template, times: int, agree: str, engine: Engine) -> None:
+        self._texts, self._template, self._times = items.texts, template, times
+        self._agree, self._engine = agree, engine
+        self.counts: Counter[str] = Counter()
+        self.named = np.zeros(4, dtype=np.int64)
+
+    def ask(
+        self, rows: NDArray[np.int64], progress: Progress | None
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64], Replies]:
+        """Answers, weights and single replies of questions, which may occur more than once."""
+        order = np.argsort(rows, axis=1, kind="stable")
+        triples, inverse = np.unique(np.take_along_axis(rows, order, axis=1), axis=0, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        parts = [self._part(triples[:0], None)]
+        for at in range(0, len(triples), _PART):
+            tell = None if progress is None else _partly(progress, at, len(triples), self._times)
+            parts.append(self._part(triples[at : at + _PART], tell))
+        odd, weights, said, places = (np.concatenate(each)[inverse] for each in zip(*parts, strict=True))
+        return _in_order(odd, order), weights, Replies(_in_order(said, order), _columns(places, order))
+
+    def _part(
+        self, triples: NDArray[np.int64], tell: Any
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
+        """Of sorted triples the answers, weights, single replies, and at which place each leaf is shown."""
+        times, texts = self._times, self._texts
+        said = np.full((len(triples), times), FAILED, dtype=np.int8)
+        shares = np.full((len(triples), times, 4), math.nan)
+        orders = np.zeros((len(triples), times, 3), dtype=np.int8)
+        for at, leaves in enumerate(triples.tolist()):
+            orders[at] = orders_of([texts[leaf] for leaf in leaves], leaves, times)
+
+        def prompts() -> Iterator[tuple[tuple[int, int], list[dict[str, str]]]]:
+            for at, leaves in enumerate(triples.tolist()):
+                for time in range(times):
+                    shown = [texts[leaves[place]] for place in orders[at, time].tolist()]
+                    yield (at, time), self._template.messages(shown)
+
+        n_done = 0
+
+        def done(name: tuple[int, int], reply: Reply) -> None:
+            nonlocal n_done
+            n_done += 1
+            if reply.said is None:
+                return
+            self.named[reply.said] += 1
+            said[name] = -1 if reply.said == 0 else orders[name][reply.said - 1]
+            if reply.probabilities is not None:
+                shares[name][orders[name]] = reply.probabilities[1:]
+
+        if len(triples):
+            self._engine.ask_all(prompts(), done, None if tell is None else lambda: tell(n_done))
+        found = together(said, self._agree)
+        self._count(found.answers, found.agreed, found.failed)
+        mean = shares.mean(axis=1)[np.arange(len(triples)), np.maximum(found.answers, 0)]
+        weights = np.where(found.answers < 0, math.nan, mean)
+        return found.answers, weights, said, (np.argsort(orders, axis=2) + 1).astype(np.int8)
+
+    def _count(self, answers: NDArray[np.int8], agreed: NDArray[np.bool_], failed: NDArray[np.bool_]) -> None:
+        counted = {
+            "questions": len(answers),
+            "answered": int((answers >= 0).sum()),
+            "agreed": int(agreed.sum()),
+            "none": int((agreed & (answers < 0)).sum()),
+            "failed": int((failed & (answers < 0)).sum()),
+            "disagreed": int((~agreed & ~failed & (answers < 0)).sum()),
+        }
+        self.counts.update(counted)
+
+
+def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Places in sorted triples as places in questions; what is below 0 stays."""
+    flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
+    found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)
+    return np.where(flat < 0, flat, found).astype(np.int8).reshape(places.shape)
+
+
+def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
+    """By the columns of questions what is by those of sorted triples."""
+    found = np.empty_like(shown)
+    np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
+    return found
+
+
+def _partly(progress: Progress, before: int, total: int, times: int) -> Any:
+    return lambda done: progress(min((before + done / times) / max(total, 1), 1.0))

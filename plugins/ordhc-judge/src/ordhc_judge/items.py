@@ -1,0 +1,112 @@
+"""The items that are compared: texts, perhaps under names of their own."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ordhc.errors import InputError
+from ordhc_judge.prompt import one_line
+
+__all__ = ["Items"]
+
+_LONGEST = 20_000
+
+
+class Items:
+    """Texts by leaf.
+
+    Attributes
+    ----------
+    texts
+        The text of each leaf, on one line.
+    names
+        The names of the leaves: the keys of a mapping, or else the texts themselves; None where these aren't
+        different.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self._keyed = isinstance(given, Mapping)
+        if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
+            raise InputError(f"items are a {type(given).__name__}, not texts or a dict of names and texts")
+        texts = list(given.values()) if isinstance(given, Mapping) else list(given)
+        for at, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(f"items[{at}] is a {type(text).__name__}, not text")
+            if not one_line(text):
+                raise InputError(f"items[{at}] is empty")
+            if len(text) > _LONGEST:
+                raise InputError(f"items[{at}] has {len(text):,} letters, more than {_LONGEST:,}")
+        self.texts = [one_line(text) for text in texts]
+        names = [str(name) for name in given] if isinstance(given, Mapping) else [str(text) for text in texts]
+        self.names = tuple(names) if len(set(names)) == len(names) else None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def leaves_of(self, names: Sequence[str]) -> list[int]:
+        """The leaves of some names.
+
+        Names that have nothing in common with the texts are those of the items in their order, if they are as
+        many.
+
+        Raises
+        ------
+        InputError
+            A name that isn't there.
+        """
+        places = {} if self.names is None else {name: leaf for leaf, name in enumerate(self.names)}
+        missing = [name for name in names if name not in places]
+        if not missing:
+            return [places[name] for name in names]
+        if not self._keyed and len(missing) == len(names) == len(self):
+            return list(range(len(self)))
+        raise InputError(
+            f"the judge has no item {missing[0][:200]!r}, and {len(self):,} items for {len(names):,} names"
+        )
+
+    @classmethod
+    def of(cls, given: Any) -> "Items":
+        """From texts, from a dict of names and texts, or from a file of them."""
+        return given if isinstance(given, cls) else cls.read(given) if _is_path(given) else cls(given)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Items":
+        """From a file: a text on each line; or csv with the columns `name` and `text`, or one of them.
+
+        Raises
+        ------
+        InputError
+            A file that isn't there or is no such file; a name twice.
+        """
+        file = Path(path)
+        if file.suffix.lower() not in (".csv", ".tsv"):
+            from ordhc.io import read_names
+
+            return cls(read_names(file))
+        try:
+            content = file.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: it is not UTF-8: {error.reason}") from None
+        rows = csv.DictReader(io.StringIO(content), delimiter="\t" if file.suffix.lower() == ".tsv" else ",")
+        columns = rows.fieldnames or []
+        if "text" not in columns:
+            from ordhc.io import read_names
+
+            return cls(read_names(file))
+        named: dict[str, str] = {}
+        for row in rows:
+            text = row["text"] or ""
+            name = row.get("name") or text
+            if name in named:
+                raise InputError(f"the name {name!r} occurs twice", path=file, line=rows.line_num)
+            if not text.strip():
+                raise InputError(f"{name!r} has no text", path=file, line=rows.line_num)
+            named[name] = text
+        return cls(named if "name" in columns else list(named))
+
+
+def _is_path(given: Any) -> bool:
+    return isinstance(given, str | os.PathLike)

@@ -1,0 +1,151 @@
+"""What a server says: answers, vectors, and what is wrong with them."""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from ordhc_judge.prompt import probabilities_in, said_in
+
+__all__ = ["Reply", "brief", "message_of", "read_chat", "read_text", "retry_after", "usage_of"]
+
+_REFUSALS = re.compile(
+    r"\b(sorry|can(?:no|')t|can’t|unable|won't|as an ai|not able|decline)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered to one prompt.
+
+    Attributes
+    ----------
+    status
+        "ok", or why there is no answer: "refusal", "malformed", "truncated", or what went wrong on the way.
+    said
+        The number, 0 to 3; None if there is none.
+    probabilities
+        Of the numbers 0 to 3, where the server tells them.
+    text
+        What the model wrote.
+    prompt_tokens, completion_tokens
+        As the server counts them.
+    """
+
+    status: str
+    said: int | None = None
+    probabilities: tuple[float, ...] | None = None
+    text: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+def read_chat(document: Any) -> Reply | None:
+    """The reply in a chat completion; None if that is no chat completion.
+
+    Examples
+    --------
+    >>> read_chat({"choices": [{"message": {"content": "2"}}]}).said
+    2
+    >>> read_chat({"choices": [{"message": {"content": "I'm sorry, I can't."}}]}).status
+    'refusal'
+    >>> read_chat({"choices": []}) is None
+    True
+    """
+    found = _first_choice(document)
+    if found is None:
+        return None
+    choice, text, refusal = found
+    asked, written = usage_of(document)
+    reason = choice.get("finish_reason")
+    said = said_in(text)
+    if refusal or reason == "content_filter":
+        return Reply("refusal", None, None, text or refusal, asked, written)
+    if said is not None:
+        return Reply("ok", said, probabilities_in(choice.get("logprobs"), said), text, asked, written)
+    status = "truncated" if reason == "length" else "refusal" if _REFUSALS.search(text) else "malformed"
+    return Reply(status, None, None, text, asked, written)
+
+
+def read_text(document: Any) -> Reply | None:
+    """The text of a chat completion, whatever it says."""
+    found = _first_choice(document)
+    if found is None:
+        return None
+    choice, text, refusal = found
+    asked, written = usage_of(document)
+    if refusal or choice.get("finish_reason") == "content_filter":
+        return Reply("refusal", None, None, text or refusal, asked, written)
+    if text.strip():
+        return Reply("ok", None, None, text, asked, written)
+    status = "truncated" if choice.get("finish_reason") == "length" else "malformed"
+    return Reply(status, None, None, text, asked, written)
+
+
+def _first_choice(document: Any) -> tuple[dict[str, Any], str, str] | None:
+    """The first choice of a chat completion, its text and its refusal; None if that is no chat completion."""
+    try:
+        choice = document["choices"][0]
+        message = choice["message"]
+        content, refusal = message.get("content"), message.get("refusal")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return None
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return (choice, content or "", str(refusal or "")) if isinstance(content, str | None) else None
+
+
+def usage_of(document: Any) -> tuple[int | None, int | None]:
+    """Tokens of prompt and answer, as far as the server counts them."""
+    usage = document.get("usage") if isinstance(document, dict) else None
+    counts = [
+        usage.get(name) if isinstance(usage, dict) else None
+        for name in ("prompt_tokens", "completion_tokens")
+    ]
+    fine = [count if isinstance(count, int) and 0 <= count < 2**40 else None for count in counts]
+    return fine[0], fine[1]
+
+
+def message_of(text: str) -> tuple[str, str, str]:
+    """Of an error what it says, its code and the parameter it names."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return brief(text), "", ""
+    error = document.get("error", document) if isinstance(document, dict) else document
+    if not isinstance(error, dict):
+        return brief(str(error)), "", ""
+    message = error.get("message") or error.get("detail") or text
+    code = error.get("code") or error.get("type") or ""
+    return brief(str(message)), str(code), str(error.get("param") or "")
+
+
+def brief(text: str, limit: int = 300) -> str:
+    """A line of text, cut where it is too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds to wait, from a number or a date; None if there is neither.
+
+    Examples
+    --------
+    >>> retry_after("1.5"), retry_after("soon"), retry_after("Wed, 21 Oct 2015 07:28:00 GMT")
+    (1.5, None, 0.0)
+    """
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+        seconds = (at - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None

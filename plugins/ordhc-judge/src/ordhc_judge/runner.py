@@ -1,0 +1,81 @@
+"""An event loop on a thread of its own, so that what is asynchronous inside is synchronous outside.
+
+It works where an event loop runs already, too, as in notebooks.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+__all__ = ["Runner"]
+
+T = TypeVar("T")
+
+
+class Runner:
+    """Runs coroutines, on a thread that starts with the first one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._process = 0
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the loop runs in this process; after a fork it doesn't."""
+        return self._loop is not None and self._process == os.getpid()
+
+    def run(self, work: Coroutine[Any, Any, T], tell: Callable[[], None] | None = None) -> T:
+        """What a coroutine gives, or raises; Ctrl-C cancels it.
+
+        Parameters
+        ----------
+        work
+            The coroutine.
+        tell
+            Called on the caller's thread, some times a second.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._started())
+        try:
+            while True:
+                try:
+                    return future.result(None if tell is None else 0.1)
+                except TimeoutError:
+                    if future.done():
+                        raise
+                    if tell is not None:
+                        tell()
+        except BaseException:
+            if not future.done():
+                future.cancel()
+                self._wait_for_rest()
+            raise
+
+    def _wait_for_rest(self) -> None:
+        """Let what was cancelled come to its end."""
+        rest = asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._started())
+        rest.result(5)
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or not self.is_here:
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=loop.run_forever, name="ordhc-judge", daemon=True)
+                thread.start()
+                self._loop, self._thread, self._process = loop, thread, os.getpid()
+            return self._loop
+
+    def close(self) -> None:
+        """Stop the loop."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            here, self._loop = self.is_here, None
+        if loop is None or thread is None or not here:
+            return
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+        if not thread.is_alive():
+            loop.close()

@@ -1,0 +1,82 @@
+"""Budgets, pace, concurrency and interrupts."""
+
+import time
+
+import numpy as np
+import pytest
+from helpers import all_questions, judged
+from ordhc_judge import BudgetError
+
+import ordhc
+from conftest import TREE
+
+SOME = all_questions()[::7][:40]
+
+
+@pytest.mark.parametrize("limit", [{"calls": 50}, {"tokens": 5000}])
+def test_budgets(served, truth, tmp_path, limit):
+    server = served()
+    questions = all_questions()[:40]
+    cache = tmp_path / "c.sqlite"
+    with judged(server, budget=limit, cache=cache) as judge:
+        with pytest.raises(BudgetError, match=r"is spent.*costs nothing again.*goes on") as caught:
+            judge(questions)
+        spent = judge.report()
+        assert caught.value.calls <= spent.calls == server.requests == sum(server.prompts.values())
+        if "calls" in limit:
+            assert spent.calls == 50
+        else:
+            tokens = spent.prompt_tokens + spent.completion_tokens
+            assert 5000 - 1.5 * tokens / spent.calls * 8 < tokens <= 5000
+        with pytest.raises(BudgetError):
+            judge(questions)
+        # What was held back for requests under way, and wasn't needed, may be enough for another one.
+        assert server.requests - spent.calls <= (0 if "calls" in limit else 3)
+        judge.budget = {"calls": 1000}
+        assert judge.budget == {"calls": 1000, "tokens": None}
+        assert (judge(questions) == truth(questions)).all()
+    assert server.requests == 120
+    assert max(server.prompts.values()) == 1
+
+
+def test_a_budget_within_learning(served, tmp_path):
+    server = served()
+    with judged(server, budget={"calls": 30}, cache=tmp_path / "c.sqlite") as judge:
+        with pytest.raises(BudgetError) as caught:
+            ordhc.learn(judge)
+        judge.budget = None
+        tree = ordhc.learn(judge, learner=caught.value.learner)
+    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+    assert max(server.prompts.values()) == 1
+
+
+def test_pace(served):
+    server = served()
+    begin = time.perf_counter()
+    with judged(server, rpm=1200) as judge:
+        judge(SOME[:10])
+    assert 29 * 60 / 1200 <= time.perf_counter() - begin < 4
+    assert server.requests == 30
+
+
+def test_concurrency(served):
+    server = served(delay=0.02)
+    for concurrency in (1, 5):
+        server.largest = 0
+        with judged(server, concurrency=concurrency) as judge:
+            judge(SOME[:10])
+        assert server.largest == concurrency
+
+
+def test_interrupts_leave_nothing_open(served, truth):
+    server = served(delay=0.05)
+
+    def stop(_share):
+        raise KeyboardInterrupt
+
+    with judged(server) as judge:
+        with pytest.raises(KeyboardInterrupt):
+            judge.answer(SOME, progress=stop)
+        server.delay = 0
+        assert (judge(SOME) == truth(SOME)).all()
+        assert np.sum(list(server.prompts.values())) <= 3 * len(SOME) + 8

@@ -1,0 +1,178 @@
+"""The judge on the command line."""
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+import ordhc
+from conftest import ITEMS, TREE
+from ordhc.cli import main
+from ordhc.plugins import registry
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run a command in a folder of its own: its exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("ORDHC_PLUGINS", "ordhc-judge")
+    registry.reset()
+
+    def command(*arguments):
+        with warnings.catch_warnings():
+            show = warnings.showwarning
+            try:
+                with pytest.raises(SystemExit) as stop:
+                    main([str(argument) for argument in arguments])
+            finally:
+                warnings.showwarning = show
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    yield command
+    registry.reset()
+
+
+def items_csv(texts=ITEMS):
+    Path("intents.csv").write_text("name\n" + "".join(f"{text}\n" for text in texts))
+    return "intents.csv"
+
+
+def params(server, **more):
+    given = {"url": server.url, "model": "model", "rpm": "null", **more}
+    return [part for name, value in given.items() for part in ("--param", f"{name}={value}")]
+
+
+def test_learning(run, served):
+    server = served()
+    items = items_csv()
+    learn = ["learn", "intents.ordhc", "--oracle", "judge", *params(server)]
+    code, out, err = run(*learn, "--items", items, "--budget", 2000, "-o", "tree.nwk")
+    assert (code, err) == (0, "")
+    assert "14 of 14 leaves, done" in out
+    assert "consistency  100.0 %" in out
+    tree = ordhc.read_tree("tree.nwk")
+    assert ordhc.metrics.robinson_foulds(tree, ordhc.as_dendrogram(TREE).with_names(ITEMS)) == 0
+    # The names are in the session from then on.
+    code, out, _ = run(*learn, "--json")
+    assert code == 0
+    assert json.loads(out)["report"]["calls"] == 0
+    assert max(server.prompts.values()) == 1
+
+
+def test_a_budget_that_is_spent_and_a_key_that_is_wrong(run, served):
+    server = served(key="sk-right")
+    learn = ["learn", "intents.ordhc", "--oracle", "judge", "--items", items_csv()]
+    code, out, err = run(*learn, *params(server, key="sk-wrong-secret"))
+    assert (code, out) == (2, "")
+    assert err.startswith("ordhc: http://127.0.0.1:")
+    assert "refuses the key with status 401" in err
+    assert "secret" not in err
+    code, out, err = run(*learn, *params(server, key="sk-right", budget='{"calls": 30}'))
+    assert code == 2
+    assert "the budget of 30 calls is spent" in err
+    assert "goes on" in err
+    code, out, err = run(*learn, *params(server, key="sk-right"))
+    assert code == 0
+    assert max(server.prompts.values()) == 1
+    for file in Path().iterdir():
+        assert b"sk-right" not in file.read_bytes()
+
+
+def test_a_bug_does_not_show_the_key(run, served, monkeypatch):
+    server = served()
+    monkeypatch.setattr("ordhc_judge.judge.Judge.__call__", lambda *_: 1 / 0)
+    learn = ["learn", "intents.ordhc", "--oracle", "judge", "--items", items_csv()]
+    code, _, err = run(*learn, *params(server, key="sk-very-secret", headers='{"api-key": "also secret"}'))
+    assert code == 3
+    assert "--param key=... --param headers=..." in err
+    assert "secret" not in err
+
+
+def test_texts_under_names(run, served):
+    server = served()
+    Path("texts.csv").write_text("name,text\n" + "".join(f"n{at},{text}\n" for at, text in enumerate(ITEMS)))
+    learn = ["learn", "--oracle", "judge", *params(server), "--source", "texts.csv", "-o", "tree.nwk"]
+    assert run(*learn)[0] == 0
+    assert sorted(ordhc.read_tree("tree.nwk").names) == sorted(f"n{at}" for at in range(14))
+    for content, message in (
+        ("name,text\na,x\na,y\n", "the name 'a' occurs twice"),
+        ("name,text\na,\n", "'a' has no text"),
+        ("other\na\n", "texts.csv"),
+    ):
+        Path("texts.csv").write_text(content)
+        code, _, err = run(*learn)
+        assert code == 2
+        assert message in err
+
+
+@pytest.mark.parametrize("gold", ["gold.csv", "gold.nwk"])
+def test_audits(run, served, gold):
+    server = served(accuracy=0.8)
+    tree = ordhc.as_dendrogram(TREE).with_names(ITEMS)
+    if gold == "gold.csv":
+        truth = ordhc.oracles.from_tree(tree)
+        rows = [(a, b, c) for a in range(14) for b in range(a + 1, 14) for c in range(14) if c not in (a, b)]
+        right = [row for row, odd in zip(rows, truth(rows).tolist(), strict=True) if odd == 2][::3]
+        ordhc.write_comparisons(ordhc.Triplets(right, 14, ITEMS), gold)
+    else:
+        ordhc.write_tree(tree, gold)
+    code, out, err = run("judge", "audit", gold, *params(server), "--questions", 60)
+    assert (code, err) == (0, "")
+    assert "accuracy at distance 1" in out
+    assert "right with the odd one at place 3" in out
+    assert "give a learner" in out
+    code, out, _ = run("judge", "audit", gold, *params(server), "--questions", 60, "--json")
+    found = json.loads(out)
+    assert 0.6 < found["accuracy"]["share"] < 0.95
+    assert found["accuracy"]["total"] == 60
+    assert found["report"]["cached"] == 180
+
+
+def test_estimates(run, served):
+    server = served()
+    items = items_csv()
+    given = [*params(server, prices='{"input": 1, "output": 2}'), "--items", items]
+    code, out, err = run("judge", "estimate", 1000, *given)
+    assert (code, err) == (0, "")
+    assert "calls      3,000" in out
+    code, out, _ = run("judge", "estimate", *given, "--json")
+    assert json.loads(out)["questions"] == 53
+    assert server.requests == 0
+
+
+def test_labels(run, served):
+    server = served(
+        "(((0,1,2)small,(3,4)large)forest,((5,6)water,(7,(8,9)wings)air)others,((10,11),(12,13)));"
+    )
+    ordhc.write_tree(ordhc.as_dendrogram(TREE).with_names(ITEMS), "tree.nwk")
+    outputs = ["-o", "named.nwk", "--plot", "named.svg", "--html", "named.html"]
+    code, out, err = run("judge", "label", "tree.nwk", *params(server), *outputs)
+    assert (code, out, err) == (0, "", "")
+    for file in ("named.nwk", "named.svg", "named.html"):
+        assert "wings" in Path(file).read_text(encoding="utf-8")
+    code, out, _ = run("judge", "label", "tree.nwk", *params(server), "--levels", 1)
+    assert code == 0
+    assert "wings" not in out
+
+
+def test_help_and_mistakes(run, served):
+    assert "judge       Estimates, audits and labels with a language model." in run("--help")[1]
+    for command in ((), ("audit",), ("estimate",), ("label",)):
+        code, out, _ = run("judge", *command, "--help")
+        assert code == 0
+        assert "ordhc judge" in out or "ordhc learn" in out
+    Path("gold.csv").write_text("anchor_name,near_name,far_name\na,b,c\n")
+    for arguments, message in (
+        (["judge", "audit", "gold.csv"], "needs the address of a server: --param url="),
+        (["judge", "audit", "gold.csv", "--param", "uri=x"], "no parameter 'uri'"),
+        (["judge", "audit", "nowhere.csv"], "nowhere.csv"),
+        (["learn", "x.ordhc", "--oracle", "judge", "--items", items_csv()], "needs the address"),
+        (["learn", "x.ordhc", "--oracle", "judge", "--param", "url=http://x"], "answers from path or names"),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert message in err
+        assert err.count("\n") == 1

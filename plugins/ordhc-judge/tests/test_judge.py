@@ -1,0 +1,343 @@
+"""The judge on a server without faults: answers, orders, places, weights, estimates."""
+
+import asyncio
+import json
+
+import numpy as np
+import ordhc_judge
+import pytest
+from helpers import all_questions, judged
+
+import ordhc
+from conftest import ITEMS, TREE
+from ordhc.testing import check_oracle
+
+
+def test_answers_are_those_of_the_tree(served, truth):
+    server = served()
+    questions = np.random.default_rng(0).permuted(all_questions(), axis=1)
+    with judged(server) as judge:
+        assert (judge(questions) == truth(questions)).all()
+        # A question in another order is the same question.
+        assert (judge(questions[:, ::-1]) == truth(questions[:, ::-1])).all()
+        report = judge.report()
+    assert server.requests == 3 * len(questions) == report.calls == report.cached
+    assert max(server.prompts.values()) == 1
+    assert report.questions == 2 * len(questions)
+    assert report.consistency.value == 1
+
+
+def test_each_item_stands_once_at_each_place(served):
+    server = served()
+    with judged(server) as judge:
+        judge(all_questions())
+    by_three = {}
+    for texts in server.prompts:
+        by_three.setdefault(frozenset(texts), []).append(texts)
+    for shown in by_three.values():
+        assert len(shown) == 3
+        for place in range(3):
+            assert len({texts[place] for texts in shown}) == 3
+
+
+@pytest.mark.parametrize(("orders", "times"), [("cyclic", 3), ("two", 2), ("one", 1), (2, 2)])
+def test_orders(served, truth, orders, times):
+    server = served()
+    questions = all_questions()[:50]
+    with judged(server, orders=orders) as judge:
+        assert (judge(questions) == truth(questions)).all()
+        assert judge.estimate(50).calls == server.requests == 50 * times
+
+
+def test_the_prompt_is_the_documented_one(served):
+    server = served()
+    with judged(server, criterion="kind of\nanimal", orders="one") as judge:
+        judge([[0, 5, 10]])
+    (body,) = server.bodies
+    (message,) = body["messages"]
+    lines = message["content"].split("\n")
+    at = [next(at for at, line in enumerate(lines) if line.startswith(f"{place}. ")) for place in (1, 2, 3)]
+    assert at == [at[0], at[0] + 1, at[0] + 2]
+    assert sorted(lines[place][3:] for place in at) == sorted([ITEMS[0], ITEMS[5], ITEMS[10]])
+    assert sum(line.lstrip()[:2] in ("1.", "2.", "3.") for line in lines) == 3
+    assert "by kind of animal?" in message["content"]
+    assert message["content"] == ordhc_judge.DEFAULT_TEMPLATE.format(
+        *[None, *(lines[place][3:] for place in at)], criterion="kind of animal"
+    )
+    assert (body["temperature"], body["model"], body["max_tokens"]) == (0, "model", 16)
+
+
+def test_a_template_of_ones_own(served):
+    server = served()
+    template = {"system": "Name the odd one by {criterion}.", "user": '{"items"}:\n1. {1}\n2. {2}\n3. {3}'}
+    with judged(server, template=template, criterion="size") as judge:
+        assert judge([[0, 1, 9]])[0] == 2
+    system, user = server.bodies[0]["messages"]
+    assert system == {"role": "system", "content": "Name the odd one by size."}
+    assert user["content"].startswith('{"items"}:\n1. ')
+    for wrong in ("{1} {2}", {"user": "{1}{2}{3}", "other": "x"}, {"system": "{1}{2}{3}"}, 7):
+        with pytest.raises((ordhc.InputError, TypeError)):
+            judged(server, template=wrong)
+
+
+def test_place_bias_is_cancelled(served, truth):
+    server = served(bias=0.4)
+    questions = all_questions()
+    with judged(server) as judge:
+        answers, report = judge(questions), judge.report()
+        audit = judge.audit(TREE)
+    decided = answers >= 0
+    # What is answered is right, however often the first place is named for nothing.
+    assert (answers[decided] == truth(questions)[decided])[truth(questions)[decided] >= 0].all()
+    assert 0.2 < decided.mean() < 0.8
+    assert report.disagreed > 50
+    low, high = report.consistency.interval
+    assert low < report.consistency.value < high < 0.8
+    assert report.places[0] > 1.5 * max(report.places[1:3])
+    assert audit.by_place[1].value == 1 > 0.8 > audit.by_place[3].value
+    assert audit.named[1].value > 0.45
+    assert audit.when_decided.value == 1 > audit.accuracy.value
+    with judged(server, orders="one") as judge:
+        alone = judge(questions)
+    known = truth(questions) >= 0
+    assert (alone[known] != truth(questions)[known]).mean() > 0.15
+    with judged(server, agree="majority") as judge:
+        most = judge(questions)
+    assert (most >= 0).mean() > decided.mean() + 0.1
+
+
+def test_only_one_place_is_named(served):
+    server = served(bias=1.0)
+    with judged(server) as judge:
+        assert (judge(all_questions()[:40]) == -1).all()
+        assert judge.report().disagreed == 40
+        assert judge.report().consistency.value == 0
+
+
+def test_weights_are_probabilities(served):
+    server = served(accuracy=0.7)
+    with judged(server) as judge:
+        triplets = judge.answer(all_questions())
+    assert set(np.round(triplets.weights, 6)) == {0.97, 0.55}
+    assert len(triplets) == 2 * judge.report().answered
+    assert triplets.names == tuple(ITEMS)
+    silent = served(logprobs=False)
+    with judged(silent) as judge:
+        assert judge.answer([[0, 1, 5]]).weights is None
+    with judged(server, logprobs=False) as judge:
+        assert judge.answer([[0, 1, 5]]).weights is None
+    assert "logprobs" not in server.bodies[-1]
+
+
+def test_answers_make_a_tree(served, truth):
+    server = served()
+    with judged(server) as judge:
+        triplets = judge.answer(all_questions())
+    tree = ordhc.cluster(triplets)
+    known = truth(all_questions()) >= 0
+    assert (ordhc.oracles.from_tree(tree)(all_questions()) == truth(all_questions()))[known].all()
+
+
+def test_learning(served):
+    truth = ordhc.as_dendrogram(TREE)
+    server = served(accuracy=0.9)
+    with judged(server) as judge:
+        tree = ordhc.learn(judge, p=0.8, noise="persistent", schedule="rounds")
+        assert tree.names == tuple(ITEMS)
+        assert max(server.prompts.values()) == 1
+    assert ordhc.metrics.triplet_distance(tree, truth) < 0.35
+    clean = served()
+    with judged(clean) as judge:
+        found = ordhc.learn(judge, [f"name {at}" for at in range(14)])
+    assert found.names[3] == "name 3"
+    assert ordhc.metrics.robinson_foulds(found.with_names(None), truth) == 0
+
+
+def test_names(served):
+    server = served()
+    named = {f"n{at}": text for at, text in enumerate(ITEMS)}
+    with judged(server, named) as judge:
+        assert judge.names[0] == "n0"
+        backwards = ordhc.learn(judge, list(named)[::-1])
+        with pytest.raises(ordhc.InputError, match="no item 'other'"):
+            ordhc.learn(judge, [*list(named)[1:], "other"])
+    with judged(server) as judge:
+        assert (ordhc.learn(judge, ITEMS[::-1]).names) == tuple(ITEMS[::-1])
+        # Some names are items and some are not: nobody can know what is meant.
+        with pytest.raises(ordhc.InputError, match="no item 'other'"):
+            ordhc.learn(judge, [*ITEMS[1:], "other"])
+        with pytest.raises(ordhc.InputError, match="no item 'a'"):
+            ordhc.learn(judge, ["a", "b", "c"])
+    truth = ordhc.as_dendrogram(TREE).with_names(list(named))
+    assert ordhc.metrics.robinson_foulds(backwards, truth) == 0
+
+
+def test_items_that_are_the_same(served):
+    items = ["one", "one", "two"]
+    server = served("((0,2),1);", items)
+    with judged(server, items) as judge:
+        assert judge.names is None
+        assert judge([[0, 1, 2]]).shape == (1,)
+
+
+def test_conformance(served):
+    server = served()
+    spec = next(iter(ordhc_judge.ordhc_oracles()))
+    check_oracle(spec, ITEMS, url=server.url, model="model", rpm=None, cache=None)
+
+
+def test_by_name_in_python(served, tmp_path):
+    server = served()
+    settings = {"url": server.url, "model": "model", "rpm": None, "cache": str(tmp_path / "c.sqlite")}
+    tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings)
+    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+    with pytest.raises(ordhc.InputError, match="needs the address"):
+        ordhc.learn("judge", source=ITEMS)
+
+
+def test_within_a_running_loop(served, truth):
+    server = served()
+
+    async def notebook():
+        with judged(server) as judge:
+            at_once = judge([[0, 1, 5]])
+            tree = await ordhc.learn_async(judge)
+            return at_once, tree
+
+    at_once, tree = asyncio.run(notebook())
+    assert at_once[0] == 2
+    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
+
+
+def test_workers_side_by_side(served, truth):
+    server = served()
+    questions = all_questions()
+    with judged(server) as judge:
+        oracle = ordhc.oracles.workers([judge, judge, judge])
+        assert (oracle(questions) == truth(questions)).all()
+    assert max(server.prompts.values()) == 1
+
+
+def test_estimates(served, tmp_path):
+    server = served(delay=0.01)
+    settings = {"prices": {"input": 2.0, "output": 8.0}, "cache": tmp_path / "c.sqlite"}
+    with judged(server, rpm=600, budget={"calls": 100, "tokens": 10_000}, **settings) as judge:
+        before = judge.estimate(100)
+        assert server.requests == 0
+        assert (before.questions, before.calls) == (100, 300)
+        assert before.minutes == pytest.approx(300 / 8 / 60)
+        assert before.cost == pytest.approx((before.prompt_tokens * 2 + before.completion_tokens * 8) / 1e6)
+        assert before.over == ("100 calls", "10,000 tokens")
+        assert "more than the budget of 100 calls and 10,000 tokens" in str(before)
+        assert "the length of the prompts" in str(before)
+    with judged(server, **settings) as judge:
+        judge(all_questions()[:20])
+        after, report = judge.estimate(20), judge.report()
+        assert after.tokens == pytest.approx(report.prompt_tokens + report.completion_tokens, rel=0.01)
+        assert "60 earlier calls" in after.basis
+        assert after.prompt_tokens == pytest.approx(20 * 3 * before.prompt_tokens / 300, rel=0.5)
+        assert judge.estimate().questions == round(14 * np.log2(14))
+        assert report.cost == pytest.approx(after.cost, rel=0.01)
+    with judged(server) as judge:
+        assert judge.estimate(1).cost is None
+        assert "give prices" in str(judge.estimate(1))
+
+
+def test_audits(served):
+    server = served(accuracy=0.85)
+    with judged(server) as judge:
+        audit = judge.audit(TREE, 200)
+        low, high = audit.accuracy.interval
+        assert low < 0.85 < high
+        assert audit.accuracy.total == 200
+        assert audit.p == round(low, 3)
+        assert audit.consistency.value == 1
+        assert {share.total for share in audit.by_place.values()} == {200}
+        assert sum(share.total for share in audit.by_distance.values()) == 200
+        assert list(audit.by_distance) == ["1", "2 to 3"]
+        assert min(share.total for share in audit.by_distance.values()) > 50
+        document = json.loads(json.dumps(audit.to_dict()))
+        assert document["accuracy"]["share"] == audit.accuracy.value
+        assert "give a learner" in str(audit)
+        # Answers instead of a tree: what most of them say.
+        gold = ordhc.Triplets([(0, 1, 5), (1, 0, 5), (0, 1, 5), (0, 5, 1), (3, 4, 9), (3, 9, 4)], names=ITEMS)
+        assert judge.audit(gold).accuracy.total == 1
+        assert judge.audit([(0, 1, 5), (2, 3, 9)]).accuracy.total == 2
+        with pytest.raises(ordhc.InputError, match="no item"):
+            judge.audit(ordhc.Triplets([("a", "b", "c")]))
+        with pytest.raises(ordhc.InputError, match="no answers"):
+            judge.audit(ordhc.Triplets(np.zeros((0, 3), int), 3))
+
+
+def test_progress(served):
+    server = served(delay=0.02)
+    seen = []
+    with judged(server, concurrency=2) as judge:
+        judge.answer(all_questions()[:40], progress=seen.append)
+    assert seen
+    assert seen == sorted(seen)
+    assert 0 <= seen[0] < 0.5 < seen[-1] <= 1
+
+
+BAD = [
+    ({"items": []}, "no items"),
+    ({"items": "cat"}, "cat"),
+    ({"items": ["a", " "]}, r"items\[1\] is empty"),
+    ({"items": ["a", 7]}, r"items\[1\] is a int"),
+    ({"items": ["a", "b" * 30_000]}, "30,000 letters"),
+    ({"url": "ftp://x"}, "no address"),
+    ({"url": 7}, "not an address"),
+    ({"url": "http://me:secret@host/v1"}, "key="),
+    ({"url": "http://host/v1?api_key=secret"}, "looks like a key"),
+    ({"url": "http://host:99999999/v1"}, "no address"),
+    ({"model": ""}, "no name of a model"),
+    ({"key": 7}, "the key is a int"),
+    ({"key": "two\nlines"}, "no header may have"),
+    ({"criterion": " "}, "criterion"),
+    ({"orders": 4}, "orders = 4"),
+    ({"orders": True}, "orders = True"),
+    ({"agree": "some"}, "agree"),
+    ({"temperature": "hot"}, "temperature"),
+    ({"concurrency": 0}, "concurrency = 0"),
+    ({"concurrency": 1.5}, "concurrency = 1.5"),
+    ({"rpm": 0}, "rpm = 0"),
+    ({"rpm": float("nan")}, "rpm = nan"),
+    ({"budget": {"calls": -1}}, "budget"),
+    ({"budget": {"euros": 1}}, "calls and tokens"),
+    ({"budget": 7}, "calls and tokens"),
+    ({"cache": 7}, "cache = 7"),
+    ({"prices": {"input": 1}}, "prices"),
+    ({"max_tokens": 0}, "max_tokens"),
+    ({"timeout": -1}, "timeout"),
+    ({"retries": -1}, "retries"),
+    ({"extra": {"messages": []}}, "extra"),
+    ({"headers": 7}, "headers"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), BAD, ids=[f"{next(iter(w))}-{at}" for at, (w, _) in enumerate(BAD)]
+)
+def test_bad_settings(wrong, message):
+    given = {"url": "http://127.0.0.1:9/v1", "model": "m", "items": ["a", "b", "c"], **wrong}
+    with pytest.raises((ordhc.InputError, OSError), match=message) as caught:
+        ordhc_judge.Judge(given.pop("url"), given.pop("model"), given.pop("items"), **given)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        ([[0, 1]], r"\(m, 3\)"),
+        ([[0, 1, 99]], "outside"),
+        ([[0, 1, -1]], "outside"),
+        ([[0, 1, 1]], "twice"),
+        ([[0.5, 1, 2]], "float"),
+        ([["ant thing", "bee thing", "zebra"]], "no item 'zebra'"),
+    ],
+)
+def test_bad_questions(questions, message):
+    with ordhc_judge.Judge("http://127.0.0.1:9/v1", "m", ITEMS) as judge:
+        with pytest.raises(ordhc.InputError, match=message):
+            judge(questions)
+        assert judge(np.zeros((0, 3), int)).shape == (0,)

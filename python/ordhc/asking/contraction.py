@@ -1,0 +1,206 @@
+"""Trees without the nodes for which too few questions speak."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.comparison.comparisons import Triplets
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["contract", "contracted"]
+
+#: Of clusters of more leaves only the first ones are listed in the settings.
+_LISTED = 10
+
+
+def contract(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
+    """The tree without nodes that rest on few distinct questions.
+
+    A question speaks for a node if the tree without the node would have no answer to it: two of the three
+    leaves are in different children of the node, the third in the node above but outside, and the third is
+    the odd one out. The same three leaves count once, however often they were asked about. Nodes are looked
+    at from the bottom up; what spoke for a node that is contracted speaks for those above it, where it
+    reaches so far.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    triplets
+        The answers: who is the odd one out, as two triplets or one.
+    at_least
+        How many distinct questions have to speak for a node.
+
+    Returns
+    -------
+    Dendrogram
+        `support` is the share of the distinct questions about a node that speak for it.
+        ``settings["contracted"]`` says of each node that is gone which leaves it had, how many questions
+        spoke for it and how many against.
+
+    Raises
+    ------
+    InputError
+        Triplets about other leaves.
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> tree = ordhc.as_dendrogram("(((0,1),2),(3,4));")
+    >>> asked = ordhc.Triplets([(0, 1, 2), (0, 2, 3), (0, 2, 4), (3, 4, 0), (3, 4, 1)])
+    >>> found = ordhc.contract(tree, asked, 2)
+    >>> found.to_newick(branch_lengths=False)
+    '((3,4)100,(2,0,1)100);'
+    >>> dict(found.settings["contracted"][0])
+    {'leaves': (0, 1), 'size': 2, 'questions': 1, 'against': 0}
+    """
+    if not isinstance(tree, Dendrogram):
+        raise InputError(f"tree is {_checks.quoted(tree)}, no Dendrogram")
+    if not isinstance(triplets, Triplets):
+        raise InputError(f"triplets are {_checks.quoted(triplets)}, no Triplets")
+    rows = triplets.rows.astype(np.int64)
+    if triplets.names is not None and tree.names is not None and triplets.names != tree.names:
+        places = {name: leaf for leaf, name in enumerate(tree.names)}
+        for name in triplets.names:
+            if name not in places:
+                raise InputError(f"leaves of the triplets: {_checks.unknown_name(name, tree.names)}")
+        rows = np.array([places[name] for name in triplets.names], dtype=np.int64)[rows]
+    elif triplets.n_leaves > tree.n_leaves:
+        raise InputError(f"triplets about {triplets.n_leaves:,} leaves, and the tree has {tree.n_leaves:,}")
+    return contracted(tree, rows, np.full(len(rows), 2, dtype=np.int8), at_least)
+
+
+def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_least: int) -> Dendrogram:
+    """`contract` for (m, 3) leaves and the place of the odd one out, or -1."""
+    at_least = _checks.whole("contract", at_least, at_least=0)
+    # Merges of equal height, one in the other, are one node, as learners give them.
+    parts = {
+        node.label
+        for node in tree.nodes()
+        if not node.is_leaf and node.parent is not None and node.height == node.parent.height
+    }
+    if parts:
+        tree = _rebuilt(tree, parts, {}).with_settings(tree.settings)
+    three, odd = _distinct(rows, answers)
+    above, lower, upper, right = _places(tree, three, odd)
+    speaking: dict[int, list[int]] = {}
+    for question, at in enumerate(lower):
+        if at >= 0:
+            speaking.setdefault(at, []).append(question)
+    root, counts = 2 * tree.n_leaves - 2, dict[int, tuple[int, int]]()
+    gone: list[tuple[int, dict[str, Any]]] = []
+    for node in tree.nodes("postorder"):
+        label = node.label
+        if node.is_leaf or label == root:
+            continue
+        here = speaking.pop(label, [])
+        direct = [question for question in here if upper[question] == above[label]]
+        agree = sum(right[question] for question in direct)
+        if agree >= at_least:
+            counts[label] = (agree, len(direct) - agree)
+            continue
+        listed = tuple(sorted(node.leaves.tolist())[:_LISTED])
+        reason = {"leaves": listed, "size": node.size, "questions": agree, "against": len(direct) - agree}
+        gone.append((label, reason))
+        rest = [question for question in here if upper[question] != above[label]]
+        known = speaking.get(above[label], [])
+        longer, shorter = (known, rest) if len(known) > len(rest) else (rest, known)
+        longer.extend(shorter)
+        speaking[above[label]] = longer
+    settings = {**(tree.settings or {}), "contract": at_least, "contracted": [reason for _, reason in gone]}
+    return _rebuilt(tree, {label for label, _ in gone}, counts).with_settings(settings)
+
+
+def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int64], list[int]]:
+    """Each three leaves once, sorted, and the odd one of most answers; -1 for none and for ties."""
+    votes: dict[tuple[int, ...], dict[int, int]] = {}
+    for row, answer in zip(np.asarray(rows).tolist(), np.asarray(answers).tolist(), strict=True):
+        said = votes.setdefault(tuple(sorted(row)), {})
+        leaf = row[answer] if answer >= 0 else -1
+        said[leaf] = said.get(leaf, 0) + 1
+    odd = []
+    for said in votes.values():
+        most = max(said.values())
+        first = [leaf for leaf, count in said.items() if count == most]
+        odd.append(first[0] if len(first) == 1 else -1)
+    return np.array(list(votes), dtype=np.int64).reshape(-1, 3), odd
+
+
+def _places(
+    tree: Dendrogram, three: NDArray[np.int64], odd: Sequence[int]
+) -> tuple[dict[int, int], list[int], list[int], list[bool]]:
+    """The node above each, and of questions where the closer pair meets, where all do, and if that is right.
+
+    Questions to which the tree has no answer are nowhere, -1.
+    """
+    above = {node.label: node.parent.label for node in tree.nodes() if node.parent is not None}
+    parents = np.full(2 * tree.n_leaves - 1, -1, dtype=np.int64)
+    parents[list(above)] = list(above.values())
+    depth = np.zeros(len(parents), dtype=np.int64)
+    for node in tree.nodes():
+        if node.parent is not None:
+            depth[node.label] = depth[node.parent.label] + 1
+    jumps = [np.where(parents < 0, np.arange(len(parents)), parents)]
+    while 2 ** len(jumps) <= depth.max(initial=1):
+        jumps.append(jumps[-1][jumps[-1]])
+
+    def meet(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+        deeper = depth[i] >= depth[j]
+        low, high = np.where(deeper, i, j), np.where(deeper, j, i)
+        for step in reversed(range(len(jumps))):
+            low = np.where(depth[low] - depth[high] >= 2**step, jumps[step][low], low)
+        for jump in reversed(jumps):
+            apart = jump[low] != jump[high]
+            low, high = np.where(apart, jump[low], low), np.where(apart, jump[high], high)
+        return np.where(low == high, low, jumps[0][low])
+
+    a, b, c = three.T
+    meets = np.stack([meet(b, c), meet(a, c), meet(a, b)], axis=1)
+    by_depth = depth[meets]
+    pair = by_depth.argmax(axis=1)
+    at = np.arange(len(three))
+    lower, upper = meets[at, pair], meets[at, (pair + 1) % 3]
+    lower = np.where(lower == upper, -1, lower)
+    right = three[at, pair] == np.array(odd, dtype=np.int64)
+    return above, lower.tolist(), upper.tolist(), right.tolist()
+
+
+def _rebuilt(tree: Dendrogram, gone: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
+    """The tree without some nodes, whose children stand in the node above."""
+    n = tree.n_leaves
+    clusters = {leaf: leaf for leaf in range(n)}
+    merges: list[tuple[int, int]] = []
+    heights, joined, support = [], [], []
+    names: list[str | None] = []
+    kept = [node for node in tree.nodes("postorder") if not node.is_leaf and node.label not in gone]
+    for node in sorted(kept, key=lambda node: node.label):
+        children = list(node.children)
+        while any(child.label in gone for child in children):
+            children = [
+                part for child in children for part in (child.children if child.label in gone else (child,))
+            ]
+        cluster = clusters[children[0].label]
+        for at, child in enumerate(children[1:], start=2):
+            merges.append((cluster, clusters[child.label]))
+            cluster = n + len(merges) - 1
+            is_last = at == len(children)
+            heights.append(node.height)
+            joined.append(not is_last)
+            names.append(node.name if is_last else None)
+            speak, against = counts.get(node.label, (0, 0))
+            support.append(speak / (speak + against) if is_last and speak + against else np.nan)
+        clusters[node.label] = cluster
+    return Dendrogram(
+        merges,
+        heights,
+        kind=tree.kind,
+        names=tree.names,
+        node_names=names if any(name is not None for name in names) else None,
+        support=support,
+        joined=joined,
+        leaf_heights=tree.leaf_heights,
+    )

@@ -1,0 +1,69 @@
+"""Who has which question, and until when."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Leases"]
+
+
+class Leases:
+    """Questions by number, each leased to somebody until some time."""
+
+    def __init__(self, leases: Mapping[int, tuple[str, float]]) -> None:
+        self._leases: dict[int, tuple[str, float]] = {}
+        self._of: dict[str, set[int]] = {}
+        self._sorted = array("q")
+        # None ends before.
+        self._first_end = inf
+        for number, (who, until) in leases.items():
+            self.add([number], who, until)
+
+    def __len__(self) -> int:
+        return len(self._leases)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._leases
+
+    def numbers(self) -> NDArray[np.int64]:
+        """All that are leased, in ascending order."""
+        return np.array(self._sorted, dtype=np.int64)
+
+    def of(self, who: str | None) -> list[int]:
+        """What somebody has, in ascending order."""
+        return [] if who is None else sorted(self._of.get(who, ()))
+
+    def add(self, numbers: Iterable[int], who: str, until: float) -> None:
+        """Lease questions, whoever had them."""
+        for number in numbers:
+            if number in self._leases:
+                self._of[self._leases[number][0]].discard(number)
+            else:
+                self._sorted.insert(bisect_left(self._sorted, number), number)
+            self._leases[number] = (who, until)
+            self._of.setdefault(who, set()).add(number)
+        self._first_end = min(self._first_end, until)
+
+    def drop(self, numbers: Iterable[int]) -> list[int]:
+        """End leases; those that there were."""
+        found = []
+        for number in numbers:
+            lease = self._leases.pop(number, None)
+            if lease is None:
+                continue
+            found.append(number)
+            del self._sorted[bisect_left(self._sorted, number)]
+            self._of[lease[0]].discard(number)
+        return found
+
+    def over(self, now: float) -> list[int]:
+        """End those whose time is over, and say which."""
+        if now < self._first_end:
+            return []
+        found = self.drop([number for number, (_, until) in self._leases.items() if until <= now])
+        self._first_end = min((until for _, until in self._leases.values()), default=inf)
+        return found

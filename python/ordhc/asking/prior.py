@@ -1,0 +1,84 @@
+"""Trees that learners begin with."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ordhc import _checks, _ordhc
+from ordhc.errors import InputError
+from ordhc.io.trees import read_tree
+from ordhc.tree.beside import shown
+from ordhc.tree.convert import as_dendrogram
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["leaves_of_prior", "prior_tree", "supported_tree", "with_kept_prior"]
+
+
+def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Dendrogram:
+    """A prior over the leaves of a learner, in their order; by name, where both sides have names.
+
+    Merges that are one node of more than two children stand at one height, and no others do, unless nothing
+    is known of that: then equal heights right above each other make one node.
+    """
+    tree = _read(prior)
+    own = None if names is None else tuple(names)
+    if tree.names is not None and own is None:
+        raise InputError(
+            f"the leaves of the prior have names ({shown(tree.names[0])}, ...), those of the learner have "
+            "none: give names instead of n_leaves"
+        )
+    if tree.names is not None and own is not None:
+        theirs = set(tree.names)
+        for lost, where, other in (
+            ([name for name in own if name not in theirs], "the learner", "the prior"),
+            ([name for name in tree.names if name not in set(own)], "the prior", "the learner"),
+        ):
+            if lost:
+                more = "" if len(lost) == 1 else f" and {len(lost) - 1:,} more"
+                raise InputError(f"the leaf {shown(lost[0])}{more} is in {where}, but not in {other}")
+        if tree.names != own:
+            place = {name: leaf for leaf, name in enumerate(own)}
+            tree = tree.relabel([place[name] for name in tree.names])
+    elif tree.n_leaves != n_leaves:
+        raise InputError(f"the prior has {tree.n_leaves:,} leaves, the learner has {n_leaves:,}")
+    if tree.joined is None:
+        return tree._tree
+    return _ordhc.Dendrogram(tree.merges, tree._shape.nodes.astype(np.float64), True)
+
+
+def _read(prior: Any) -> Dendrogram:
+    if isinstance(prior, PathLike):
+        return read_tree(_checks.path(prior))
+    if isinstance(prior, str):
+        is_text = "(" in prior or prior.rstrip().endswith(";")
+        return as_dendrogram(prior) if is_text else read_tree(prior)
+    if isinstance(prior, Mapping):
+        return Dendrogram.from_dict(dict(prior))
+    return as_dendrogram(prior)
+
+
+def supported_tree(learner: _ordhc.Learner | _ordhc.Desk, names: tuple[str, ...] | None) -> Dendrogram:
+    """The tree of a learner, with the support of its nodes, where the learner knows that."""
+    found = learner.tree()
+    support = learner.support(found)
+    tree = Dendrogram._of(found, names)
+    return tree if support is None else tree.with_support(support)
+
+
+def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
+    """The names of a prior's leaves, or their number."""
+    tree = _read(prior)
+    return tree.n_leaves if tree.names is None else tree.names
+
+
+def with_kept_prior(
+    settings: Mapping[str, Any], names: Sequence[str] | None, n_leaves: int
+) -> dict[str, Any]:
+    """Settings with the prior as JSON can hold it, over numbered leaves; the same tree is made of it."""
+    if settings.get("prior") is None:
+        return {key: value for key, value in settings.items() if key != "prior"}
+    found = Dendrogram._of(prior_tree(settings["prior"], names, n_leaves), None)
+    kept = {"merges": found.merges.tolist(), "heights": found.heights.tolist(), "kind": found.kind}
+    return {**settings, "prior": kept}

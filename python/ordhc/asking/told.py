@@ -1,0 +1,56 @@
+"""What learners were told, for trees without nodes that rest on too little of it."""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc.asking.contraction import contracted
+from ordhc.asking.learner import Learner, Questions
+from ordhc.errors import InputError
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["check_contract", "tell", "tree_of"]
+
+#: What learners were told by this loop: rows and answers, batch by batch.
+_told: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = WeakKeyDictionary()
+
+
+def tell(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
+    """Tell a learner, and keep what it has taken."""
+    before = learner.n_answered
+    try:
+        learner.tell(questions.ids, answers)
+    finally:
+        done = learner.n_answered - before
+        _told.setdefault(learner, []).append((questions.rows[:done], answers[:done]))
+
+
+def check_contract(contract: int | None, subject: Any) -> None:
+    """Whether it is known on what each node rests."""
+    if contract is None:
+        return
+    _checks.whole("contract", contract, at_least=0)
+    if subject.width != 3:
+        raise InputError("contract is for questions about three leaves")
+    told = sum(len(answers) for _, answers in _told.get(subject, ())) if isinstance(subject, Learner) else 0
+    if isinstance(subject, Learner) and told != subject.n_answered:
+        raise InputError(
+            f"contract needs all answers, and {subject.n_answered - told:,} of the learner's were told"
+            " elsewhere: ordhc.contract(tree, triplets, at_least) takes them"
+        )
+
+
+def tree_of(subject: Any, contract: int | None) -> Dendrogram:
+    """The tree, without nodes for which too few questions speak."""
+    tree: Dendrogram = subject.tree()
+    if contract is None:
+        return tree
+    if not isinstance(subject, Learner):
+        rows, answers, _ = subject.answers()
+        return contracted(tree, rows, answers, contract)
+    parts = _told.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
+    rows, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return contracted(tree, rows, answers, contract)

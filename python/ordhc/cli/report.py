@@ -1,0 +1,213 @@
+"""`ordhc report`: what answers say and how sure that is, on a page."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ordhc.cli.help import Command, Registered, section
+from ordhc.cli.output import LEFT_OUT, emit_json, progress_bar
+from ordhc.cli.reading import files_of, read_comparisons, reading_arguments, reading_options, unit_option
+
+if TYPE_CHECKING:
+    from ordhc.reporting.report import Report
+
+
+@click.command(cls=Command, no_args_is_help=True)
+@click.argument("file")
+@section("Results")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="REPORT",
+    help="Write it: .html (its numbers beside it as .json), .pdf, .json. Repeatable. Default: report.html.",
+)
+@click.option("--title", metavar="TEXT", help="The heading.")
+@click.option("--n-clusters", type=int, metavar="K", help="Colour K clusters of the tree.")
+@section("The method")
+@click.option(
+    "--method", type=Registered("method"), help="The method; by default the best of those compared."
+)
+@click.option(
+    "--compare",
+    "methods",
+    multiple=True,
+    type=Registered("method"),
+    help="A method to compare. Repeatable.",
+)
+@click.option(
+    "--by", type=click.Choice(["revenue", "satisfied"]), default="revenue", show_default=True, help="Decides."
+)
+@section("How sure it is")
+@click.option("--folds", type=int, default=5, show_default=True, help="Parts to split the answers into.")
+@click.option(
+    "--resamples",
+    type=int,
+    metavar="N",
+    help="Resample the answers so often; 0 for none. Default: up to 200.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of folds and resamples.")
+@unit_option
+@section("Names of clusters")
+@click.option(
+    "--words",
+    metavar="CSV",
+    help="A row a leaf: its name, and how often it has the word of each column's header.",
+)
+@section("Options")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@reading_options
+def report(
+    file: str,
+    outputs: tuple[str, ...],
+    title: str | None,
+    n_clusters: int | None,
+    method: str | None,
+    methods: tuple[str, ...],
+    by: str,
+    folds: int,
+    resamples: int | None,
+    seed: int,
+    unit: str | None,
+    words: str | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Report on FILE, answers as `ordhc cluster` takes them or a session: how good and sure its tree is.
+
+    The page tells what the answers are, which method does best on answers that it has not seen, how far
+    people agree and who looks random, what the tree can't explain, how sure each cluster is, how much
+    another method would change, and the methods in words, with references.
+
+    \b
+    Examples:
+      ordhc report answers.csv -o report.html
+      ordhc report answers.csv -o report.pdf -o report.json --person participant
+      ordhc report study.csv --kind odd-one-out --items left,middle,right --chosen odd
+      ordhc report animals.ordhc --title "Animals"
+    """
+    from ordhc.io.files import check_outputs_apart
+    from ordhc.reporting.report import beside, check_report
+    from ordhc.reporting.report import report as verb
+
+    targets = outputs or ("report.html",)
+    for path in targets:
+        check_report(path)
+    both = [str(each) for path in targets for each in (path, *beside(path))]
+    # A page's own numbers may be asked for by name, too.
+    check_outputs_apart(dict.fromkeys(both), (file, words, *files_of(reading)))
+    asked: dict[str, Any] = {
+        "method": method,
+        "methods": list(methods) or None,
+        "by": by,
+        "folds": folds,
+        "n_resamples": resamples,
+        "seed": seed,
+        "unit": unit,
+        "n_clusters": n_clusters,
+        "title": title,
+    }
+    command = ["ordhc", "report", *([file] if file != "-" else ["FILE"]), *_given()]
+    with _opened(file, reading, quiet) as data:
+        counted = click.get_current_context().meta.get(LEFT_OUT)
+        if words is not None:
+            asked["X"], asked["vocabulary"] = _words(words, data)
+        with progress_bar("reporting", quiet=quiet) as progress:
+            found = verb(data, left_out=counted, command=shlex.join(command), progress=progress, **asked)
+    for path in targets:
+        found.save(path)
+    if as_json:
+        emit_json(dict(found.numbers))
+    elif not quiet:
+        _tell(found, both)
+
+
+def _given() -> list[str]:
+    """The options that were given, as they are told in the report; where it was written is not."""
+    context = click.get_current_context()
+    told = reading_arguments(context.params)
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        own = parameter.section if hasattr(parameter, "section") else ""
+        source = context.get_parameter_source(name)
+        if own not in _TOLD or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        for each in value if isinstance(value, tuple) else (value,):
+            told += [max(parameter.opts, key=len), str(each)]
+    return told
+
+
+_TOLD = ("The method", "How sure it is", "Names of clusters")
+
+
+def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
+    """The comparisons of a file, or the session that it is."""
+    from contextlib import nullcontext
+
+    if _is_session(file):
+        from ordhc.asking.session import Session
+
+        given = [name for name in reading_arguments(reading) if name.startswith("--")]
+        if given:
+            raise click.UsageError(
+                f"{file} is a session, which says itself what its answers are: leave out {given[0]}"
+            )
+        with progress_bar("reading", quiet=quiet) as progress:
+            return Session(file, progress=progress)
+    with progress_bar("reading", quiet=quiet) as progress:
+        return nullcontext(read_comparisons(file, progress=progress, **reading))
+
+
+def _is_session(file: str) -> bool:
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(16) == b"SQLite format 3\0"
+    except (OSError, ValueError):
+        # What can't be opened is the reader's to explain.
+        return False
+
+
+def _words(path: str, data: Any) -> tuple[Any, list[str]]:
+    """Counts of words in the order of the leaves, and the words."""
+    import numpy as np
+
+    from ordhc._checks import quoted
+    from ordhc.errors import InputError
+    from ordhc.io.files import read_bytes
+    from ordhc.io.sheet import read_sheet
+    from ordhc.io.vectors import read_vectors
+
+    counts, names = read_vectors(path)
+    if names is None:
+        raise InputError(
+            "needs a column name (or leaf, item, id), and a word as the header of each other", path=path
+        )
+    header = read_sheet(read_bytes(path), path, "vectors").header
+    vocabulary = [word for word in header if word.strip().lower() not in ("name", "leaf", "item", "id")]
+    labels = data.names or tuple(map(str, range(data.n_leaves)))
+    rows = {name: at for at, name in enumerate(names)}
+    missing = [label for label in labels if label not in rows]
+    if missing:
+        raise InputError(
+            f"has no row for {quoted(missing[0])} ({len(missing)} of {len(labels)} leaves)", path=path
+        )
+    return np.asarray(counts)[[rows[label] for label in labels]], vocabulary
+
+
+def _tell(found: "Report", paths: list[str]) -> None:
+    """What was found, and where it is written."""
+    from ordhc.reporting.words import summary
+
+    for sentence in summary(found.numbers):
+        click.echo(sentence)
+    for note in found.numbers["notes"].values():
+        click.echo(note)
+    click.echo(f"method   {found.numbers['method']['name']}")
+    for path in dict.fromkeys(paths):
+        click.echo(f"wrote    {path}")

@@ -1,0 +1,143 @@
+"""Every answer beside a tree that has not seen it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress, part
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import Plan
+from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.units import answers_of, numbered, questions_of
+from ordhc.evaluate.ceiling import chance_of
+from ordhc.evaluate.intervals import of_units
+from ordhc.evaluate.select import parts_of
+from ordhc.similarities.similarity import fitting
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["Answers", "HeldOut", "held_out"]
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Comparisons, by answer: an odd one out is two rows and one answer.
+
+    Attributes
+    ----------
+    of_row
+        (m,) the answer of each row.
+    first
+        (a,) the first row of each answer.
+    sizes
+        (a,) how many rows it has.
+    weights
+        (a,) the mean weight of its rows.
+    question, content
+        (a,) which question it is to, and what it says: the same numbers for the same.
+    person
+        (a,) who gave it, by the numbers of `data.groups`; None where people aren't known.
+    """
+
+    of_row: Numbers
+    first: Numbers
+    sizes: Numbers
+    weights: Floats
+    question: Numbers
+    content: Numbers
+    person: Numbers | None
+
+    @classmethod
+    def of(cls, data: Comparisons) -> "Answers":
+        """The answers of comparisons."""
+        of_row = answers_of(data)
+        sizes = np.bincount(of_row)
+        first = np.full(len(sizes), -1)
+        first[of_row[::-1]] = np.arange(len(of_row))[::-1]
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        question, content = questions_of(data)
+        return cls(
+            of_row,
+            first,
+            sizes,
+            np.bincount(of_row, weights) / sizes,
+            numbered(question[first])[0],
+            numbered(content[first])[0],
+            None if data.groups is None else data.groups[first].astype(np.int64),
+        )
+
+    def mean(self, of_rows: NDArray[np.generic]) -> Floats:
+        """(a,) the mean over the rows of each answer."""
+        return np.bincount(self.of_row, of_rows.astype(np.float64)) / self.sizes
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What trees say of answers that they were not made from.
+
+    Attributes
+    ----------
+    satisfied
+        (a,) for each answer the share of its rows that a tree made without it agrees with.
+    at_random
+        (a,) the same share if the answer were given at random.
+    accuracy, low, high
+        The share of answers satisfied, and its 95% interval over people, or over questions (see `unit`).
+    chance
+        What it would be with the leaves of the trees in any order.
+    unit, folds
+        What was kept together, and in how many parts.
+    """
+
+    satisfied: Floats
+    at_random: Floats
+    accuracy: float
+    low: float
+    high: float
+    chance: float
+    unit: str
+    folds: int
+
+
+def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
+    """(m,) 1 where a tree agrees with a comparison, -1 where it disagrees, 0 where it leaves it open."""
+    return _ordhc.verdicts(tree._tree, data.rows)
+
+
+def held_out(
+    data: Comparisons,
+    plan: Plan,
+    answers: Answers,
+    *,
+    folds: int,
+    seed: int,
+    unit: str | None,
+    progress: Progress | None = None,
+) -> HeldOut:
+    """Split answers into folds as `ordhc.select` does, and compare each with a tree of the other folds."""
+    parts, kept = parts_of(data, folds, seed, None, unit)
+    found = np.zeros(len(data), dtype=np.int8)
+    chances, counts = np.zeros(folds), np.zeros(folds)
+    for fold in range(folds):
+        unseen = parts == fold
+        seen = data[~unseen]
+        told = part(progress, fold / folds, (fold + 1) / folds)
+        tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=told)
+        found[unseen] = verdicts(tree, data[unseen])
+        chances[fold], counts[fold] = chance_of(tree, data[unseen]), unseen.sum()
+    satisfied = answers.mean(found == 1)
+    chance = float((chances * counts).sum() / counts.sum())
+    # Of two ways one is satisfied, unless the tree says neither; of several rows chance is known as a whole.
+    at_random = np.where(answers.sizes == 1, 0.5 * answers.mean(found != 0), chance)
+    units = answers.question
+    if kept == "group" and answers.person is not None:
+        units = numbered(answers.person)[0]
+    accuracy, low, high = of_units(units, satisfied, answers.weights)
+    return HeldOut(satisfied, at_random, accuracy, low, high, chance, kept, folds)

@@ -1,0 +1,166 @@
+"""Whether people agree with each other, and with trees made from the others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.units import numbered
+from ordhc.evaluate.held_out import Answers, HeldOut
+from ordhc.evaluate.intervals import wilson
+
+__all__ = ["Agreement", "Standing", "agreement_of", "standings"]
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often two answers to the same question say the same.
+
+    Attributes
+    ----------
+    between, n_between
+        The mean, over answers to questions that others answered too, of the share of these who say the same,
+        and how many such answers there are; where nobody knows who answered, of all other answers. None
+        without any.
+    within, n_within
+        The same for other answers of the same person.
+    chance
+        What `between` would be of answers at random; None where questions have different numbers of answers.
+    """
+
+    between: float | None
+    n_between: int
+    within: float | None
+    n_within: int
+    chance: float | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How somebody's answers compare with the others'.
+
+    Attributes
+    ----------
+    who
+        Their name, or number.
+    n_answers
+        How many of their answers count.
+    accuracy, low, high
+        The share of them that trees made without them satisfy, and its 95% interval (Wilson).
+    at_random
+        What it would be had they answered at random.
+    agreement, n_shared
+        The share of others' answers to the same questions that say the same, and how many of their answers
+        have such beside them; None without any.
+    verdict
+        "as others", "below others", "looks random", "below chance", or "too few answers".
+    """
+
+    who: str
+    n_answers: int
+    accuracy: float
+    low: float
+    high: float
+    at_random: float
+    agreement: float | None
+    n_shared: int
+    verdict: str
+
+
+def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreement:
+    """Agreement over all pairs of answers to the same question.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    n_leaves_asked
+        (a,) how many different leaves each is about.
+    """
+    question, content, person = answers.question, answers.content, answers.person
+    # Nobody is known: every answer is somebody else's.
+    codes = np.arange(len(answers)) if person is None else numbered(person)[0]
+    total, same = _counted(question) - 1, _counted(question, content) - 1
+    own, own_same = _counted(question, codes) - 1, _counted(question, content, codes) - 1
+    single = answers.sizes == 1
+    chance = None
+    if single.all():
+        chance = 1 / 2
+    elif ((answers.sizes == 2) & (n_leaves_asked == 3)).all():
+        chance = 1 / 3
+    between, n_between = _mean(same - own_same, total - own)
+    within, n_within = _mean(own_same, own)
+    return Agreement(between, n_between, within, n_within, chance)
+
+
+def _mean(same: Floats, others: Floats) -> tuple[float | None, int]:
+    """The mean share of others who say the same, where there are any, and of how many answers."""
+    some = others > 0
+    return (float((same[some] / others[some]).mean()) if some.any() else None), int(some.sum())
+
+
+def standings(
+    answers: Answers, found: HeldOut, names: tuple[str, ...] | None, person: Numbers
+) -> list[Standing]:
+    """Everybody's standing, the least accurate first.
+
+    Somebody looks random who is nearer to answers at random than to the others, where their interval holds
+    the former but not what the others reach at least.
+    Intervals are of shares of the most that is ever reached: no tree satisfies both rows of a most central
+    item.
+    """
+    codes, distinct = numbered(person)
+    count = np.bincount(codes).astype(np.float64)
+    hits = np.bincount(codes, found.satisfied)
+    accuracy, at_random = hits / count, np.bincount(codes, found.at_random) / count
+    most = float(found.satisfied.max()) or 1.0
+    low, high = most * wilson(accuracy / most, count)
+    rest = np.maximum(count.sum() - count, 1)
+    # The others are known only so far, too.
+    others = most * wilson((hits.sum() - hits) / rest / most, rest)[0]
+    shares, shared = _agreements(answers, codes)
+    apart = high < others
+    is_near = (low <= at_random) & (accuracy - at_random < others - accuracy)
+    verdicts = np.select(
+        [high < at_random, is_near & apart, apart, low <= at_random],
+        ["below chance", "looks random", "below others", "too few answers"],
+        "as others",
+    )
+    told = []
+    for k in np.lexsort((-count, accuracy)).tolist():
+        number = int(distinct[k])
+        told.append(
+            Standing(
+                str(number) if names is None else names[number],
+                int(count[k]),
+                float(accuracy[k]),
+                float(low[k]),
+                float(high[k]),
+                float(at_random[k]),
+                float(shares[k]) if shared[k] else None,
+                int(shared[k]),
+                str(verdicts[k]),
+            )
+        )
+    return told
+
+
+def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
+    """By person the mean share of others who say the same, and of how many answers."""
+    question, content = answers.question, answers.content
+    others = _counted(question) - _counted(question, codes)
+    same = _counted(question, content) - _counted(question, content, codes)
+    some = others > 0
+    share = np.divide(same, others, out=np.zeros(len(codes)), where=some)
+    size = int(codes.max()) + 1
+    shared = np.bincount(codes, some, size)
+    return np.bincount(codes, share, size) / np.maximum(shared, 1), shared.astype(np.int64)
+
+
+def _counted(*keys: Numbers) -> Floats:
+    """How often the keys of each answer occur."""
+    _, inverse, counts = np.unique(np.column_stack(keys), axis=0, return_inverse=True, return_counts=True)
+    return counts[inverse.ravel()].astype(np.float64)

@@ -1,0 +1,91 @@
+"""Leaves from files: their names, and their pictures if there are any."""
+
+import os
+import re
+from pathlib import Path
+
+from ordhc._checks import quoted
+from ordhc.errors import InputError
+from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.guard import reading
+from ordhc.io.names import names_file, read_names, usual_column
+from ordhc.io.sheet import Sheet, listed, read_sheet
+
+__all__ = ["PICTURES", "read_items"]
+
+#: Endings of files that are pictures.
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+#: What a column of pictures is called.
+_COLUMNS = ("picture", "image", "file", "filename", "path", "stimulus_file")
+
+
+def read_items(source: Source) -> tuple[tuple[str, ...], dict[str, Path]]:
+    """Read the names of leaves, and by name the files of their pictures.
+
+    Parameters
+    ----------
+    source
+        What `read_names` takes; a table may have a column `picture` (or image, file, path) of files, relative
+        to its own folder. Or a folder of pictures, whose names are those of the leaves, 2 before 10.
+
+    Raises
+    ------
+    InputError
+        As `read_names`; a picture that isn't there, with the line; a folder without pictures, or with two of
+        the same name.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from ordhc.io.items import read_items
+    >>> folder = tempfile.mkdtemp()
+    >>> for name in ("10.png", "9.jpg", "notes.txt"):
+    ...     open(os.path.join(folder, name), "w").close()
+    >>> read_items(folder)[0]
+    ('9', '10')
+    """
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        return _from_folder(Path(source))
+    names = read_names(source)
+    file, column = names_file(source)
+    if not isinstance(file, str | os.PathLike) or not (suffix := suffix_of(file, (".csv", ".tsv"))):
+        return names, {}
+    source_name, data = name_of(file), read_bytes(file)
+    with reading(source_name, "names", data):
+        sheet = read_sheet(data, source_name, "names", "\t" if suffix == ".tsv" else None)
+        at = usual_column(sheet) if column is None else sheet.column(column)
+        return names, _from_sheet(sheet, at, Path(file).parent)
+
+
+def _from_folder(folder: Path) -> tuple[tuple[str, ...], dict[str, Path]]:
+    files = [path for path in folder.iterdir() if path.suffix.lower() in PICTURES and path.is_file()]
+    if not files:
+        raise InputError(f"the folder holds no pictures ({', '.join(PICTURES)})", path=str(folder))
+    files.sort(key=lambda path: [_order(part) for part in re.split(r"(\d+)", path.stem)])
+    found: dict[str, Path] = {}
+    for path in files:
+        if path.stem in found:
+            both = listed([found[path.stem].name, path.name])
+            raise InputError(f"two pictures have one name: {both}", path=str(folder))
+        found[path.stem] = path
+    return tuple(found), found
+
+
+def _order(part: str) -> tuple[int, int, str]:
+    return (0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part.casefold())
+
+
+def _from_sheet(sheet: Sheet, names: int, folder: Path) -> dict[str, Path]:
+    at = sheet.find(_COLUMNS)
+    if at is None or at == names:
+        return {}
+    found = {}
+    for row, line in zip(sheet.rows[1:], sheet.lines[1:], strict=True):
+        if not row[at]:
+            continue
+        path = folder / row[at]
+        if not path.is_file():
+            text = f"there is no picture {quoted(str(path), 200)} of {quoted(row[names], 40)}"
+            raise InputError(text, path=sheet.source, line=line)
+        found[row[names]] = path
+    return found

@@ -1,0 +1,1 @@
+"""Reports: what answers say, how sure that is, and how somebody else gets the same."""

@@ -1,0 +1,118 @@
+"""What the answers are: how many, of what form, of whom, about what, what is missing."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Comparisons, Triplets
+from ordhc.evaluate.held_out import Answers
+from ordhc.evaluate.people import agreement_of
+
+__all__ = ["counts_of", "fingerprint", "forms_of", "leaves_asked", "weighed"]
+
+#: What answers are called, of one and of several.
+FORMS = {
+    "triplet": ("triplet", "triplets"),
+    "quadruplet": ("comparison of two pairs", "comparisons of two pairs"),
+    "odd one out": ("choice of the odd one out", "choices of the odd one out"),
+    "most central": ("choice of the most central item", "choices of the most central item"),
+    "ranking": ("ranking", "rankings"),
+}
+
+
+def weighed(data: Comparisons) -> Comparisons:
+    """The comparisons that count at all."""
+    return data if data.weights is None else data[data.weights > 0]
+
+
+def leaves_asked(data: Comparisons, answers: Answers) -> NDArray[np.int64]:
+    """(a,) how many different leaves each answer is about."""
+    width = data.rows.shape[1]
+    pairs = np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)])
+    return np.bincount(np.unique(pairs, axis=0)[:, 0], minlength=len(answers))
+
+
+def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
+    """(a,) the form of each answer, of `FORMS`, as far as its rows tell."""
+    single = "triplet" if isinstance(data, Triplets) else "quadruplet"
+    found = np.where(answers.sizes == 1, single, "ranking").astype("<U12")
+    if isinstance(data, Triplets):
+        two = np.flatnonzero((answers.sizes == 2) & (leaves_asked(data, answers) == 3))
+        order = np.argsort(answers.of_row, kind="stable")
+        ends = np.cumsum(answers.sizes)
+        first, second = (data.rows[order[ends[two] - back]] for back in (2, 1))
+        swapped = (first[:, 0] == second[:, 1]) & (first[:, 1] == second[:, 0])
+        found[two[swapped & (first[:, 2] == second[:, 2])]] = "odd one out"
+        central = (first[:, 1] == second[:, 1]) & (first[:, 0] == second[:, 2])
+        found[two[central & (first[:, 2] == second[:, 0])]] = "most central"
+    return found
+
+
+def spread(values: NDArray[Any]) -> dict[str, float] | None:
+    """The least, the middle and the largest."""
+    if not len(values):
+        return None
+    return {"min": float(values.min()), "median": float(np.median(values)), "max": float(values.max())}
+
+
+def counts_of(
+    data: Comparisons, given: Comparisons, answers: Answers, left_out: Mapping[str, int]
+) -> dict[str, Any]:
+    """The section `data` of a report: of comparisons that count, and of all that were given."""
+    forms, counts = np.unique(forms_of(data, answers), return_counts=True)
+    n = data.n_leaves
+    width = data.rows.shape[1]
+    asked = np.unique(
+        np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0
+    )
+    per_item = np.bincount(asked[:, 1], minlength=n)
+    times = np.bincount(answers.question)
+    people = answers.person
+    per_person = None if people is None else np.unique(people, return_counts=True)[1]
+    agreement = agreement_of(answers, leaves_asked(data, answers))
+    return {
+        "n_items": n,
+        "n_answers": len(answers),
+        "n_comparisons": len(data),
+        "kind": type(data).__name__.lower(),
+        "forms": dict(zip(forms.tolist(), counts.tolist(), strict=True)),
+        "weighted": data.weights is not None,
+        "n_without_weight": len(given) - len(data),
+        "left_out": dict(left_out),
+        "n_questions": len(times),
+        "n_repeated_questions": int((times > 1).sum()),
+        "n_answers_to_repeated": int(times[times > 1].sum()),
+        "n_people": None if per_person is None else len(per_person),
+        "answers_per_person": None if per_person is None else spread(per_person),
+        "answers_per_item": spread(per_item),
+        "items_without_answers": np.flatnonzero(per_item == 0).tolist(),
+        "agreement": {
+            "between": agreement.between,
+            "n_between": agreement.n_between,
+            "within": agreement.within,
+            "n_within": agreement.n_within,
+            "chance": agreement.chance,
+        },
+        "sha256": fingerprint(given),
+    }
+
+
+def fingerprint(data: Comparisons) -> str:
+    """SHA-256 of the comparisons: leaves, rows, weights, answers, people, and all names."""
+    found = hashlib.sha256()
+    for values, kind in (
+        (np.array([data.n_leaves, data.rows.shape[1]]), "<i8"),
+        (data.rows, "<i4"),
+        (data.weights, "<f8"),
+        (data.answers, "<i4"),
+        (data.groups, "<i4"),
+    ):
+        found.update(b"\0none" if values is None else np.ascontiguousarray(values).astype(kind).tobytes())
+    for names in (data.names, data.group_names):
+        for name in () if names is None else names:
+            found.update(b"\0" + name.encode("utf-8", "surrogatepass"))
+        found.update(b"\0end")
+    return found.hexdigest()

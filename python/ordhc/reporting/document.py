@@ -1,0 +1,295 @@
+"""The report as one page of HTML that needs no network."""
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from ordhc.comparison.comparisons import Comparisons
+from ordhc.reporting.parts import (
+    Markup,
+    interval,
+    note,
+    paragraph,
+    section,
+    table,
+    text,
+    tiles,
+)
+from ordhc.reporting.sections import (
+    clusters_section,
+    people_section,
+    sensitivity_section,
+    tree_section,
+    unexplained_section,
+)
+from ordhc.reporting.words import (
+    NO_BETTER,
+    forms,
+    in_numbers,
+    is_chance,
+    methods,
+    percent,
+    references,
+    summary,
+    told_ceiling,
+)
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["document"]
+
+Numbers = Mapping[str, Any]
+
+
+def document(
+    numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram], data: Comparisons, title: str
+) -> str:
+    """The page."""
+    parts = [
+        _head(numbers, title),
+        _data(numbers, tree),
+        _method(numbers),
+        tree_section(numbers, tree, data),
+        people_section(numbers),
+        unexplained_section(numbers),
+        clusters_section(numbers, tree),
+        sensitivity_section(numbers, tree, others),
+        _methods(numbers),
+    ]
+    style = (files("ordhc.reporting") / "report.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src '
+        "'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="generator" content="ordhc {text(numbers["versions"]["ordhc"])}">'
+        f"<title>{text(title)}</title><style>\n{style}</style></head><body>{''.join(parts)}</body></html>\n"
+    )
+
+
+def _head(numbers: Numbers, title: str) -> Markup:
+    data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
+    cells = [(f"{data['n_items']:,}", "items"), (f"{data['n_answers']:,}", "answers")]
+    if data["n_people"] is not None:
+        cells.append((f"{data['n_people']:,}", "people" if data["n_people"] != 1 else "person"))
+    held = accuracy["held_out"]
+    if held is not None:
+        cells.append(
+            (percent(held["estimate"]), f"of held-out answers told; chance {percent(held['chance'])}")
+        )
+    else:
+        cells.append((percent(accuracy["on_all_answers"]), "of its own answers satisfied"))
+    if clusters["n_known"]:
+        sure = clusters["at_least"]["0.95"]
+        cells.append((f"{sure:,} of {clusters['n_known']:,}", "clusters with support of 95% or more"))
+    links = (
+        ("data", "Data"),
+        ("method", "Method"),
+        ("tree", "Tree"),
+        ("people", "People"),
+        ("unexplained", "What it can't explain"),
+        ("clusters", "Clusters"),
+        ("sensitivity", "Other methods"),
+        ("methods", "Methods and references"),
+    )
+    nav = "".join(f'<a href="#{key}">{text(name)}</a>' for key, name in links)
+    made = f"A hierarchy from comparisons, by ordhc {numbers['versions']['ordhc']}"
+    return Markup(
+        f"<header><h1>{text(title, 300)}</h1>{paragraph(made)}<nav>{nav}</nav></header>"
+        f"{paragraph(' '.join(summary(numbers)), 'lead')}{tiles(cells)}"
+    )
+
+
+def _range(given: Mapping[str, float] | None) -> str:
+    if given is None:
+        return "–"
+    low, middle, high = (f"{given[key]:,.6g}" for key in ("min", "median", "max"))
+    return low if low == high else f"{middle} ({low} to {high})"
+
+
+def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
+    data = numbers["data"]
+    agreement = data["agreement"]
+    rows: list[tuple[str, str]] = [
+        ("Answers", forms(data)),
+        ("Comparisons that they make", f"{data['n_comparisons']:,}" + " (weighted)" * data["weighted"]),
+        ("Items", f"{data['n_items']:,}"),
+        ("Answers about an item, median and range", _range(data["answers_per_item"])),
+        ("Different questions", f"{data['n_questions']:,}"),
+        (
+            "Questions asked more than once",
+            f"{data['n_repeated_questions']:,}, with {data['n_answers_to_repeated']:,} answers",
+        ),
+    ]
+    if data["n_people"] is not None:
+        rows.insert(2, ("People", f"{data['n_people']:,}"))
+        rows.insert(3, ("Answers of a person, median and range", _range(data["answers_per_person"])))
+    for reason, count in data["left_out"].items():
+        rows.append((f"Left out on reading: {reason}", f"{count:,}"))
+    if data["n_without_weight"]:
+        rows.append(("Comparisons of weight 0, left out", f"{data['n_without_weight']:,}"))
+    said = []
+    chance = "" if agreement["chance"] is None else f"; at random it would be {percent(agreement['chance'])}"
+    if agreement["between"] is not None:
+        whose = "other people's" if data["n_people"] is not None else "the other"
+        count = in_numbers(agreement["n_between"], "answer", "answers")
+        said.append(
+            f"Of {whose} answers to the same question, {percent(agreement['between'])} say the same as an "
+            "answer "
+            f"does, on average over {count} to repeated questions{chance}."
+        )
+    if agreement["within"] is not None:
+        count = in_numbers(agreement["n_within"], "answer", "answers")
+        said.append(
+            f"People who answer a question again say the same in {percent(agreement['within'])} of the cases "
+            f"({count})."
+        )
+    if not data["n_repeated_questions"]:
+        said.append(
+            "No question was asked twice, so it is not known how far people agree, nor what the best tree "
+            "could "
+            "reach (no noise ceiling)."
+        )
+    if data["n_people"] is None:
+        said.append("Who answered is not known: intervals take all answers for independent.")
+    missing = data["items_without_answers"]
+    if missing:
+        names = ", ".join(tree.labels[leaf] for leaf in missing[:10]) + (", …" if len(missing) > 10 else "")
+        said.append(
+            f"{in_numbers(len(missing), 'item has', 'items have')} no answers and stand where they are by no "
+            f"evidence, merged last: {names}."
+        )
+    return section(
+        "data",
+        "The data",
+        table((), rows, kinds="lw"),
+        *(paragraph(sentence) for sentence in said),
+        note(numbers["notes"].get("unit")),
+    )
+
+
+def _span(values: list[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    room = max(0.08 * (high - low), 0.02)
+    return max(low - room, 0.0), min(high + room, 1.0)
+
+
+def _method(numbers: Numbers) -> Markup:
+    method, accuracy = numbers["method"], numbers["accuracy"]
+    selection, held, ceiling = method["selection"], accuracy["held_out"], told_ceiling(accuracy)
+    parts = []
+    band = None if ceiling is None else (ceiling["lower"], ceiling["upper"])
+    if held is not None:
+        over = "people" if held["unit"] == "group" else "questions"
+        between = (
+            f", 95% interval {percent(held['low'])} to {percent(held['high'])} over {over}"
+            if held["low"] is not None
+            else f" (too few {over} for an interval)"
+        )
+        parts.append(
+            paragraph(
+                f"Trees made by {method['name']} without a fold of the answers satisfy "
+                f"{percent(held['estimate'])} "
+                f"of them{between}. With the items of the tree in any order it would be "
+                f"{percent(held['chance'])}."
+            )
+        )
+        if is_chance(held):
+            parts.append(note(NO_BETTER))
+        if ceiling is None and accuracy["ceiling"] is not None:
+            few = in_numbers(accuracy["ceiling"]["n_answers"], "answer is", "answers are")
+            parts.append(paragraph(f"{few} to repeated questions: too few for a noise ceiling.", "quiet"))
+        if ceiling is not None:
+            parts.append(
+                paragraph(
+                    f"Of {ceiling['n_answers']:,} answers to repeated questions, the other answers to the "
+                    "same "
+                    f"question predict {percent(ceiling['lower'])}, and the best tree for each question "
+                    "would "
+                    f"satisfy {percent(ceiling['upper'])}: between the two is the most that a tree can be "
+                    "expected to reach (the noise ceiling)."
+                )
+            )
+    parts.append(
+        paragraph(
+            f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers that it was made from."
+        )
+    )
+    if "most central" in numbers["data"]["forms"]:
+        parts.append(
+            paragraph(
+                "Of the two comparisons of a most central item a tree can satisfy one: there 50% is the most."
+            )
+        )
+    if selection is not None:
+        rows: list[tuple[str, ...]] = []
+        best = None
+        values = [c["satisfied"] for c in selection["candidates"]] + [selection["candidates"][0]["chance"]]
+        span = _span([*values, *(band or ())])
+        for at, each in enumerate(selection["candidates"]):
+            error = 1.96 * each["satisfied_error"]
+            ends = (each["satisfied"] - error, each["satisfied"] + error)
+            best = at if each["method"] == method["name"] else best
+            mark = (
+                "this report"
+                if best == at
+                else "clearly worse" * (each["method"] in selection["clearly_worse"])
+            )
+            rows.append(
+                (
+                    each["method"],
+                    f"{each['revenue']:.4f} ± {each['revenue_error']:.4f}",
+                    f"{each['satisfied']:.4f} ± {each['satisfied_error']:.4f}",
+                    interval(each["satisfied"], *ends, chance=each["chance"], ceiling=band, span=span),
+                    mark,
+                )
+            )
+        rows.append(("chance", "0", f"{selection['candidates'][0]['chance']:.4f}", "", ""))
+        together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
+        decided = (
+            f"The method {method['name']} was given."
+            if method["was_given"]
+            else f"The held-out {selection['by']} decides."
+        )
+        parts.append(
+            table(
+                ("method", "held-out revenue", "held-out satisfied", "", ""),
+                rows,
+                kinds="lnnll",
+                best=best,
+                caption=f"Means over {selection['folds']} folds, with standard errors; {together} are in one "
+                "fold. "
+                f"{decided} Pictured: satisfied with its 95% interval; chance is dashed"
+                + (", the noise ceiling grey." if band else "."),
+            )
+        )
+    for key in ("methods", "folds", "held_out"):
+        parts.append(note(numbers["notes"].get(key)))
+    return section("method", "The method, and how well it tells answers", *parts)
+
+
+def _methods(numbers: Numbers) -> Markup:
+    said, keys = methods(numbers)
+    listed = "".join(f"<li>{text(reference, 1000)}</li>" for reference in references(keys))
+    exact = json.dumps(
+        {
+            "settings": numbers["settings"],
+            "tree": numbers["method"]["settings"],
+            "versions": numbers["versions"],
+            "data_sha256": numbers["data"]["sha256"],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+    again = Markup("")
+    if numbers["command"]:
+        again = Markup(f"<h3>The same again</h3><pre>{text(numbers['command'], 4000)}</pre>")
+    return section(
+        "methods",
+        "Methods",
+        f"<blockquote>{paragraph(said)}</blockquote>",
+        f'<h3>References</h3><ol class="refs">{listed}</ol>',
+        again,
+        f"<h3>Exact settings and versions</h3><pre>{text(exact, 20_000)}</pre>",
+        paragraph("The JSON of the same name, beside this page, holds every number and the tree.", "quiet"),
+    )

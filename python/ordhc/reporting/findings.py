@@ -1,0 +1,311 @@
+"""The numbers of a report, section by section."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ordhc._progress import Progress, part
+from ordhc._version import __version__
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import MOVES_UP_TO, Plan
+from ordhc.comparison.comparisons import Comparisons
+from ordhc.errors import InputError
+from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
+from ordhc.evaluate.ceiling import noise_ceiling, satisfied_share
+from ordhc.evaluate.held_out import Answers, HeldOut, held_out
+from ordhc.evaluate.intervals import FEWEST_UNITS
+from ordhc.evaluate.people import Standing, standings
+from ordhc.evaluate.select import DEFAULT_METHODS, Selection, select
+from ordhc.metrics.trees import robinson_foulds, triplet_distance
+from ordhc.plugins import registry
+from ordhc.similarities.similarity import fitting
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.settings import as_json
+
+__all__ = ["Asked", "Findings", "found_in"]
+
+#: With more leaves the kernels, which compare all pairs of pairs, take too long to be tried unasked.
+KERNELS_UP_TO = 3_000
+SUPPORT = (0.5, 0.7, 0.95)
+#: The leaves of larger clusters are not listed: `tree` has them, and all of them together are too many.
+LISTED = 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report is asked to do."""
+
+    method: str | None
+    methods: Sequence[str] | None
+    by: str
+    folds: int
+    n_resamples: int
+    seed: int
+    unit: str | None
+    n_clusters: int | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is found out before it is told; `notes` say in words what could not be."""
+
+    tree: Dendrogram
+    method: str
+    was_given: bool
+    plan: Plan
+    unanswered: list[int]
+    selection: Selection | None
+    held_out: HeldOut | None
+    people: list[Standing] | None
+    resampled: Bootstrap | None
+    others: dict[str, Dendrogram]
+    unit: str
+    folds: int
+    n_clusters: int
+    notes: dict[str, str]
+
+
+def found_in(data: Comparisons, answers: Answers, asked: Asked, progress: Progress | None) -> Findings:
+    """Compare methods, make the tree, hold answers out, resample."""
+    notes: dict[str, str] = {}
+    unit, folds = _split(answers, asked, notes)
+    selection = None
+    methods = _methods(data, asked)
+    if folds and methods:
+        try:
+            selection = select(
+                data,
+                methods,
+                folds=folds,
+                seed=asked.seed,
+                by=asked.by,
+                unit=unit,
+                progress=part(progress, 0.0, 0.4),
+            )
+        except InputError as error:
+            notes["methods"] = f"Methods could not be compared: {error}."
+    plan = Plan.of(data, method=asked.method or (None if selection is None else selection.best))
+    method = asked.method or plan.method or plan.title
+    tree, unanswered = fit(plan, data, progress=part(progress, 0.4, 0.45))
+    apart = None
+    if folds:
+        told = part(progress, 0.45, 0.55)
+        try:
+            apart = held_out(data, plan, answers, folds=folds, seed=asked.seed, unit=unit, progress=told)
+        except InputError as error:
+            notes["held_out"] = f"No answers could be held out: {error}."
+    people = None
+    if apart is not None and answers.person is not None:
+        people = standings(answers, apart, data.group_names, answers.person)
+    resampled = None
+    if asked.n_resamples:
+        try:
+            resampled = bootstrap(
+                data,
+                method=method if plan.method else None,
+                n_resamples=asked.n_resamples,
+                seed=asked.seed,
+                unit=unit,
+                tree=tree,
+                progress=part(progress, 0.55, 0.95),
+            )
+            tree = resampled.tree
+        except InputError as error:
+            notes["support"] = f"The tree has no support: {error}."
+    else:
+        notes["support"] = "No resamples were asked for, so nothing is said about how sure clusters are."
+    others = {}
+    for name in [] if selection is None else [c.method for c in selection.candidates if c.method != method]:
+        other = Plan.of(data, method=name)
+        others[name], _ = fit(other, fitting(data, other.accepts, other.title))
+    n_clusters = asked.n_clusters or _natural(tree, len(unanswered))
+    return Findings(
+        tree,
+        method,
+        asked.method is not None,
+        plan,
+        unanswered.tolist(),
+        selection,
+        apart,
+        people,
+        resampled,
+        others,
+        unit,
+        folds,
+        n_clusters,
+        notes,
+    )
+
+
+def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, int]:
+    """What is kept together, and in how many folds; 0 if there is too little to hold anything out."""
+    n_people = 0 if answers.person is None else len(np.unique(answers.person))
+    unit = asked.unit
+    if unit is None:
+        unit = "group" if n_people >= FEWEST_UNITS else "answer"
+        if 1 < n_people < FEWEST_UNITS:
+            notes["unit"] = (
+                f"There are only {n_people} people, too few to hold out whole people: folds and resamples "
+                "are "
+                "of answers, and intervals tell nothing about other people."
+            )
+    count = n_people if unit == "group" else len(np.unique(answers.question))
+    if count < 2:
+        notes["methods"] = (
+            "There is only one person" if unit == "group" else "All answers are to one question"
+        ) + ", so that nothing can be held out: methods are not compared, and accuracy is not known."
+        return unit, 0
+    if count < asked.folds:
+        what = "people" if unit == "group" else "different questions"
+        notes["folds"] = f"There are only {count} {what}, so answers are split into {count} folds."
+    return unit, min(asked.folds, count)
+
+
+def _methods(data: Comparisons, asked: Asked) -> list[str]:
+    """What is compared: what was named, or what select would try, as far as it ends in time."""
+    if asked.methods is not None:
+        found = list(asked.methods)
+    else:
+        known = registry.names("method")
+        found = [name for name in DEFAULT_METHODS[type(data), asked.by] if name in known]
+        if data.n_leaves > MOVES_UP_TO:
+            found = [name for name in found if name.endswith("-al")]
+        if data.n_leaves > KERNELS_UP_TO:
+            found = [name for name in found if name.startswith("adds")]
+    if asked.method is not None and asked.method not in found:
+        found = [asked.method, *found]
+    return found
+
+
+def _natural(tree: Dendrogram, n_unanswered: int) -> int:
+    """In how many clusters to colour the tree: the largest step in height among the last merges."""
+    n = tree.n_leaves
+    most = min(12 + n_unanswered, n - 1)
+    if most < 2 or not tree.is_monotone:
+        return min(n, 2)
+    heights = np.sort(tree.heights)
+    heights = heights if tree.kind == "dissimilarity" else -heights[::-1]
+    # With k clusters the next merge is n - k, the last one n - k - 1.
+    steps = {k: float(heights[n - k] - heights[n - k - 1]) for k in range(2, most + 1) if n - k - 1 >= 0}
+    return max(steps, key=lambda k: (steps[k], -k)) if steps else 2
+
+
+def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]:
+    """The sections `method`, `accuracy`, `people`, `tree`, `clusters`, `sensitivity`, `versions`."""
+    ceiling = noise_ceiling(data)
+    accuracy: dict[str, Any] = {
+        "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
+        "held_out": None,
+        "ceiling": None if ceiling is None else asdict(ceiling),
+    }
+    if (apart := found.held_out) is not None:
+        accuracy["held_out"] = {
+            "estimate": apart.accuracy,
+            "low": _number(apart.low),
+            "high": _number(apart.high),
+            "confidence": 0.95,
+            "unit": apart.unit,
+            "folds": apart.folds,
+            "chance": apart.chance,
+        }
+    selection = None
+    if found.selection is not None:
+        selection = found.selection.to_dict()
+        # How long fits take differs from machine to machine.
+        for candidate in selection["candidates"]:
+            del candidate["seconds"]
+        selection["clearly_worse"] = list(found.selection.clearly_worse)
+    return {
+        "method": {
+            "name": found.method,
+            "was_given": found.was_given,
+            "settings": as_json(found.tree.settings),
+            "unanswered": found.unanswered,
+            "selection": selection,
+        },
+        "accuracy": accuracy,
+        "people": None if found.people is None else [asdict(each) for each in found.people],
+        "clusters": _clusters(found, tree),
+        "sensitivity": _sensitivity(found),
+        "notes": found.notes,
+        "versions": versions(),
+    }
+
+
+def _shares(data: Comparisons) -> Any:
+    from ordhc.comparison.units import shares_of
+
+    return shares_of(data)
+
+
+def _number(value: float) -> float | None:
+    return value if value == value else None
+
+
+def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
+    """All nodes between leaves and root, and how sure they are."""
+    n = tree.n_leaves
+    support = tree.support
+    nodes, known = [], []
+    for node in tree.nodes():
+        if node.is_leaf or node.label == 2 * n - 2:
+            continue
+        share = None if support is None else _number(float(support[node.label - n]))
+        known += [] if share is None else [share]
+        nodes.append(
+            {
+                "label": node.label,
+                "name": node.name,
+                "size": node.size,
+                "height": float(node.height),
+                "support": share,
+                "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
+            }
+        )
+    resampled = found.resampled
+    return {
+        "n_resamples": None if resampled is None else len(resampled.trees),
+        "unit": None if resampled is None else resampled.unit,
+        "n_clusters": len(nodes),
+        "n_known": len(known),
+        "at_least": {f"{least:g}": sum(share >= least for share in known) for least in SUPPORT},
+        "cut": {"n_clusters": found.n_clusters, "labels": tree.cut(found.n_clusters).tolist()},
+        "nodes": nodes,
+    }
+
+
+def _sensitivity(found: Findings) -> list[dict[str, Any]]:
+    """How far the trees of the other methods are from the report's, the nearest first."""
+    rows = [
+        {
+            "method": name,
+            "triplet_distance": float(triplet_distance(found.tree, other)),
+            "robinson_foulds": float(robinson_foulds(found.tree, other)),
+        }
+        for name, other in found.others.items()
+    ]
+    return sorted(rows, key=lambda row: (row["triplet_distance"], row["method"]))
+
+
+def versions() -> dict[str, Any]:
+    """What the numbers were made with."""
+    brought = {each.plugin: each.version for each in registry.list_plugins() if each.plugin != "ordhc"}
+    return {
+        "ordhc": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "plugins": dict(sorted(brought.items())),
+    }
+
+
+def finite(value: Any) -> Any:
+    """For JSON: numbers that aren't finite are null."""
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(part) for key, part in value.items()}
+    return [finite(part) for part in value] if isinstance(value, list | tuple) else value

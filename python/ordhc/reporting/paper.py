@@ -1,0 +1,94 @@
+"""A page on paper: HTML printed into PDF by a browser that is there."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ordhc.errors import MissingExtraError
+
+__all__ = ["browser_path", "printed"]
+
+#: What Chromium is called where it is installed.
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+_ELSEWHERE = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "C:/Program Files/Google/Chrome/Application/chrome.exe",
+    "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
+)
+#: How long printing may take, in seconds.
+PATIENCE = 180
+
+
+def browser_path() -> str:
+    """Where a browser is that prints: in ORDHC_BROWSER, on the path, or where Playwright keeps its own.
+
+    Raises
+    ------
+    MissingExtraError
+        There is none; it says what to do.
+    """
+    for found in _candidates():
+        if found and os.access(found, os.X_OK):
+            return found
+    raise MissingExtraError(
+        "a PDF is printed by Chromium or Chrome, and none is found: install one (or say where it is in "
+        'ORDHC_BROWSER; or pip install "ordhc[pdf]" and playwright install chromium), or write report.html '
+        "and print it from a browser",
+        name="playwright",
+    )
+
+
+def _candidates() -> Iterator[str | None]:
+    given = os.environ.get("ORDHC_BROWSER")
+    yield None if given is None else shutil.which(given)
+    if given is None:
+        yield from map(shutil.which, NAMES)
+        yield from _ELSEWHERE
+        yield _of_playwright()
+
+
+def _of_playwright() -> str | None:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    with sync_playwright() as playwright:
+        return str(playwright.chromium.executable_path)
+
+
+def printed(page: str) -> bytes:
+    """The PDF of a page, without anything of the network."""
+    browser = browser_path()
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
+        source.write_text(page, encoding="utf-8", errors="surrogatepass")
+        options = [
+            "--headless",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={Path(folder, 'profile')}",
+            f"--print-to-pdf={target}",
+        ]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            # Who is root has no sandbox; the page holds no scripts.
+            options.append("--no-sandbox")
+        try:
+            done = subprocess.run(
+                [browser, *options, source.as_uri()], capture_output=True, timeout=PATIENCE, check=False
+            )
+            told = done.stderr.decode(errors="replace").strip().splitlines()
+        except (OSError, subprocess.TimeoutExpired) as error:
+            told = [str(error)]
+        if not target.exists() or not target.stat().st_size:
+            last = told[-1] if told else "it said nothing"
+            raise MissingExtraError(
+                f"{browser} has printed no PDF ({last[:200]}); write report.html and print it from a browser",
+                name="playwright",
+            )
+        return target.read_bytes()

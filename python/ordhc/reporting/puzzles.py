@@ -1,0 +1,110 @@
+"""Answers that a tree can't explain, and the items in them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Comparisons, Triplets
+from ordhc.evaluate.held_out import Answers, verdicts
+from ordhc.reporting.counts import forms_of
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["puzzles_of"]
+
+#: So many are listed.
+MOST = 100
+#: Items of fewer answers are not ranked.
+FEWEST = 5
+
+
+def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[str, Any]:
+    """The section `unexplained`: what was said most often, and by most, against the tree.
+
+    An answer is unexplained if the tree disagrees with one of its comparisons, or agrees with none.
+    """
+    verdict = verdicts(tree, data)
+    against = (answers.mean(verdict == -1) > 0) | (answers.mean(verdict == 1) == 0)
+    said, first = np.unique(answers.content, return_index=True)
+    count = np.bincount(answers.content, minlength=len(said))[said]
+    asked = np.bincount(answers.question)
+    question = answers.question[first]
+    is_against = against[first]
+    # What the tree says to the same question.
+    explained = np.bincount(answers.question, ~against)[question]
+    rank = np.lexsort((first, -count, -(count - explained), ~is_against))
+    rank = rank[is_against[rank]]
+    forms = forms_of(data, answers)
+    listed = [
+        {
+            "said": said_in_words(data, answers, int(first[at]), str(forms[first[at]])),
+            "tree": _tree_in_words(tree, data, answers, int(first[at])),
+            "n_said": int(count[at]),
+            "n_asked": int(asked[question[at]]),
+            "n_as_tree": int(explained[at]),
+        }
+        for at in rank[:MOST].tolist()
+    ]
+    return {
+        "n_unexplained": int(against.sum()),
+        "share": float(np.average(against, weights=answers.weights)),
+        "listed": listed,
+        "items": _items(tree, data, answers, against),
+    }
+
+
+def _items(
+    tree: Dendrogram, data: Comparisons, answers: Answers, against: NDArray[np.bool_]
+) -> list[dict[str, Any]]:
+    """The items by the share of answers about them that are not explained, the largest first."""
+    width, n = data.rows.shape[1], data.n_leaves
+    pairs = np.unique(
+        np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0
+    )
+    total = np.bincount(pairs[:, 1], minlength=n)
+    bad = np.bincount(pairs[:, 1], against[pairs[:, 0]], n)
+    share = bad / np.maximum(total, 1)
+    kept = np.flatnonzero(total >= FEWEST)
+    order = kept[np.lexsort((kept, -share[kept]))]
+    return [
+        {"item": tree.labels[leaf], "n_answers": int(total[leaf]), "unexplained": float(share[leaf])}
+        for leaf in order.tolist()
+    ]
+
+
+def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> str:
+    """An answer as a sentence."""
+    rows = data.rows[np.flatnonzero(answers.of_row == at)]
+    labels = data.names or tuple(map(str, range(data.n_leaves)))
+    names = [[labels[leaf] for leaf in row] for row in rows.tolist()]
+    if form == "quadruplet":
+        i, j, k, other = names[0]
+        return f"{i} and {j} are more alike than {k} and {other}"
+    if form == "odd one out":
+        a, b, odd = names[0]
+        return f"{odd} is the odd one out beside {a} and {b}"
+    if form == "most central":
+        a, central, b = names[0]
+        return f"{central} is between {a} and {b}"
+    text = "; ".join(f"{anchor} is more like {near} than {far}" for anchor, near, far in names[:3])
+    return text + ("; …" if len(names) > 3 else "")
+
+
+def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: int) -> str:
+    """What the tree says of the leaves of an answer's first row."""
+    row = data.rows[answers.first[at]].astype(np.int64)
+    labels = tree.labels
+    if not isinstance(data, Triplets):
+        i, j, k, other = row.tolist()
+        state = int(verdicts(tree, data[[int(answers.first[at])]])[0])
+        if state == 0:
+            return "leaves it open"
+        return f"{labels[k]} and {labels[other]} join first"
+    i, j, k = row.tolist()
+    pairs = [(i, j), (i, k), (j, k)]
+    sizes = [int(tree.lca_size(*pair)) for pair in pairs]
+    least = min(sizes)
+    if sizes.count(least) > 1:
+        return "leaves it open"
+    one, other = pairs[sizes.index(least)]
+    return f"{labels[one]} and {labels[other]} join first"

@@ -1,0 +1,294 @@
+"""The report of answers: made once, written as HTML, PDF and JSON."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordhc import _checks
+from ordhc._progress import Progress, part, shows_progress
+from ordhc.clustering.describe import describe
+from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
+from ordhc.errors import InputError
+from ordhc.evaluate.ceiling import satisfied_share
+from ordhc.evaluate.held_out import Answers
+from ordhc.evaluate.select import SCORES
+from ordhc.io.guard import brief
+from ordhc.plugins import registry
+from ordhc.reporting.counts import counts_of, weighed
+from ordhc.reporting.findings import Asked, finite, found_in, told
+from ordhc.reporting.puzzles import puzzles_of
+from ordhc.tree.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from ordhc.asking.knowledge import Knowledge
+    from ordhc.asking.session import Session
+
+__all__ = ["ENDINGS", "Report", "report"]
+
+ENDINGS = (".html", ".pdf", ".json")
+#: As many leaves as this, of all resamples together, if nothing is said.
+RESAMPLED = 60_000
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What `report` gives.
+
+    Attributes
+    ----------
+    tree
+        The tree, with support and, where clusters were described, names.
+    numbers
+        Every number of the report, as JSON holds it: settings, data, method, accuracy, people, unexplained,
+        clusters, sensitivity, notes (what could not be found out, and why), versions, tree.
+    others
+        The trees of the other methods, by name.
+    title
+        Its heading.
+    """
+
+    tree: Dendrogram
+    numbers: Mapping[str, Any]
+    others: Mapping[str, Dendrogram]
+    title: str
+    _data: Comparisons
+
+    def to_html(self) -> str:
+        """One page that needs no network and has no scripts (the extra `plot`); texts are escaped."""
+        from ordhc.reporting.document import document
+
+        return document(self.numbers, self.tree, self.others, self._data, self.title)
+
+    def to_json(self) -> str:
+        """Every number."""
+        return json.dumps(self.numbers, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+    def to_pdf(self) -> bytes:
+        """The page printed on A4, by Chromium or Chrome."""
+        from ordhc.reporting.paper import printed
+
+        return printed(self.to_html())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write .html (and its numbers as .json beside it), .pdf or .json."""
+        from ordhc.io.files import check_writable, write_bytes
+
+        for each in (path, *beside(path)):
+            check_writable(each)
+        ending = _ending(path)
+        if ending == ".json":
+            content = self.to_json().encode("utf-8", "surrogatepass")
+        elif ending == ".pdf":
+            content = self.to_pdf()
+        else:
+            content = self.to_html().encode("utf-8", "surrogatepass")
+        write_bytes(path, content)
+        for each in beside(path):
+            write_bytes(each, self.to_json().encode("utf-8", "surrogatepass"))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return (
+            '<iframe title="Report" sandbox="" style="border: 1px solid #d5dade; height: 600px; width: 100%" '
+            f'srcdoc="{escape(self.to_html(), quote=True)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        data = self.numbers["data"]
+        method = self.numbers["method"]["name"]
+        return f"<Report: {data['n_items']:,} items, {data['n_answers']:,} answers, {method}>"
+
+
+def beside(path: str | os.PathLike[str]) -> list[Path]:
+    """The file of numbers that is written beside a page."""
+    return [Path(path).with_suffix(".json")] if _ending(path) == ".html" else []
+
+
+def _ending(path: str | os.PathLike[str]) -> str:
+    ending = Path(_checks.path(path)).suffix.lower()
+    ending = ".html" if ending == ".htm" else ending
+    if ending not in ENDINGS:
+        raise InputError(f"the ending is none of {', '.join(ENDINGS)}", path=brief(str(path), 200))
+    return ending
+
+
+def check_report(path: str | os.PathLike[str]) -> None:
+    """Everything that could keep a report from being written, before any work is done."""
+    from ordhc.io.files import check_writable
+    from ordhc.plotting.figures import need_matplotlib
+    from ordhc.reporting.paper import browser_path
+
+    ending = _ending(path)
+    for each in (path, *beside(path)):
+        check_writable(each)
+    if ending != ".json":
+        need_matplotlib()
+    if ending == ".pdf":
+        browser_path()
+
+
+@shows_progress("reporting")
+def report(
+    data: "Triplets | Quadruplets | Session",
+    path: str | os.PathLike[str] | None = None,
+    *,
+    method: str | None = None,
+    methods: Sequence[str] | None = None,
+    by: str = "revenue",
+    folds: int = 5,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    unit: str | None = None,
+    n_clusters: int | None = None,
+    X: ArrayLike | None = None,
+    vocabulary: Sequence[str] | Mapping[str, int] | None = None,
+    title: str | None = None,
+    left_out: Mapping[str, int] | None = None,
+    command: str | None = None,
+    progress: Progress | bool | None = None,
+) -> Report:
+    """Find out what answers say and how sure that is, and write it down.
+
+    Parameters
+    ----------
+    data
+        `Triplets` or `Quadruplets`, or a `Session`, whose held-out questions are scored apart and whose
+        people come with their reliability.
+    path
+        Where to write it: .html (with its numbers as .json beside it), .pdf or .json.
+    method
+        The method, as `cluster` takes it; by default the best one of those that are compared.
+    methods, by, folds, unit
+        As in `select`. By default methods that take too long with many leaves are not tried; where fewer than
+        five people are known, answers to the same question are kept together instead of a person's.
+    n_resamples
+        As in `bootstrap`; 0 for a report without support. By default 200; fewer above 300 leaves, where
+        resamples take long, but 50 at least.
+    seed
+        Of folds and resamples; the same seed gives the same report.
+    n_clusters
+        In how many clusters to colour the tree; by default as many as there are below the largest step in
+        height among the last twelve merges.
+    X, vocabulary
+        Name clusters by them, see `describe`.
+    title
+        The heading.
+    left_out
+        How many rows were left out on reading, by reason.
+    command
+        What made the report, to be told in it.
+    progress
+        True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    Report
+        The tree, all numbers, and the page.
+
+    Raises
+    ------
+    InputError
+        No answers of positive weight, unknown methods, other endings.
+    MissingExtraError
+        Matplotlib is missing (for pages), or a browser (for PDF).
+
+    Examples
+    --------
+    >>> import ordhc
+    >>> t, _ = ordhc.simulate_planted(300, levels=1, leaves_per_cluster=5, sigma=0.02)
+    >>> r = ordhc.report(t, methods=["adds3-al", "mulk3-al"], n_resamples=20)
+    >>> r
+    <Report: 10 items, 300 answers, mulk3-al>
+    >>> r.numbers["accuracy"]["held_out"]["chance"] < r.numbers["accuracy"]["held_out"]["estimate"]
+    True
+    """
+    progress = _checks.callback("progress", progress)
+    # Sessions bring SQLite with them.
+    from ordhc.asking.knowledge import Knowledge
+
+    session = data if isinstance(data, Knowledge) else None
+    given = session.comparisons() if session is not None else data
+    if not isinstance(given, Triplets | Quadruplets):
+        raise InputError(f"report takes Triplets, Quadruplets or a Session, not {type(data).__name__}")
+    asked = Asked(
+        method=None if method is None else _checks.text("method", method),
+        methods=None if methods is None else tuple(_checks.words("methods", methods)),
+        by=_checks.choice("by", by, SCORES),
+        folds=_checks.whole("folds", folds, at_least=2),
+        n_resamples=min(200, max(50, RESAMPLED // given.n_leaves))
+        if n_resamples is None
+        else _checks.whole("n_resamples", n_resamples, at_least=0),
+        seed=_checks.seed(seed),
+        unit=None if unit is None else _checks.choice("unit", unit, ("answer", "group")),
+        n_clusters=None
+        if n_clusters is None
+        else _checks.whole("n_clusters", n_clusters, at_least=1, at_most=given.n_leaves),
+    )
+    heading = "What the answers say" if title is None else _checks.text("title", title)
+    command = None if command is None else _checks.text("command", command)
+    if left_out is not None and not isinstance(left_out, Mapping):
+        raise InputError(f"left_out is {_checks.quoted(left_out)}; give a mapping of reasons to numbers")
+    counted = {
+        _checks.text("left_out", reason): _checks.whole("left_out", count, at_least=0)
+        for reason, count in (left_out or {}).items()
+    }
+    for name in (*(asked.methods or ()), *([asked.method] if asked.method else ())):
+        registry.get("method", name)
+    if vocabulary is not None and X is None:
+        raise InputError("a vocabulary needs X, the counts of its words for each leaf")
+    if path is not None:
+        check_report(path)
+    comparisons = weighed(given)
+    if not len(comparisons):
+        raise InputError("there are no answers (of positive weight) to report on")
+    answers = Answers.of(comparisons)
+    found = found_in(comparisons, answers, asked, part(progress, 0.0, 0.97))
+    tree = found.tree if X is None else describe(found.tree, X, vocabulary)
+    sections = told(comparisons, found, tree)
+    numbers: dict[str, Any] = {
+        "title": heading,
+        "command": command,
+        "settings": asdict(asked),
+        "data": counts_of(comparisons, given, answers, counted),
+        **sections,
+        "topics": vocabulary is not None,
+        "unexplained": puzzles_of(tree, comparisons, answers),
+        "session": None if session is None else _of_session(session, tree, sections),
+        "tree": tree.to_dict(),
+    }
+    made = Report(tree, finite(numbers), found.others, heading, comparisons)
+    if path is not None:
+        made.save(path)
+    if progress is not None:
+        progress(1.0)
+    return made
+
+
+def _of_session(session: "Knowledge", tree: Dendrogram, sections: dict[str, Any]) -> dict[str, Any]:
+    """What only sessions know; people get their reliability."""
+    rows, told_of, _ = session.answers()
+    nothing = -1 if rows.shape[1] == 3 else 0
+    apart = weighed(session.comparisons(heldout=True))
+    people = session.people()
+    for person in sections["people"] or ():
+        known = people.get(person["who"])
+        if known is not None:
+            person["reliability"] = known.reliability
+            person["reliability_low"], person["reliability_high"] = known.low, known.high
+            person["gold"], person["n_gold"] = known.gold, known.n_gold
+    return {
+        "n_answers": len(rows),
+        "n_none": int(np.sum(told_of == nothing)),
+        "done": session.done,
+        "settings": session.settings,
+        "held_out_questions": None
+        if not len(apart)
+        else {"n_comparisons": len(apart), "satisfied": satisfied_share(tree, apart)},
+    }

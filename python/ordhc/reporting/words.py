@@ -1,0 +1,301 @@
+"""A report in sentences: what was found, the methods, the references."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ordhc.plots.frames import FEWEST_REPEATED
+from ordhc.reporting.counts import FORMS
+
+__all__ = [
+    "NO_BETTER",
+    "ODD",
+    "forms",
+    "in_numbers",
+    "is_chance",
+    "methods",
+    "percent",
+    "references",
+    "summary",
+    "told_ceiling",
+]
+
+Numbers = Mapping[str, Any]
+
+REFERENCES = {
+    "revenue": "Mandal, A., Perrot, M., & Ghoshdastidar, D. (2023). A revenue function for comparison-based "
+    "hierarchical clustering. Transactions on Machine Learning Research.",
+    "foundations": "Ghoshdastidar, D., Perrot, M., & von Luxburg, U. (2019). Foundations of comparison-based "
+    "hierarchical clustering. Advances in Neural Information Processing Systems, 32.",
+    "upgma": "Sokal, R. R., & Michener, C. D. (1958). A statistical method for evaluating systematic "
+    "relationships. University of Kansas Science Bulletin, 38, 1409–1438.",
+    "dasgupta": "Dasgupta, S. (2016). A cost function for similarity-based hierarchical clustering. "
+    "Proceedings of the 48th Annual ACM Symposium on Theory of Computing, 118–127.",
+    "kernel": "Kleindessner, M., & von Luxburg, U. (2017). Kernel functions based on triplet comparisons. "
+    "Advances in Neural Information Processing Systems, 30.",
+    "tste": "van der Maaten, L., & Weinberger, K. (2012). Stochastic triplet embedding. IEEE International "
+    "Workshop on Machine Learning for Signal Processing.",
+    "build": "Aho, A. V., Sagiv, Y., Szymanski, T. G., & Ullman, J. D. (1981). Inferring a tree from lowest "
+    "common ancestors with an application to the optimization of relational expressions. SIAM Journal on "
+    "Computing, 10(3), 405–421.",
+    "support": "Felsenstein, J. (1985). Confidence limits on phylogenies: An approach using the bootstrap. "
+    "Evolution, 39(4), 783–791.",
+    "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. "
+    "Journal of the American Statistical Association, 22(158), 209–212.",
+    "cochran": "Cochran, W. G. (1977). Sampling techniques (3rd ed.). Wiley.",
+    "people": "Dawid, A. P., & Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates "
+    "using the EM algorithm. Journal of the Royal Statistical Society: Series C, 28(1), 20–28.",
+    "triplets": "Dobson, A. J. (1975). Comparing the shapes of trees. In A. P. Street & W. D. Wallis (Eds.), "
+    "Combinatorial Mathematics III (pp. 95–100). Springer.",
+    "topics": "Grootendorst, M. (2022). BERTopic: Neural topic modeling with a class-based TF-IDF procedure. "
+    "arXiv:2203.05794.",
+}
+
+#: As they are cited in text.
+CITED = {
+    "revenue": "Mandal et al., 2023",
+    "foundations": "Ghoshdastidar et al., 2019",
+    "upgma": "Sokal & Michener, 1958",
+    "dasgupta": "Dasgupta, 2016",
+    "kernel": "Kleindessner & von Luxburg, 2017",
+    "tste": "van der Maaten & Weinberger, 2012",
+    "build": "Aho et al., 1981",
+    "support": "Felsenstein, 1985",
+    "wilson": "Wilson, 1927",
+    "cochran": "Cochran, 1977",
+    "people": "Dawid & Skene, 1979",
+    "triplets": "Dobson, 1975",
+    "topics": "Grootendorst, 2022",
+}
+
+#: What similarities and linkages do, in words, and their references.
+_SIMILARITIES = {
+    "adds3": (
+        "each triplet (anchor, near, far) adds 1 to the similarity of anchor and near and takes 1 from that "
+        "of anchor and far, AddS3",
+        ("revenue",),
+    ),
+    "adds4": (
+        "each comparison of two pairs adds 1 to the similarity of the closer pair and takes 1 from that of "
+        "the other, AddS4",
+        ("revenue",),
+    ),
+    "mulk3": ("items are similar as far as anchors agree on them, MulK3", ("kernel", "foundations")),
+    "mulk4": (
+        "pairs with a third item are similar as far as they win the same comparisons, MulK4",
+        ("foundations",),
+    ),
+    "4k": ("the kernel 4K of comparisons of pairs", ("foundations",)),
+    "tste": ("cosines of a t-distributed stochastic triplet embedding", ("tste",)),
+    "completion": (
+        "the AddS3 similarities that a t-distributed stochastic triplet embedding expects of all triplets",
+        ("tste", "revenue"),
+    ),
+}
+_LINKAGES = {
+    "average": ("average linkage, UPGMA", ("upgma",)),
+    "3-al": ("3-AL, average linkage of preferences", ("foundations",)),
+    "4-al": ("4-AL, average linkage of preferences", ("foundations",)),
+    "build": ("BUILD, the tree that satisfies all triplets", ("build",)),
+}
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in percent, "–" where it isn't known."""
+    return "–" if share is None or share != share else f"{100 * share:.{digits}f}%"
+
+
+def in_numbers(count: int, one: str, several: str) -> str:
+    """A number and what is counted."""
+    return f"{count:,} {one if count == 1 else several}"
+
+
+def forms(data: Numbers) -> str:
+    """How many answers there are of which form."""
+    return " and ".join(in_numbers(count, *FORMS[form]) for form, count in data["forms"].items())
+
+
+def told_ceiling(accuracy: Numbers) -> Numbers | None:
+    """The noise ceiling, unless too few answers tell it."""
+    ceiling: Numbers | None = accuracy["ceiling"]
+    return None if ceiling is None or ceiling["n_answers"] < FEWEST_REPEATED else ceiling
+
+
+def is_chance(held: Numbers) -> bool:
+    """Whether held-out answers are told no better than by chance, as far as is known."""
+    least = held["estimate"] if held["low"] is None else held["low"]
+    return bool(least <= held["chance"])
+
+
+#: What is said of such trees.
+NO_BETTER = "That is not clearly better than chance: the tree may mean nothing, and neither may what follows."
+
+
+def summary(numbers: Numbers) -> list[str]:
+    """What was found, in a few sentences."""
+    data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
+    who = "" if data["n_people"] is None else f" of {in_numbers(data['n_people'], 'person', 'people')}"
+    items = in_numbers(data["n_items"], "item", "items")
+    told = [f"{items} were compared in {in_numbers(data['n_answers'], 'answer', 'answers')}{who}."]
+    held = accuracy["held_out"]
+    if held is None:
+        told.append(
+            f"The tree agrees with {percent(accuracy['on_all_answers'])} of the answers that it was made "
+            "from. "
+            "How well it tells other answers is not known."
+        )
+    else:
+        interval = "" if held["low"] is None else f" ({percent(held['low'])} to {percent(held['high'])})"
+        text = (
+            f"Trees like this one tell {percent(held['estimate'])}{interval} of the answers that they have "
+        )
+        text += f"not seen; by chance it would be {percent(held['chance'])}"
+        if (ceiling := told_ceiling(accuracy)) is not None:
+            low, high = percent(ceiling["lower"], 0), percent(ceiling["upper"], 0)
+            reach = low if low == high else f"{low} to {high}"
+            text += f", and as people agree on repeated questions, the most to be expected is {reach}"
+        told.append(text + ".")
+        if is_chance(held):
+            told.append(NO_BETTER)
+    if clusters["n_known"]:
+        sure = clusters["at_least"]["0.95"]
+        text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"
+        verb = "is" if sure == 1 else "are"
+        told.append(f"{text} {verb} in at least 95% of the trees of resampled answers.")
+    odd = [] if numbers["people"] is None else [p for p in numbers["people"] if p["verdict"] in ODD]
+    if numbers["people"] is not None and len(numbers["people"]) > 1:
+        told.append(
+            f"{in_numbers(len(odd), 'person looks', 'people look')} as if answering at random or the other "
+            "way "
+            "round."
+            if odd
+            else "Nobody looks as if answering at random."
+        )
+    return told
+
+
+#: Standings that should be looked at.
+ODD = ("looks random", "below chance")
+
+
+def _cite(*keys: str) -> str:
+    return f" ({'; '.join(CITED[key] for key in keys)})" if keys else ""
+
+
+def _recipe(settings: Numbers) -> tuple[str, list[str]]:
+    """How the tree is made, and the references for it."""
+    cited: list[str] = []
+
+    def told(known: Mapping[str, tuple[str, tuple[str, ...]]], name: str, what: str) -> str:
+        text, sources = known.get(name, (f"the {what} “{name}”", ()))
+        cited.extend(sources)
+        return text + _cite(*sources)
+
+    parts = []
+    if settings["similarity"] is not None:
+        parts.append(f"Similarities: {told(_SIMILARITIES, settings['similarity'], 'similarity')}")
+    parts.append(f"clusters were merged by {told(_LINKAGES, settings['linkage'], 'linkage')}")
+    if settings["refine"] is not None:
+        objective = {"dasgupta": "Dasgupta's cost", "revenue": "the revenue"}.get(
+            settings["refine"], "the share of answers satisfied"
+        )
+        source = {"dasgupta": ("dasgupta",), "revenue": ("revenue",)}.get(settings["refine"], ())
+        cited.extend(source)
+        parts.append(f"subtrees were then moved as long as that improved {objective}{_cite(*source)}")
+    text = "; ".join(parts) + "."
+    return text[0].upper() + text[1:], cited
+
+
+def methods(numbers: Numbers) -> tuple[str, list[str]]:
+    """A paragraph for the methods of a paper, and the keys of its references in order."""
+    data, method, accuracy = numbers["data"], numbers["method"], numbers["accuracy"]
+    cited: list[str] = []
+    versions, asked = numbers["versions"], numbers["settings"]
+    who = "" if data["n_people"] is None else f" from {in_numbers(data['n_people'], 'person', 'people')}"
+    said = [
+        f"We analysed {forms(data)} ({in_numbers(data['n_comparisons'], 'comparison', 'comparisons')})"
+        f"{who} about {in_numbers(data['n_items'], 'item', 'items')} with ordhc {versions['ordhc']} "
+        f"(Python {versions['python']}, NumPy {versions['numpy']})."
+    ]
+    selection = method["selection"]
+    if selection is not None and not method["was_given"]:
+        names = ", ".join(candidate["method"] for candidate in selection["candidates"])
+        together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
+        cited.append("revenue")
+        said.append(
+            f"Of the methods {names} we chose the one of the best held-out {selection['by']} "
+            f"{'' if selection['by'] == 'satisfied' else '(' + CITED['revenue'] + ') '}in "
+            f"{selection['folds']}-fold cross-validation, with {together} in one fold: {method['name']}."
+        )
+    else:
+        said.append(f"The tree was made by the method {method['name']}.")
+    recipe, sources = _recipe(method["settings"])
+    said.append(recipe)
+    cited.extend(sources)
+    held = accuracy["held_out"]
+    if held is not None:
+        over = "people" if held["unit"] == "group" else "questions"
+        interval = ""
+        if held["low"] is not None:
+            interval = (
+                f" (95% interval {percent(held['low'])} to {percent(held['high'])}, Wilson's for the "
+                "number of "
+                f"independent answers that {over} are worth; {CITED['wilson']}; {CITED['cochran']})"
+            )
+            cited.extend(["wilson", "cochran"])
+        said.append(
+            f"Trees made without a fold satisfied {percent(held['estimate'])}{interval} of its answers, "
+            "where "
+            f"chance is {percent(held['chance'])}."
+        )
+    if (ceiling := told_ceiling(accuracy)) is not None:
+        said.append(
+            f"Of {ceiling['n_answers']:,} answers to repeated questions, the other answers to the same "
+            "question "
+            f"predict {percent(ceiling['lower'])}, and the best tree for each question satisfies "
+            f"{percent(ceiling['upper'])} (noise ceiling)."
+        )
+    clusters = numbers["clusters"]
+    if clusters["n_resamples"]:
+        drawn = "people" if clusters["unit"] == "group" else "answers"
+        cited.append("support")
+        said.append(
+            f"Support is the share of {clusters['n_resamples']:,} trees that have the cluster, each made "
+            "from as "
+            f"many {drawn} drawn with replacement{_cite('support')}."
+        )
+    if numbers["people"] is not None:
+        cited.append("wilson")
+        said.append(
+            "The accuracy of a person is the share of their answers satisfied by "
+            + (
+                "trees made without this person"
+                if held and held["unit"] == "group"
+                else "trees not made of them"
+            )
+            + ", with Wilson's 95% interval; somebody looks random whose interval holds what answers at "
+            "random give but not what the others reach, and who is nearer to the former."
+        )
+        if any(person.get("reliability") is not None for person in numbers["people"]):
+            cited.append("people")
+            said.append(
+                "Reliability is estimated from repeated questions by Dawid and Skene's model with one coin "
+                "(1979)."
+            )
+    if numbers["sensitivity"]:
+        cited.append("triplets")
+        said.append(
+            "Trees of different methods are compared by the share of sets of three items they differ on"
+            + _cite("triplets")
+            + "."
+        )
+    if numbers.get("topics"):
+        cited.append("topics")
+        said.append("Clusters are named by class-based tf-idf against their siblings" + _cite("topics") + ".")
+    seed = asked["seed"]
+    said.append(f"Folds and resamples are drawn with seed {seed}; the same seed gives the same numbers.")
+    return " ".join(said), list(dict.fromkeys(cited))
+
+
+def references(keys: list[str]) -> list[str]:
+    """The references of these keys, by their text."""
+    return sorted(REFERENCES[key] for key in keys)

@@ -1,0 +1,160 @@
+//! Answers that wait until the learner asks for them.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::learn::learner::Told;
+
+/// Answers by question, the first one first. Copies share what both have.
+#[derive(Debug, Clone)]
+pub(super) struct Bank<const K: usize> {
+    shared: Arc<HashMap<[u32; K], Few>>,
+    /// What has changed since; a question without answers hides those that are shared.
+    changed: HashMap<[u32; K], Few>,
+    /// Of questions with answers that `Few` doesn't hold: these and all that came after them.
+    more: HashMap<[u32; K], VecDeque<Told>>,
+    len: u64,
+}
+
+/// So many changes are kept apart, and a share of all that is there.
+const APART: usize = 1024;
+const SHARE: usize = 4;
+
+impl<const K: usize> Default for Bank<K> {
+    fn default() -> Self {
+        Self { shared: Arc::default(), changed: HashMap::new(), more: HashMap::new(), len: 0 }
+    }
+}
+
+impl<const K: usize> Bank<K> {
+    /// How many answers there are.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// One more answer to a question.
+    pub(super) fn push(&mut self, question: [u32; K], told: Told) {
+        self.len += 1;
+        let few = self.few(&question);
+        let fits = if self.more.contains_key(&question) { None } else { few.with(told) };
+        match fits {
+            Some(few) => self.set(question, few),
+            None => self.more.entry(question).or_default().push_back(told),
+        }
+    }
+
+    /// Takes the first answer to a question.
+    pub(super) fn take(&mut self, question: [u32; K]) -> Option<Told> {
+        if let Some((answer, few)) = self.few(&question).split() {
+            self.len -= 1;
+            self.set(question, few);
+            return Some(Told::new(answer));
+        }
+        let more = self.more.get_mut(&question)?;
+        let told = more.pop_front();
+        if more.is_empty() {
+            self.more.remove(&question);
+        }
+        self.len -= u64::from(told.is_some());
+        told
+    }
+
+    fn few(&self, question: &[u32; K]) -> Few {
+        self.changed.get(question).or_else(|| self.shared.get(question)).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, question: [u32; K], few: Few) {
+        self.changed.insert(question, few);
+        if self.changed.len() > APART + self.shared.len() / SHARE {
+            let shared = Arc::make_mut(&mut self.shared);
+            for (question, few) in self.changed.drain() {
+                if few == Few::default() {
+                    shared.remove(&question);
+                } else {
+                    shared.insert(question, few);
+                }
+            }
+            self.changed = HashMap::new();
+        }
+    }
+}
+
+/// At most 15 answers, two bits each, the first ones lowest, under a bit that is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Few(u32);
+
+impl Default for Few {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Few {
+    /// With another answer at the end, if there is room and nothing else is known of it.
+    fn with(self, Told { answer, p }: Told) -> Option<Self> {
+        let end = self.0.ilog2();
+        (end < 30 && p.is_none())
+            .then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
+    }
+
+    /// The first answer, and the others.
+    fn split(self) -> Option<(i8, Self)> {
+        (self.0 > 1).then_some(((self.0 & 3) as i8 - 1, Self(self.0 >> 2)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Plain = HashMap<[u32; 3], VecDeque<Told>>;
+
+    proptest! {
+        /// Beside lists, with copies that go their own ways.
+        #[test]
+        fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2, prop::option::weighted(0.02, 0.5..1.0)), 0..400), many: bool) {
+            let mut banks = vec![(Bank::<3>::default(), Plain::new())];
+            if many {
+                for at in 0..3 * APART as u32 {
+                    let (bank, plain) = &mut banks[0];
+                    let told = Told::new((at % 4) as i8 - 1);
+                    bank.push([at, 1, 2], told);
+                    plain.entry([at, 1, 2]).or_default().push_back(told);
+                }
+                prop_assert!(banks[0].0.changed.len() < 3 * APART);
+            }
+            for (at, act, answer, p) in acts {
+                let told = Told { answer, p };
+                let which = at as usize % banks.len();
+                let (bank, plain) = &mut banks[which];
+                let question = [at / 2, 1, 2];
+                match act {
+                    0 if which < 3 => {
+                        let copy = banks[which].clone();
+                        banks.push(copy);
+                    }
+                    1 | 2 => {
+                        let expected = plain.get_mut(&question).and_then(VecDeque::pop_front);
+                        prop_assert_eq!(bank.take(question), expected);
+                    }
+                    _ => {
+                        bank.push(question, told);
+                        plain.entry(question).or_default().push_back(told);
+                    }
+                }
+            }
+            for (mut bank, plain) in banks {
+                prop_assert_eq!(bank.len(), plain.values().map(|answers| answers.len() as u64).sum::<u64>());
+                for (question, answers) in plain {
+                    for told in answers {
+                        prop_assert_eq!(bank.take(question), Some(told));
+                    }
+                    prop_assert_eq!(bank.take(question), None);
+                }
+                prop_assert_eq!(bank.len(), 0);
+            }
+        }
+    }
+}

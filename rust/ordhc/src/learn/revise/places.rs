@@ -1,0 +1,237 @@
+//! Where a subtree may belong, and what an answer about it is worth.
+
+use std::ops::Range;
+
+use crate::refine::Shape;
+
+/// How answers and the tree are trusted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trust {
+    /// How likely an answer agrees with the right place; what is left is for the two other answers.
+    pub(super) right: f64,
+    /// How much likelier the place that a subtree has is than all others together in a cluster twice as large.
+    pub(super) strength: f64,
+    /// As `strength`, among the children of a node of more than two.
+    pub(super) loose: f64,
+}
+
+impl Trust {
+    pub(super) fn wrong(self) -> f64 {
+        0.5 * (1.0 - self.right)
+    }
+
+    /// By how much the logarithm of a likelihood grows with an answer that agrees.
+    pub(super) fn evidence(self) -> f64 {
+        (self.right / self.wrong()).ln()
+    }
+}
+
+/// Places beside these nodes, given by their places in the [`Shape`], get so much likelier (log).
+pub(super) type Tilt = (Range<usize>, f64);
+
+/// What is known of a subtree's place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Finding {
+    /// The node beside which it should stand: the median of all, by the triplets that lie between places.
+    pub(super) best: usize,
+    /// Whether that is elsewhere, and the place that it has is unlikely.
+    pub(super) moves: bool,
+    /// The logarithm of the likelihood of all places beside that of the present one.
+    pub(super) evidence: f64,
+}
+
+/// A subtree moves when the place that it has is less likely than this: what one answer may have done, another one
+/// confirms first.
+const UNLIKELY: f64 = 0.05;
+
+/// The posterior over the places of one subtree after the other; a place is beside a node of the rest.
+///
+/// Before any answer the present place weighs 1 and the others in clusters around it 1 / `strength` for each doubling of
+/// the cluster, so that no size of a mistake is preferred. An answer about one leaf of the subtree and two of the
+/// rest tells what is under two children of a node, and what is not under it.
+///
+/// Places are apart by the triplets that change with a step from one to the next, the product of the sizes of
+/// the two sides that the step passes. So the best place is the median: go down as long as more than half is there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Places {
+    weights: Vec<f64>,
+    /// By place in the shape: leaves without the subtree; the weight at and under the node.
+    sizes: Vec<f64>,
+    masses: Vec<f64>,
+    sums: Vec<f64>,
+    /// What a question about the children of a node is worth.
+    values: Vec<f64>,
+    above: Vec<f64>,
+}
+
+impl Places {
+    /// Weighs the places of a subtree other than the whole.
+    ///
+    /// `is_loose` says of a node whether it and its parent are one node of more than two children.
+    pub(super) fn weigh(
+        &mut self,
+        shape: &Shape,
+        subtree: usize,
+        tilts: impl Iterator<Item = Tilt>,
+        trust: Trust,
+        is_loose: impl Fn(usize) -> bool,
+    ) -> Finding {
+        let m = shape.n_nodes();
+        let (Some(parent), Some(sibling)) = (shape.parent(subtree), shape.sibling(subtree)) else {
+            return Finding { best: subtree, moves: false, evidence: 0.0 };
+        };
+        let here = shape.place(sibling);
+        let before = self.lay_out(shape, subtree, parent, sibling, trust, is_loose);
+        self.sums.clear();
+        self.sums.resize(m + 1, 0.0);
+        for (range, more) in tilts {
+            self.sums[range.start] += more;
+            self.sums[range.end] -= more;
+        }
+        let own: f64 = self.sums[..=here].iter().sum();
+        let (mut log, mut total, mut last, mut factor) = (0.0, 0.0, f64::NAN, 1.0);
+        for place in 0..m {
+            log += self.sums[place];
+            if log != last {
+                factor = (log - own).clamp(-300.0, 300.0).exp();
+                last = log;
+            }
+            self.weights[place] *= factor;
+            total += self.weights[place];
+        }
+        self.sum(shape, total);
+        let best = self.median(shape);
+        let place = shape.place(best);
+        let moves = place != here && place != shape.place(parent) && self.weights[here] < UNLIKELY;
+        Finding { best, moves, evidence: (total / before).ln() }
+    }
+
+    /// The weights before any answer, whose sum is given, and the sizes of nodes without the subtree.
+    fn lay_out(
+        &mut self,
+        shape: &Shape,
+        subtree: usize,
+        parent: usize,
+        sibling: usize,
+        trust: Trust,
+        is_loose: impl Fn(usize) -> bool,
+    ) -> f64 {
+        let m = shape.n_nodes();
+        let own = shape.size(subtree) as f64;
+        self.weights.clear();
+        self.weights.resize(m, 0.0);
+        self.sizes.clear();
+        self.sizes.extend((0..m).map(|place| shape.size_at(place) as f64));
+        self.sizes[shape.span(subtree)].fill(0.0);
+        let mut total = 1.0;
+        let span = shape.span(sibling);
+        let (first, last) = (*span.start(), *span.end());
+        let strength = |loose: bool| if loose { trust.loose } else { trust.strength };
+        if last > first {
+            let all = (shape.size(sibling) as f64).log2() / strength(is_loose(sibling));
+            self.weights[first..last].fill(all / (last - first) as f64);
+            total += all;
+        }
+        self.weights[last] = 1.0;
+        self.sizes[shape.place(parent)] -= own;
+        let (mut below, mut inner) = (sibling, shape.span(parent));
+        let mut from = parent;
+        while let Some(node) = shape.parent(from) {
+            let span = shape.span(node);
+            let place = shape.place(node);
+            self.sizes[place] -= own;
+            let ratio = self.sizes[place] / self.sizes[shape.place(below)];
+            let all = ratio.log2() / strength(is_loose(from));
+            let each = all / (2 * (shape.size(node) - shape.size(from))) as f64;
+            self.weights[*span.start()..*inner.start()].fill(each);
+            self.weights[*inner.end() + 1..=*span.end()].fill(each);
+            total += all;
+            (from, below, inner) = (node, node, span);
+        }
+        total
+    }
+
+    /// Makes weights probabilities, and sums them at and under every node.
+    fn sum(&mut self, shape: &Shape, total: f64) {
+        let m = shape.n_nodes();
+        let Self { weights, sums, masses, .. } = self;
+        sums[0] = 0.0;
+        for place in 0..m {
+            weights[place] /= total;
+            sums[place + 1] = sums[place] + weights[place];
+        }
+        masses.clear();
+        masses.extend((0..m).map(|place| sums[place + 1] - sums[place + 2 - 2 * shape.size_at(place)]));
+    }
+
+    fn median(&self, shape: &Shape) -> usize {
+        let mut place = shape.n_nodes() - 1;
+        while shape.size_at(place) > 1 {
+            let Some(next) = shape.children_at(place).into_iter().find(|&child| self.masses[child] > 0.5) else {
+                break;
+            };
+            place = next;
+        }
+        shape.node_at(place)
+    }
+
+    /// How many triplets the tree may be expected to have right after one answer that it has wrong now, by the best
+    /// question: its pivot, two children of which it asks about; those below `most` only.
+    ///
+    /// What is lost by a step between two places on the wrong side is the product of the sizes that it passes; a
+    /// probability m that it is, is counted as m (1 - m), whose expected fall is known for every pivot at once.
+    pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
+        let m = shape.n_nodes();
+        let span = shape.span(subtree);
+        let parent = shape.place(shape.parent(subtree)?);
+        let Self { sizes, masses, sums, values, above, .. } = self;
+        values.clear();
+        values.resize(m, 0.0);
+        above.clear();
+        above.resize(m, 0.0);
+        // Steps from nodes to their parents: `values` on one side, what the other side has more in `above`.
+        for place in (0..m).rev().filter(|&place| shape.size_at(place) > 1) {
+            for child in shape.children_at(place) {
+                let step = sizes[child] * (sizes[place] - sizes[child]);
+                let mass = masses[child];
+                values[child] = step * mass * mass;
+                above[child] = above[place] + step * (1.0 - 2.0 * mass);
+            }
+        }
+        sums[0] = 0.0;
+        for place in 0..m {
+            sums[place + 1] = sums[place] + values[place];
+        }
+        let whole = sums[m];
+        let (right, wrong) = (trust.right, trust.wrong());
+        let mut best: Option<(usize, f64)> = None;
+        for place in 0..m {
+            let size = shape.size_at(place);
+            values[place] = 0.0;
+            if size == 1 || place == parent || span.contains(&place) {
+                continue;
+            }
+            let children = shape.children_at(place);
+            let [a, b] = children.map(|child| masses[child]);
+            let [of_a, of_b] = children.map(|child| sums[child + 1] - sums[child + 2 - 2 * shape.size_at(child)]);
+            let parts = [a, b, (1.0 - a - b).max(0.0)];
+            let squares = [of_a, of_b, (whole - of_a - of_b + above[place]).max(0.0)];
+            let chances = parts.map(|part| wrong + (right - wrong) * part);
+            let misses: f64 = chances.iter().map(|chance| wrong * wrong / chance).sum();
+            let value: f64 =
+                (0..3).map(|at| (misses + (right * right - wrong * wrong) / chances[at] - 1.0) * squares[at]).sum();
+            values[place] = value;
+            if value > 0.0 && best.is_none_or(|best| value > best.1) {
+                best = Some((place, value));
+            }
+        }
+        best
+    }
+
+    /// The pivot of largest value but one that was given before, which is forgotten.
+    pub(super) fn next_best(&mut self, last: usize) -> Option<usize> {
+        self.values[last] = 0.0;
+        let best = (0..self.values.len()).max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(b.cmp(&a)))?;
+        (self.values[best] > 0.0).then_some(best)
+    }
+}

@@ -1,0 +1,63 @@
+//! Whether a tree is worth anything.
+
+use crate::learn::prior::Prior;
+use crate::tree::Dendrogram;
+
+/// Compares answers with a tree: do they agree by more than chance? A sequential test (Wald) between a tree that is
+/// wrong about half of its triplets or fewer, and one that knows nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Probe {
+    tree: Prior,
+    agrees: f64,
+    differs: f64,
+    log_odds: f64,
+    n: usize,
+    most: usize,
+}
+
+/// Odds of e^4: one decision in fifty is wrong.
+const CLEAR: f64 = 4.0;
+/// After so many, fewer if there are few leaves, the likelier one it is; a tree that says nothing is useless.
+const MOST: usize = 60;
+const MOST_A_LEAF: usize = 2;
+const BATCH: usize = 10;
+
+impl Probe {
+    /// Answers are right with probability `p`.
+    pub(super) fn new(tree: &Dendrogram, p: f64) -> Self {
+        let chance = 1.0 / 3.0;
+        let useful = 0.5 * (chance + p);
+        Self {
+            tree: Prior::new(tree),
+            agrees: (useful / chance).ln(),
+            differs: ((1.0 - useful) / (1.0 - chance)).ln(),
+            log_odds: 0.0,
+            n: 0,
+            most: MOST.min(MOST_A_LEAF * tree.n_leaves()),
+        }
+    }
+
+    pub(super) fn take(&mut self, leaves: [u32; 3], answer: i8) {
+        if self.is_decided() {
+            return;
+        }
+        let expected = self.tree.answer(leaves);
+        if answer >= 0 && expected >= 0 {
+            self.log_odds += if answer == expected { self.agrees } else { self.differs };
+        }
+        self.n += 1;
+    }
+
+    pub(super) fn is_decided(&self) -> bool {
+        self.log_odds.abs() >= CLEAR || self.n >= self.most
+    }
+
+    pub(super) fn is_useless(&self) -> bool {
+        self.log_odds <= -CLEAR || (self.n >= self.most && self.log_odds <= 0.0)
+    }
+
+    /// How many answers to get next.
+    pub(super) fn wanted(&self, n_open: usize) -> usize {
+        BATCH.min(self.most.saturating_sub(self.n)).saturating_sub(n_open)
+    }
+}

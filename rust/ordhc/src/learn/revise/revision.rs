@@ -1,0 +1,195 @@
+//! A tree as it is revised: what is known of its subtrees, and what follows.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::evidence::{Evidence, Votes};
+use super::places::{Finding, Places, Trust};
+use crate::error::Result;
+use crate::learn::prior::loose;
+use crate::parallel;
+use crate::refine::Shape;
+use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+
+/// A tree and the answers about it.
+#[derive(Debug, Clone)]
+pub(super) struct Revision {
+    pub(super) shape: Shape,
+    pub(super) evidence: Evidence,
+    trust: Trust,
+    /// By inner node: it and its parent are one node of more than two children.
+    loose: Vec<bool>,
+}
+
+/// So many times is one move after the other looked for before questions are chosen.
+const PASSES: usize = 4;
+/// And so many subtrees move in one of them.
+const MOVES: usize = 10;
+
+impl Revision {
+    pub(super) fn new(prior: &Dendrogram, trust: Trust) -> Self {
+        Self {
+            shape: Shape::of(prior.merges().to_vec()),
+            evidence: Evidence::new(prior.n_leaves()),
+            trust,
+            loose: loose(prior).iter().map(Option::is_some).collect(),
+        }
+    }
+
+    fn is_loose(&self, node: usize) -> bool {
+        node.checked_sub(self.shape.n_leaves()).is_some_and(|inner| self.loose[inner])
+    }
+
+    fn find(&self, places: &mut Places, subtree: usize) -> Finding {
+        let tilts = self.evidence.tilts(&self.shape, subtree, self.trust.evidence());
+        places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
+    }
+
+    /// What `work` finds of some subtrees, on all cores.
+    fn each<R: Send>(&self, nodes: &[usize], work: impl Fn(&mut Places, usize, Finding) -> R + Sync) -> Vec<R> {
+        const GRAIN: usize = 1 << 16;
+        let ranges = parallel::ranges(nodes.len(), GRAIN.div_ceil(self.shape.n_nodes()));
+        let found = parallel::map(ranges, |range| {
+            let mut places = Places::default();
+            let each = nodes[range].iter().map(|&node| {
+                let finding = self.find(&mut places, node);
+                work(&mut places, node, finding)
+            });
+            each.collect::<Vec<R>>()
+        });
+        found.into_iter().flatten().collect()
+    }
+
+    /// Moves subtrees that answers want elsewhere.
+    pub(super) fn settle(&mut self) {
+        let mut places = Places::default();
+        // Of what no new answer is about all was found before.
+        let mut nodes = self.evidence.touched(&self.shape);
+        for _ in 0..PASSES {
+            self.evidence.read(&self.shape);
+            let found = self.each(&nodes, |_, node, finding| (node, finding));
+            let mut moving: Vec<_> = found.into_iter().filter(|(_, finding)| finding.moves).collect();
+            // What differs by rounding only is the same.
+            let clear = |finding: &Finding| (finding.evidence * 1e6).round();
+            moving.sort_by(|(a, one), (b, other)| {
+                let sizes = self.shape.size(*a).cmp(&self.shape.size(*b));
+                clear(other).total_cmp(&clear(one)).then(sizes).then(a.cmp(b))
+            });
+            let mut moved = 0;
+            for (node, before) in moving.into_iter().take(MOVES) {
+                if moved > 0 {
+                    self.evidence.read(&self.shape);
+                }
+                let now = self.find(&mut places, node);
+                if !now.moves || now.evidence < before.evidence - 1.0 {
+                    continue;
+                }
+                let Some(parent) = self.shape.parent(node) else { continue };
+                if self.shape.regraft(node, now.best).is_some() {
+                    self.loose[parent - self.shape.n_leaves()] = false;
+                    moved += 1;
+                }
+            }
+            if moved == 0 {
+                return;
+            }
+            nodes = (0..self.shape.n_nodes()).collect();
+        }
+        self.evidence.read(&self.shape);
+    }
+
+    /// Subtrees about whose places a question is worth more than so many triplets, and this value, the largest first.
+    pub(super) fn doubts(&self, least: f64) -> Vec<(f64, usize)> {
+        let nodes: Vec<usize> = (0..self.shape.n_nodes()).collect();
+        let mut found = self.each(&nodes, |places, node, _| {
+            let value = places.ask(&self.shape, node, self.trust).map_or(0.0, |(_, value)| value);
+            // Where no two are closer it is no use to go on asking.
+            let none = self.evidence.none(&self.shape, node) as f64;
+            (value * self.shape.size(node) as f64 / ((1.0 + none) * (1.0 + none)), node)
+        });
+        found.retain(|&(value, _)| value > least);
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found
+    }
+
+    /// The best question about a subtree of leaves that aren't taken, and that may be asked.
+    pub(super) fn question(
+        &self,
+        subtree: usize,
+        places: &mut Places,
+        taken: &[u32],
+        may: impl Fn([u32; 3]) -> bool,
+        random: &mut ChaCha8Rng,
+    ) -> Option<[u32; 3]> {
+        self.find(places, subtree);
+        let (mut pivot, _) = places.ask(&self.shape, subtree, self.trust)?;
+        // Where all was asked of one pivot, others may do.
+        const TRIES: usize = 16;
+        const DRAWS: usize = 8;
+        for _ in 0..TRIES {
+            let [first, second] = self.shape.children(self.shape.node_at(pivot));
+            for _ in 0..DRAWS {
+                let parts = [(first, true), (second, true), (subtree, false)];
+                let leaves = parts.map(|(node, is_rest)| {
+                    let avoided = is_rest.then_some(subtree);
+                    self.draw(node, avoided, taken, random)
+                });
+                let [Some(first), Some(second), Some(third)] = leaves else { break };
+                if may([first, second, third]) {
+                    return Some([first, second, third]);
+                }
+            }
+            pivot = places.next_best(pivot)?;
+        }
+        None
+    }
+
+    /// A leaf under a node, that isn't taken, nor under the one avoided, and that few answers are about.
+    fn draw(&self, node: usize, avoided: Option<usize>, taken: &[u32], random: &mut ChaCha8Rng) -> Option<u32> {
+        let Self { shape, evidence, .. } = self;
+        let span = avoided.map(|node| shape.span(node));
+        let (mut best, mut count) = (Vec::new(), usize::MAX);
+        for leaf in shape.leaves(node) {
+            let is_avoided = span.as_ref().is_some_and(|span| span.contains(&shape.place(leaf)));
+            if taken[leaf] > 0 || is_avoided || evidence.count(leaf) > count {
+                continue;
+            }
+            if evidence.count(leaf) < count {
+                best.clear();
+                count = evidence.count(leaf);
+            }
+            best.push(leaf as u32);
+        }
+        (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
+    }
+
+    /// The tree; nodes that came from cutting one of many children into two are left out where no answer agrees with
+    /// them, and nodes of which more answers say that no two are closer.
+    pub(super) fn tree(&self) -> Result<Dendrogram> {
+        let n = self.shape.n_leaves();
+        if n == 1 {
+            return dendrogram_of_nodes(1, &[]);
+        }
+        let votes = self.evidence.votes(&self.shape);
+        let mut nodes: Vec<Vec<Child>> = Vec::new();
+        let mut open: Vec<Vec<Child>> = vec![Vec::new(); self.shape.n_nodes()];
+        for node in self.shape.inner_in_order() {
+            let mut children = Vec::new();
+            for child in self.shape.children(node) {
+                match self.shape.is_leaf(child) {
+                    true => children.push(Child::Leaf(child as u32)),
+                    false => children.append(&mut open[child]),
+                }
+            }
+            let Votes { agree, none, .. } = votes[node];
+            let is_left_out = (self.is_loose(node) && agree == 0) || none > agree;
+            if is_left_out && self.shape.parent(node).is_some() {
+                open[node] = children;
+            } else {
+                nodes.push(children);
+                open[node] = vec![Child::Node(nodes.len() - 1)];
+            }
+        }
+        dendrogram_of_nodes(n, &nodes)
+    }
+}

@@ -1,0 +1,65 @@
+//! Which nodes answers speak for.
+
+use crate::tree::Dendrogram;
+
+/// By merge: the share of agreeing ones of the answers that bear on it, NaN if there are none.
+///
+/// A merge holds two leaves together against a third; an answer about three leaves bears on the merges that hold two of
+/// them and not the third, and agrees if it says that this one is the odd one out.
+pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tree: &Dendrogram) -> Vec<f64> {
+    let (n, m) = (tree.n_leaves(), tree.merges().len());
+    let mut above = vec![usize::MAX; n + m];
+    for (at, pair) in tree.merges().iter().enumerate() {
+        pair.iter().for_each(|&part| above[part as usize] = n + at);
+    }
+    let mut votes = vec![[0u64; 2]; m];
+    // By merge: the leaves of the question that it holds, and when that was told.
+    let mut held = vec![(usize::MAX, 0u8); m];
+    for (number, (leaves, answer)) in answers.enumerate() {
+        for (at, &leaf) in leaves.iter().enumerate() {
+            let mut node = above[leaf as usize];
+            while node != usize::MAX {
+                let entry = &mut held[node - n];
+                if entry.0 != number {
+                    *entry = (number, 0);
+                }
+                entry.1 |= 1 << at;
+                if entry.1 == 0b111 {
+                    break;
+                }
+                node = above[node];
+            }
+        }
+        // All merges that hold two of them are above the first leaf or the second.
+        for first in 0..2 {
+            let mut node = above[leaves[first] as usize];
+            while node != usize::MAX && held[node - n].1 != 0b111 {
+                let mask = held[node - n].1;
+                if mask.count_ones() == 2 && mask.trailing_zeros() as usize == first {
+                    let odd = (!mask & 0b111).trailing_zeros() as i8;
+                    votes[node - n][0] += u64::from(*answer == odd);
+                    votes[node - n][1] += 1;
+                }
+                node = above[node];
+            }
+        }
+    }
+    votes.iter().map(|&[agree, all]| if all == 0 { f64::NAN } else { agree as f64 / all as f64 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::Kind;
+
+    #[test]
+    fn answers_bear_on_what_they_hold_together() {
+        let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity).unwrap();
+        let shares = |answers: &[([u32; 3], i8)]| support(answers.iter(), &tree);
+        assert!(shares(&[]).iter().all(|share| share.is_nan()));
+        let found = shares(&[([0, 1, 2], 2), ([3, 1, 0], 1), ([2, 0, 1], 0), ([1, 0, 3], -1)]);
+        assert_eq!(found[0], 0.5);
+        assert!(found[1].is_nan() && found[2].is_nan());
+        assert_eq!(shares(&[([0, 3, 2], 0)])[1], 1.0);
+    }
+}

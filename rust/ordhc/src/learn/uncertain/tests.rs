@@ -1,0 +1,119 @@
+use super::*;
+
+/// Which of three leaves is the odd one out in a tree of pairs, pairs of pairs and so on.
+fn odd(leaves: Leaves) -> i8 {
+    let level = |a: u32, b: u32| 32 - (a ^ b).leading_zeros();
+    let [a, b, c] = leaves;
+    let far = [level(b, c), level(a, c), level(a, b)];
+    (0..3).find(|&at| far[at] < far[(at + 1) % 3] && far[at] < far[(at + 2) % 3]).map_or(-1, |at| at as i8)
+}
+
+fn learner(n: usize, questions: u64, repeat: u64) -> Uncertain {
+    Uncertain::new(n, 3, Some(questions), repeat)
+}
+
+fn run(learner: &mut Uncertain, batch: usize, flip: bool) {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    while !learner.done() {
+        for question in learner.ask(batch).unwrap() {
+            let wrong = flip && random.random_range(0..5) == 0;
+            let answer = if wrong { random.random_range(0..3) } else { odd(question.leaves) };
+            learner.tell(question.id, answer).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_tree_is_learnt_although_answers_are_wrong() {
+    let mut one = learner(16, 320, 1);
+    run(&mut one, 8, true);
+    let tree = one.tree().unwrap();
+    assert_eq!((one.n_answered(), one.placed(), one.remaining_estimate()), (320, 16, 0.0));
+    let text = tree.newick().to_string();
+    let found = (0..8).filter(|pair| text.contains(&format!("({},{})", 2 * pair, 2 * pair + 1))).count();
+    assert!(found >= 7, "{text}");
+}
+
+#[test]
+fn questions_are_about_what_is_not_known() {
+    let mut one = learner(16, 1000, 1);
+    run(&mut one, 8, false);
+    let trees = draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }).unwrap();
+    // Three leaves of which two are neighbours are known, those of far parts too; nothing is worth much any more.
+    assert!(trees.information([0, 1, 9]) < 0.05);
+    let few = draw(16, &one.answers[..16], &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }).unwrap();
+    assert!(few.information([0, 1, 9]) > trees.information([0, 1, 9]));
+}
+
+#[test]
+fn questions_that_are_suggested_are_those_that_are_asked() {
+    let (mut one, mut other) = (learner(9, 100, 1), learner(9, 100, 1));
+    for round in 0..6 {
+        one.note();
+        let suggested = one.suggest(6).unwrap();
+        assert_eq!(suggested, one.suggest(6).unwrap());
+        let asked = other.ask(6).unwrap();
+        assert_eq!(suggested, asked.iter().map(|question| question.leaves).collect::<Vec<_>>());
+        for (leaves, question) in suggested.iter().zip(&asked) {
+            let id = one.adopt(*leaves).unwrap();
+            assert_eq!(id, question.id);
+            let answer = if round % 2 == 0 { odd(*leaves) } else { -1 };
+            one.tell(id, answer).unwrap();
+            other.tell(id, answer).unwrap();
+        }
+        assert_eq!(one.tree().unwrap(), other.tree().unwrap());
+    }
+}
+
+#[test]
+fn batches_have_no_question_twice_and_spare_leaves() {
+    let mut one = learner(30, 1000, 1);
+    run_some(&mut one, 90);
+    one.note();
+    let asked = one.suggest(15).unwrap();
+    let different: HashSet<Leaves> = asked.iter().copied().map(sorted).collect();
+    assert_eq!(different.len(), 15);
+    let most = (0..30).map(|leaf| asked.iter().flatten().filter(|&&other| other == leaf).count()).max();
+    assert!(most <= Some(2 + 6 * 15 / 30), "{most:?}");
+}
+
+fn run_some(learner: &mut Uncertain, count: u64) {
+    while learner.n_answered() < count {
+        for question in learner.ask(10).unwrap() {
+            learner.tell(question.id, odd(question.leaves)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn repeats_come_again_first() {
+    let mut one = learner(9, 100, 3);
+    let first = one.ask(2).unwrap();
+    let next = one.ask(4).unwrap();
+    assert_eq!([next[0].leaves, next[1].leaves], [first[0].leaves, first[1].leaves]);
+    assert!(next[2..].iter().all(|new| sorted(new.leaves) != sorted(first[0].leaves)));
+    let last = one.ask(2).unwrap();
+    assert_eq!([last[0].leaves, last[1].leaves], [first[0].leaves, first[1].leaves]);
+    assert_ne!(sorted(one.ask(1).unwrap()[0].leaves), sorted(first[0].leaves));
+}
+
+#[test]
+fn few_leaves_and_no_answers() {
+    for n in 1..3 {
+        let mut one = learner(n, 10, 1);
+        assert!(one.done() && one.ask(3).unwrap().is_empty() && one.tree().unwrap().n_leaves() == n);
+    }
+    let mut one = learner(5, 10, 1);
+    let levels = one.tree().unwrap().heights().to_vec();
+    assert!(levels.len() == 4 && levels.iter().all(|&height| height == levels[0]));
+    one.add([4, 1, 2], 0);
+    let tree = one.tree().unwrap();
+    assert_eq!(tree.merges(), [[1, 2], [4, 5], [0, 6], [3, 7]]);
+    assert_eq!(tree.heights()[1], tree.heights()[3]);
+    assert_eq!((one.placed(), one.n_answered()), (3, 0));
+    let mut three = learner(3, 2, 1);
+    let asked = three.ask(9).unwrap();
+    assert_eq!(asked.len(), 2);
+    asked.iter().for_each(|question| three.tell(question.id, odd(question.leaves)).unwrap());
+    assert!(three.done());
+}

@@ -1,0 +1,26 @@
+//! What an answer would teach.
+
+use super::samples::Samples;
+
+impl Samples {
+    /// How much is expected to be learnt from the answer to which of three leaves is the odd one out, in nats: by how
+    /// much the answer is less certain over all trees than it is on average in each one (Houlsby et al. 2011, "Bayesian
+    /// active learning for classification and preference learning").
+    pub fn information(&self, leaves: [u32; 3]) -> f64 {
+        if self.is_empty() {
+            return 0.0;
+        }
+        let (mut mean, mut within) = ([0.0; 3], 0.0);
+        for tree in self.trees() {
+            let answers = tree.odd_one_out(leaves);
+            within += entropy(answers);
+            (0..3).for_each(|at| mean[at] += answers[at]);
+        }
+        let count = self.len() as f64;
+        (entropy(mean.map(|sum| sum / count)) - within / count).max(0.0)
+    }
+}
+
+fn entropy(probabilities: [f64; 3]) -> f64 {
+    -probabilities.into_iter().filter(|&p| p > 0.0).map(|p| p * p.ln()).sum::<f64>()
+}

@@ -1,0 +1,224 @@
+"""Learners that begin with a tree."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import InputError, Learner, _ordhc, oracles
+from ordhc.cli import group
+from ordhc.metrics import robinson_foulds, triplet_distance
+
+NAMES = tuple("abcdefgh")
+TRUTH = ordhc.as_dendrogram("(((a,b),(c,d)),((e,f),(g,h)));")
+
+
+def random_tree(shape, n, seed):
+    return ordhc.Dendrogram._of(_ordhc.random_tree(shape, n, seed), None)
+
+
+def persistent(truth, p, seed):
+    """Right with probability p, and the same answer to the same question."""
+    right, known, random = oracles.from_tree(truth), {}, np.random.default_rng(seed)
+
+    def answer(rows):
+        found = []
+        for row, place in zip(np.asarray(rows).tolist(), right(rows).tolist(), strict=True):
+            key = tuple(sorted(row))
+            if key not in known:
+                others = [leaf for leaf in row if leaf != row[place]]
+                known[key] = row[place] if random.random() < p else others[random.integers(2)]
+            found.append(row.index(known[key]))
+        return np.array(found, dtype=np.int8)
+
+    return answer
+
+
+def with_moved_leaves(tree, count, seed):
+    """Some leaves change places with others."""
+    order = np.arange(tree.n_leaves)
+    chosen = np.random.default_rng(seed).choice(tree.n_leaves, count, replace=False)
+    order[chosen] = np.roll(chosen, 1)
+    return tree.relabel(order)
+
+
+@pytest.mark.parametrize("shape", ["yule", "balanced"])
+def test_two_questions_a_leaf_halve_what_is_wrong(shape):
+    truth = random_tree(shape, 300, 3)
+    prior = with_moved_leaves(truth, 16, 4)
+    before = triplet_distance(prior, truth)
+    after = [
+        triplet_distance(
+            ordhc.learn(
+                persistent(truth, 0.85, seed),
+                300,
+                p=0.85,
+                noise="persistent",
+                schedule="rounds",
+                prior=prior,
+                budget=600,
+                seed=seed,
+            ),
+            truth,
+        )
+        for seed in range(5)
+    ]
+    assert before > 0.06
+    assert np.median(after) < before / 2
+
+
+def test_a_useless_prior_is_left_aside():
+    truth, other = random_tree("yule", 60, 1), random_tree("yule", 60, 2)
+    counts = []
+    for start in ({}, {"prior": other}):
+        learner = Learner(60, p=0.85, noise="persistent", **start)
+        tree = ordhc.learn(persistent(truth, 0.85, 0), learner=learner)
+        counts.append(learner.n_answered)
+        assert triplet_distance(tree, truth) < 0.3
+    assert counts[0] < counts[1] <= 1.2 * counts[0]
+
+
+def test_without_questions_the_tree_is_the_prior():
+    prior = random_tree("uniform", 40, 5)
+    tree = Learner(40, prior=prior).tree()
+    assert robinson_foulds(tree, prior) == 0
+    assert tree.support is None
+
+
+def test_right_answers_confirm_what_is_right():
+    tree = ordhc.learn(oracles.from_tree(TRUTH), prior=TRUTH, budget=30)
+    assert robinson_foulds(tree, TRUTH) == 0
+    support = tree.support[:-1]
+    assert np.nanmin(support) == 1
+    assert np.isfinite(support).sum() >= 4
+    again = ordhc.as_dendrogram(tree.to_newick())
+    assert np.array_equal(np.isnan(again.support), np.isnan(tree.support))
+    assert ordhc.Dendrogram.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_leaves(n):
+    prior = ordhc.as_dendrogram({1: "0;", 2: "(0,1);", 3: "(0,(1,2));"}[n])
+    truth = ordhc.as_dendrogram({1: "0;", 2: "(0,1);", 3: "((0,1),2);"}[n])
+    learner = Learner(n, prior=prior)
+    assert learner.done == (n < 3)
+    ordhc.learn(oracles.from_tree(truth), learner=learner)
+    assert learner.done
+    assert learner.n_answered <= 1
+
+
+@given(st.integers(1, 14), st.integers(0, 5), st.booleans(), st.sampled_from([1.0, 0.7]))
+@settings(max_examples=60, deadline=None)
+def test_any_answers_come_to_an_end(n, seed, is_contradictory, p):
+    """Whatever the answers, no question comes twice; the same seed asks the same."""
+    prior, random = random_tree("uniform", n, seed), np.random.default_rng(seed)
+    right = oracles.from_tree(random_tree("uniform", n, seed))
+    logs = []
+    for _ in range(2):
+        learner, asked = Learner(n, p=p, prior=prior, budget=60, seed=seed), []
+        answers = iter(np.random.default_rng(seed).integers(-1, 3, 1000).tolist())
+        while not learner.done:
+            questions = learner.ask()
+            if not len(questions):
+                assert learner.done
+                break
+            asked += questions.rows.tolist()
+            given_ = [next(answers) for _ in questions.ids] if is_contradictory else right(questions.rows)
+            order = random.permutation(len(questions))
+            learner.tell(questions.ids[order], np.asarray(given_)[order])
+            assert learner.tree().n_leaves == n
+        logs.append((asked, learner.tree()))
+    assert logs[0] == logs[1]
+    if not is_contradictory:
+        keys = [tuple(sorted(row)) for row in logs[0][0]]
+        assert len(set(keys)) == len(keys)
+        assert robinson_foulds(logs[0][1], prior) == 0
+
+
+def test_nodes_of_many_children():
+    star, tree = ordhc.as_dendrogram("(0,1,2,3,4,5,6,7);"), random_tree("yule", 8, 0)
+    assert robinson_foulds(Learner(8, prior=star).tree(), star) == 0
+    # A star says nothing: what is asked then is asked without it.
+    assert triplet_distance(ordhc.learn(oracles.from_tree(tree), prior=star), tree) == 0
+    # Whoever says of all that none are closer gets a star.
+    flat = ordhc.learn(lambda rows: np.full(len(rows), -1), 8, prior=tree, budget=56)
+    assert len(set(flat.heights.tolist())) < 4
+
+
+def test_leaves_are_found_by_name(tmp_path):
+    oracle = oracles.from_tree(TRUTH)
+    turned = ordhc.as_dendrogram("(((h,g),(f,e)),((d,c),(b,a)));")
+    path = tmp_path / "prior.nwk"
+    ordhc.write_tree(turned, path)
+    for prior in (turned, "(((h,g),(f,e)),((d,c),(b,a)));", path, str(path), turned.to_dict()):
+        tree = ordhc.learn(oracle, prior=prior, budget=0)
+        assert tree.names == NAMES
+        assert triplet_distance(tree, TRUTH) == 0
+    # Names come from the prior where nobody else has some.
+    assert ordhc.learn(lambda rows: np.full(len(rows), -1), prior=turned, budget=0).names == turned.names
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"prior": "((a,b),(c,d));"}, "the leaf 'e' and 3 more is in the learner, but not in the prior"),
+        ({"prior": "((((a,b),(c,d)),((e,f),(g,h))),i);"}, "the leaf 'i' is in the prior, but not in the"),
+        ({"prior": "((0,1),2);"}, "the prior has 3 leaves, the learner has 8"),
+        ({"prior": TRUTH, "method": "quick"}, "quick takes no prior"),
+        ({"prior": TRUTH, "method": "single"}, "single takes no prior"),
+        ({"method": "revise"}, "revise needs a prior"),
+        ({"prior_strength": 3.0}, "prior_strength needs a prior"),
+        ({"prior": TRUTH, "prior_strength": 0.0}, "prior_strength = 0 must be more than 0"),
+        ({"prior": TRUTH, "prior_strength": np.inf}, "prior_strength"),
+        ({"prior": 3}, "no tree"),
+    ],
+)
+def test_bad_priors(options, part):
+    with pytest.raises(InputError, match=part):
+        Learner(NAMES, **options)
+
+
+def test_names_without_names():
+    with pytest.raises(InputError, match="give names instead of n_leaves"):
+        Learner(8, prior=TRUTH)
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Learner(8, prior=str(tmp_path / "nothing.nwk"))
+
+
+def test_sessions_keep_the_prior(tmp_path):
+    prior = with_moved_leaves(random_tree("yule", 30, 1), 4, 2)
+    truth, path = random_tree("yule", 30, 1), tmp_path / "answers.ordhc"
+    oracle = persistent(truth, 0.9, 1)
+    with ordhc.Session(path, n_leaves=30, prior=prior, budget=40, parallel=4) as session:
+        asked = session.ask(15, who="ann")
+        session.tell(asked.ids, oracle(asked.rows), who="ann")
+    with ordhc.Session(path, prior=prior) as session:
+        tree = ordhc.learn(oracle, session=session)
+        assert session.n_answered == 40
+        assert session.done
+        assert tree.support is not None
+    with ordhc.Session(path) as session:
+        assert session.tree() == tree
+    with pytest.raises(InputError, match="prior is"):
+        ordhc.Session(path, prior=truth)
+
+
+def test_command_line(tmp_path):
+    for name, tree in (("truth", TRUTH), ("prior", ordhc.as_dendrogram("(((h,b),(c,d)),((e,f),(g,a)));"))):
+        ordhc.write_tree(tree, tmp_path / f"{name}.nwk")
+    arguments = ["learn", "--oracle", "tree", "--source", str(tmp_path / "truth.nwk"), "--json"]
+    result = CliRunner().invoke(
+        group, [*arguments, "--prior", str(tmp_path / "prior.nwk"), "--prior-strength", "5", "--budget", "20"]
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["n_answers"] == 20
+    missing = CliRunner().invoke(group, [*arguments, "--prior", str(tmp_path / "nothing.nwk")])
+    assert missing.exit_code != 0
+    assert "nothing.nwk" in str(missing.exception)

@@ -1,0 +1,329 @@
+"""What a report finds out, and what it says where there is little to find."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ordhc
+from ordhc import InputError, Quadruplets, Triplets
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import Plan
+from ordhc.evaluate.held_out import Answers, held_out, verdicts
+from ordhc.evaluate.intervals import of_units, student, wilson
+from ordhc.evaluate.people import agreement_of, standings
+from ordhc.evaluate.select import parts_of
+from ordhc.reporting.counts import forms_of, leaves_asked
+from support.answers import answered, of_people, persons
+
+FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10}
+
+
+# --- beside slow and plain twins -------------------------------------------------------------
+
+
+def plainly(tree, row):
+    """1, -1 or 0, by walking up the tree."""
+    parents = {child: node.label for node in tree.nodes() for child in [c.label for c in node.children]}
+
+    def above(leaf):
+        found = [leaf]
+        while found[-1] in parents:
+            found.append(parents[found[-1]])
+        return found
+
+    def join(a, b):
+        return next(label for label in above(a) if label in above(b))
+
+    pairs = ((row[0], row[1]), (row[0], row[2])) if len(row) == 3 else ((row[0], row[1]), (row[2], row[3]))
+    near, far = (join(*pair) for pair in pairs)
+    if near == far:
+        return 0
+    if far in above(near):
+        return 1
+    if near in above(far):
+        return -1
+    heights = [tree.node(label).height for label in (near, far)]
+    if tree.kind == "similarity":
+        heights = [-height for height in heights]
+    return int(np.sign(heights[1] - heights[0]))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(4, 9), st.integers(0, 10_000), st.booleans())
+def test_verdicts_are_those_of_walking_up_the_tree(n, seed, is_four):
+    rng = np.random.default_rng(seed)
+    tree = ordhc.linkage(
+        rng.integers(1, 6, n * (n - 1) // 2).astype(float), "average", dissimilarity=bool(seed % 2)
+    )
+    rows = [rng.choice(n, 4 if is_four else 3, replace=False) for _ in range(20)]
+    data = (Quadruplets if is_four else Triplets)(rows, n_leaves=n)
+    # Joined merges are one node for `nodes`, and none are joined here.
+    assert tree.joined is None
+    assert verdicts(tree, data).tolist() == [plainly(tree, row) for row in data.rows.tolist()]
+    total = ordhc.metrics.satisfied(tree, data)
+    assert (verdicts(tree, data) == 1).mean() == pytest.approx(total.agreed)
+
+
+@settings(deadline=None, max_examples=30)
+@given(answered(max_size=40), st.integers(0, 50))
+def test_held_out_answers_are_told_by_trees_without_them(t, seed):
+    answers = Answers.of(t)
+    if len(set(answers.question.tolist())) < 3:
+        return
+    plan = Plan.of(t, method="adds3-al")
+    found = held_out(t, plan, answers, folds=3, seed=seed, unit="answer")
+    parts, _ = parts_of(t, 3, seed, None, "answer")
+    numbers = {}
+    for row, number in enumerate(answers.of_row.tolist()):
+        numbers.setdefault(number, []).append(row)
+    assert len(answers) == len(numbers)
+    for number, rows in numbers.items():
+        (fold,) = set(parts[rows].tolist())
+        tree, _ = fit(plan, t[parts != fold])
+        hits = [plainly(tree, t.rows[row].tolist()) == 1 for row in rows]
+        assert found.satisfied[number] == pytest.approx(np.mean(hits))
+    assert found.accuracy == pytest.approx(np.average(found.satisfied, weights=answers.weights))
+
+
+@settings(deadline=None, max_examples=40)
+@given(answered(kinds=("odd_one_out",), max_size=30))
+def test_agreement_is_that_of_all_pairs(t):
+    answers = Answers.of(t)
+    who = [persons(t)[row] for row in answers.first.tolist()]
+    asked = [frozenset(t.rows[row].tolist()) for row in answers.first.tolist()]
+    odd = [int(t.rows[row][2]) for row in answers.first.tolist()]
+    between, within = [], []
+    for k in range(len(asked)):
+        others = [j for j in range(len(asked)) if j != k and asked[j] == asked[k]]
+        for kept, found in ((True, within), (False, between)):
+            same = [odd[j] == odd[k] for j in others if (who[j] is not None and who[j] == who[k]) is kept]
+            if same:
+                found.append(np.mean(same))
+    found = agreement_of(answers, leaves_asked(t, answers))
+    assert found.chance == 1 / 3
+    assert (found.n_between, found.n_within) == (len(between), len(within))
+    for value, expected in ((found.between, between), (found.within, within)):
+        assert value == (pytest.approx(np.mean(expected)) if expected else None)
+
+
+def test_forms_are_told_from_rows():
+    kinds = [("odd one out", Triplets.from_odd_one_out), ("most central", Triplets.from_most_central)]
+    for form, make in kinds:
+        t = make([(0, 1, 2), (3, 4, 1), (2, 0, 4)])
+        assert set(forms_of(t, Answers.of(t)).tolist()) == {form}
+    t = Triplets.from_ranking([(0, 1, 2, 3)], n_ranked=2)
+    assert forms_of(t, Answers.of(t)).tolist() == ["ranking"]
+    t = Triplets([(0, 1, 2), (1, 2, 0)])
+    assert forms_of(t, Answers.of(t)).tolist() == ["triplet"] * 2
+    q = Quadruplets([(0, 1, 2, 3)])
+    assert forms_of(q, Answers.of(q)).tolist() == ["quadruplet"]
+
+
+def test_intervals_cover_as_often_as_they_say():
+    stats = pytest.importorskip("scipy.stats")
+    for freedom in (4, 7, 30, 500):
+        assert student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=0.004)
+    assert wilson(0.3, 50).tolist() == pytest.approx(
+        list(stats.binomtest(15, 50).proportion_ci(method="wilson")), abs=1e-6
+    )
+    rng = np.random.default_rng(0)
+    # Twelve people of different skill, 40 answers each.
+    covered = 0
+    for _ in range(600):
+        skill = rng.beta(7, 3, 12)
+        hits = (rng.random((12, 40)) < skill[:, None]).astype(float).ravel()
+        _, low, high = of_units(np.repeat(np.arange(12), 40), hits, np.ones(480))
+        covered += low <= 0.7 <= high
+    assert 0.92 <= covered / 600 <= 0.98
+    share, low, high = of_units(np.arange(4), np.ones(4), np.ones(4))
+    assert (share, np.isnan(low), np.isnan(high)) == (1.0, True, True)
+    assert of_units(np.arange(9), np.ones(9), np.ones(9))[1] < 0.8
+
+
+def test_who_answers_by_chance_is_found():
+    for seed in range(5):
+        t = of_people(m=80, careless=2, seed=seed)
+        answers = Answers.of(t)
+        plan = Plan.of(t, method="adds3-al")
+        apart = held_out(t, plan, answers, folds=4, seed=0, unit="group")
+        found = {each.who: each for each in standings(answers, apart, t.group_names, answers.person)}
+        assert {who for who, each in found.items() if each.verdict == "looks random"} == {
+            "person 6",
+            "person 7",
+        }
+        assert all(found[f"person {k}"].verdict == "as others" for k in range(6))
+        assert min(found[f"person {k}"].agreement for k in range(6)) > 0.55
+        assert max(found[f"person {k}"].agreement for k in (6, 7)) < 0.45
+    # The same answers the other way round.
+    rows = t.rows.copy()
+    flipped = answers.person[answers.of_row] == 0
+    rows[flipped] = rows[flipped][:, [0, 2, 1]]
+    turned = t._changed(rows=rows)
+    apart = held_out(turned, plan, Answers.of(turned), folds=4, seed=0, unit="group")
+    worst = standings(answers, apart, t.group_names, answers.person)[0]
+    assert (worst.who, worst.verdict) == ("person 0", "below chance")
+
+
+# --- the report ------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_the_verbs():
+    t = of_people(m=60)
+    r = ordhc.report(t, folds=4, seed=3, **FAST)
+    numbers = r.numbers
+    chosen = ordhc.select(t, FAST["methods"], folds=4, seed=3)
+    table = numbers["method"]["selection"]
+    assert (table["best"], table["unit"]) == (chosen.best, "group")
+    assert [c["satisfied"] for c in table["candidates"]] == [c.satisfied for c in chosen.candidates]
+    b = ordhc.bootstrap(t, method=chosen.best, n_resamples=10, seed=3)
+    assert r.tree == b.tree
+    known = {node["label"]: node["support"] for node in numbers["clusters"]["nodes"]}
+    assert known == {8 + k: pytest.approx(float(b.support[k])) for k in range(6)}
+    assert ordhc.Dendrogram.from_dict(numbers["tree"]) == b.tree
+    data = numbers["data"]
+    assert (data["n_items"], data["n_answers"], data["n_comparisons"], data["n_people"]) == (8, 480, 960, 8)
+    assert data["forms"] == {"odd one out": 480}
+    assert data["answers_per_person"] == {"min": 60, "median": 60, "max": 60}
+    ceiling = chosen.ceiling
+    assert numbers["accuracy"]["ceiling"]["upper"] == ceiling.upper
+    assert numbers["accuracy"]["held_out"]["unit"] == "group"
+    # The least accurate comes first.
+    assert numbers["people"][0]["who"] == "person 7"
+    assert [row["method"] for row in numbers["sensitivity"]] == [c.method for c in chosen.candidates[1:]]
+    distance = ordhc.metrics.triplet_distance(r.tree, r.others[numbers["sensitivity"][0]["method"]])
+    assert numbers["sensitivity"][0]["triplet_distance"] == distance
+    assert numbers["notes"] == {}
+    assert json.loads(r.to_json()) == json.loads(json.dumps(numbers))
+
+
+def test_the_same_seed_gives_the_same_report():
+    t = of_people(n_people=6, m=25)
+    one, same, other = (ordhc.report(t, seed=seed, **FAST) for seed in (1, 1, 2))
+    assert one.to_json() == same.to_json()
+    assert one.to_html() == same.to_html()
+    assert one.to_json() != other.to_json()
+    # Other data is told apart by its sum.
+    less = ordhc.report(t[: len(t) - 2], seed=1, **FAST)
+    assert one.numbers["data"]["sha256"] != less.numbers["data"]["sha256"]
+
+
+def test_unexplained_answers_are_counted_one_by_one():
+    t = of_people(m=50, seed=2)
+    r = ordhc.report(t, **FAST)
+    found = r.numbers["unexplained"]
+    rows = t.rows.tolist()
+    bad = [
+        k
+        for k in range(0, len(rows), 2)
+        if -1 in (pair := [plainly(r.tree, row) for row in rows[k : k + 2]]) or 1 not in pair
+    ]
+    assert found["n_unexplained"] == len(bad)
+    assert found["share"] == pytest.approx(len(bad) / (len(rows) // 2))
+    said = [(frozenset(row), row[2]) for row in rows[::2]]
+    for each in found["listed"]:
+        odd, beside = each["said"].split(" is the odd one out beside ")
+        leaves = frozenset(int(name.split()[1]) for name in [odd, *beside.split(" and ")])
+        key = (leaves, int(odd.split()[1]))
+        assert each["n_said"] == said.count(key)
+        assert each["n_asked"] == sum(asked == leaves for asked, _ in said)
+    margins = [each["n_said"] - each["n_as_tree"] for each in found["listed"]]
+    assert margins == sorted(margins, reverse=True)
+    for each in found["items"]:
+        leaf = int(each["item"].split()[1])
+        about = [k for k in range(0, len(rows), 2) if leaf in rows[k]]
+        assert each["n_answers"] == len(about)
+        assert each["unexplained"] == pytest.approx(len(set(about) & set(bad)) / len(about))
+
+
+@pytest.mark.parametrize(
+    ("data", "notes"),
+    [
+        (Triplets([("a", "b", "c")]), {"methods"}),
+        (Triplets([("a", "b", "c"), ("b", "a", "c"), ("c", "d", "a")]), {"folds"}),
+        (Triplets([(0, 1, 2)] * 30), {"methods"}),
+        (Triplets([(0, 1, 2), (1, 2, 0)] * 5, groups=["ann"] * 10), {"folds"}),
+        (Triplets([(0, 1, 2), (1, 0, 2), (3, 2, 0), (2, 3, 1)], groups=[0, 0, 1, 1]), {"folds", "unit"}),
+        (Quadruplets([(0, 1, 2, 3), (0, 1, 0, 2), (2, 3, 1, 2)]), {"folds"}),
+        (Triplets([(0, 1, 2), (3, 4, 0)], n_leaves=9, weights=[1.0, 0.0]), {"methods"}),
+    ],
+)
+def test_small_data_is_said_to_be_small(data, notes):
+    r = ordhc.report(data, n_resamples=3)
+    assert set(r.numbers["notes"]) == notes
+    page = r.to_html()
+    for note in r.numbers["notes"].values():
+        assert note.split(":")[0].replace("'", "&#x27;") in page
+    assert "nan" not in page.lower().replace("dominant", "")
+    if r.numbers["data"]["n_people"] is None:
+        assert "Who answered is not known" in page
+    if not r.numbers["data"]["n_repeated_questions"]:
+        assert "No question was asked twice" in page
+
+
+def test_nothing_to_report_is_an_error():
+    with pytest.raises(InputError, match="there are no answers"):
+        ordhc.report(Triplets([(0, 1, 2)], weights=[0.0]))
+    with pytest.raises(InputError, match="report takes Triplets, Quadruplets or a Session, not str"):
+        ordhc.report("answers.csv")
+    with pytest.raises(InputError, match="unknown method 'adds5'|'adds5'"):
+        ordhc.report(Triplets([(0, 1, 2)]), method="adds5")
+    with pytest.raises(InputError, match=r"report.txt: the ending is none of .html, .pdf, .json"):
+        ordhc.report(Triplets([(0, 1, 2)]), "report.txt")
+    with pytest.raises(InputError, match="a vocabulary needs X"):
+        ordhc.report(Triplets([(0, 1, 2)]), vocabulary=["a"])
+
+
+def test_methods_that_need_all_answers_have_no_support():
+    q = Quadruplets(
+        [(*a, *b) for a, b in itertools.combinations([(0, 1), (2, 3), (0, 2), (0, 3), (1, 2), (1, 3)], 2)]
+    )
+    r = ordhc.report(q, method="4-sl", n_resamples=3)
+    assert r.numbers["method"]["was_given"]
+    assert "support" in r.numbers["notes"]
+    assert r.tree.support is None
+    assert "The tree has no support" in r.to_html()
+
+
+def test_what_is_no_better_than_chance_is_said_to_be():
+    rng = np.random.default_rng(1)
+    noise = Triplets([rng.choice(10, 3, replace=False) for _ in range(300)], n_leaves=10)
+    r = ordhc.report(noise, **FAST)
+    assert "not clearly better than chance" in r.to_html()
+    assert "not clearly better than chance" not in ordhc.report(of_people(), **FAST).to_html()
+
+
+def test_a_ceiling_of_few_answers_is_not_told():
+    t = Triplets([(0, 1, 2), (0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1), (4, 3, 0)])
+    r = ordhc.report(t, **FAST)
+    assert r.numbers["accuracy"]["ceiling"]["n_answers"] == 2
+    page = r.to_html()
+    assert "2 answers are to repeated questions: too few for a noise ceiling." in page
+    assert "the most to be expected" not in page
+    assert "the most to be expected" in ordhc.report(of_people(), **FAST).to_html()
+
+
+def test_more_leaves_get_fewer_resamples():
+    t = of_people(n_people=5, m=10)
+    assert ordhc.report(t, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 200
+    large = Triplets([(0, 1, 2), (2, 3, 0), (4, 5, 1)] * 3, n_leaves=601)
+    assert ordhc.report(large, methods=["adds3-al"]).numbers["settings"]["n_resamples"] == 99
+
+
+def test_large_trees_are_reported_in_part():
+    rng = np.random.default_rng(0)
+    t = Triplets([rng.choice(150, 3, replace=False) for _ in range(2500)], n_leaves=150)
+    r = ordhc.report(t, methods=["adds3-al"], n_resamples=0, folds=2)
+    nodes = r.numbers["clusters"]["nodes"]
+    assert len(nodes) == 148
+    for node in nodes:
+        leaves = sorted(r.tree.node(node["label"]).leaves.tolist())
+        assert node["size"] == len(leaves)
+        assert node["leaves"] == (leaves if len(leaves) <= 100 else None)
+    page = r.to_html()
+    assert "The 150 items are drawn as the top of the tree" in page
+    assert "No other method was tried" in page
+    assert "The 40 largest are shown; the JSON has all." in page

@@ -1,0 +1,85 @@
+"""Reports of sessions, and the command that writes them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ordhc
+from support.answers import of_people
+from support.processes import run
+from support.sessions import NAMES, answer, finish
+
+pytest.importorskip("matplotlib")
+
+
+def test_sessions_bring_people_and_what_was_held_out(tmp_path):
+    truth = ordhc.linkage(np.random.default_rng(0).random(190), dissimilarity=True)
+    oracle = ordhc.oracles.from_tree(truth)
+    with ordhc.Session(tmp_path / "a", n_leaves=20, parallel=1, fill="heldout") as session:
+        for _ in range(12):
+            for who in ("ann", "bob", "cid"):
+                answer(session, 5, who, oracle)
+        r = ordhc.report(session, n_resamples=5)
+        found = r.numbers["session"]
+        assert found["n_answers"] == session.n_answered
+        known = session.people()
+        told = {person["who"]: person for person in r.numbers["people"]}
+        assert "ann" in told
+        for who in told:
+            assert told[who]["reliability"] == known[who].reliability
+        apart = session.comparisons(heldout=True)
+        assert found["held_out_questions"]["n_comparisons"] == len(apart)
+        assert found["held_out_questions"]["satisfied"] == pytest.approx(
+            ordhc.metrics.satisfied(r.tree, apart).agreed
+        )
+    assert "reliability" in r.to_html()
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    t = of_people(n_people=6, m=30)
+    ordhc.write_comparisons(t, "answers.csv")
+    fast = ("--compare", "adds3-al", "--compare", "mulk3-al", "--resamples", "5")
+    code, out, err = run(capsys, "report", "answers.csv", "-o", "report.html", *fast)
+    assert code == 0, err
+    assert out.splitlines()[0] == "8 items were compared in 180 answers of 6 people."
+    assert out.splitlines()[-2:] == ["wrote    report.html", "wrote    report.json"]
+    numbers = json.loads((tmp_path / "report.json").read_text())
+    assert numbers["command"] == (
+        "ordhc report answers.csv --compare adds3-al --compare mulk3-al --resamples 5"
+    )
+    code, out, err = run(capsys, "report", "answers.csv", "-o", "other.json", "--json", "-q", *fast)
+    assert code == 0, err
+    again = json.loads((tmp_path / "other.json").read_text())
+    assert {**json.loads(out)} == {**again, "left_out": {}}
+    assert {**again, "command": ""} == {**numbers, "command": ""}
+    assert not (tmp_path / "other.html").exists()
+    code, _, err = run(capsys, "report", "answers.csv", "-o", "answers.csv")
+    assert code == 2
+    assert "the ending is none of" in err
+    (tmp_path / "x.json").write_text("[]")
+    code, _, err = run(capsys, "report", "x.json", "-o", "x.html")
+    assert (code, (tmp_path / "x.json").read_text()) == (2, "[]")
+    assert "is an input" in err
+    code, _, err = run(capsys, "report", "nowhere.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("ORDHC_BROWSER", "/nowhere/chromium")
+    code, _, err = run(capsys, "report", "answers.csv", "-o", "report.pdf")
+    assert code == 2
+    assert "a PDF is printed by Chromium or Chrome" in err
+    assert "print it from a browser" in err
+
+
+def test_sessions_are_reported_by_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with ordhc.Session("animals.ordhc", NAMES) as session:
+        finish(session)
+    code, out, err = run(capsys, "report", "animals.ordhc", "--resamples", "3", "--title", "Seven <animals>")
+    assert code == 0, err
+    assert "7 items" in out
+    assert "<h1>Seven &lt;animals&gt;</h1>" in (tmp_path / "report.html").read_text()
+    code, _, err = run(capsys, "report", "animals.ordhc", "--kind", "odd-one-out")
+    assert code == 2
+    assert "animals.ordhc is a session, which says itself" in err

@@ -1,0 +1,153 @@
+"""The learner that asks what is least certain: `Learner(method="uncertain")`, alone and in sessions."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc import oracles
+from support.random_data import random_tree
+from support.sessions import NAMES, ORACLE, TRUTH, answer, state
+
+
+def levels(n_levels=3, size=5, seed=0):
+    """(n, levels) labels of clusters within clusters, in any order."""
+    cluster = np.arange(size * 2**n_levels) // size
+    labels = np.stack([cluster >> (n_levels - level) for level in range(1, n_levels + 1)], 1)
+    return labels[np.random.default_rng(seed).permutation(len(labels))]
+
+
+def people(labels, spread=1.5, seed=0):
+    """Whoever compares pairs by their level and a normal deviate, new for each answer."""
+    level = (labels[:, None] == labels[None]).cumprod(axis=2).sum(axis=2)
+    rng = np.random.default_rng(seed)
+
+    def oracle(rows):
+        a, b, c = np.asarray(rows).T
+        close = np.stack([level[b, c], level[a, c], level[a, b]], 1) * spread
+        return (close + rng.normal(size=close.shape)).argmax(axis=1).astype(np.int8)
+
+    return oracle
+
+
+def test_fewer_questions_than_random_ones():
+    labels = levels()
+    n, found = len(labels), {}
+    learner = ordhc.Learner(n, "uncertain", budget=20 * n)
+    ordhc.learn(people(labels), learner=learner)
+    found["uncertain"] = ordhc.metrics.aari(learner.tree(), labels)
+    rng = np.random.default_rng(1)
+    rows = np.array([rng.permutation(n)[:3] for _ in range(20 * n)])
+    t = oracles.recording(people(labels))
+    t(rows)
+    found["random"] = ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels)
+    assert learner.done
+    assert learner.n_answered == 20 * n
+    assert found["uncertain"] > 0.95
+    assert found["uncertain"] > found["random"] + 0.05, found
+
+
+def test_it_depends_on_settings_answers_and_seed_only():
+    labels = levels(2, 4)
+
+    def run(seed):
+        learner = ordhc.Learner(len(labels), "uncertain", budget=60, seed=seed)
+        oracle, asked = people(labels), []
+        while not learner.done:
+            questions = learner.ask(7)
+            order = np.random.default_rng(len(asked)).permutation(len(questions))
+            told = oracle(questions.rows)
+            learner.tell(questions.ids[order], told[order])
+            asked += questions.rows.tolist()
+        return asked, learner.tree()
+
+    assert run(0) == run(0)
+    assert run(0)[0] != run(1)[0]
+
+
+def test_limits():
+    learner = ordhc.Learner(12, "uncertain", budget=20, limit=8)
+    assert len(learner.ask()) == 8
+    assert len(learner.ask()) == 0
+    learner.tell(learner.open.ids[:3], [0, -1, 2])
+    assert len(learner.ask(2)) == 2
+    assert learner.remaining_estimate == 17
+    assert len(ordhc.Learner(12, "uncertain").ask()) == 12
+    assert ordhc.Learner(12, "uncertain").remaining_estimate == 240
+    assert ordhc.Learner(2, "uncertain").done
+    with pytest.raises(ordhc.InputError, match="uncertain has no p"):
+        ordhc.Learner(12, "uncertain", p=0.8)
+    three = ordhc.Learner(12, "uncertain", repeat=2)
+    first, second = three.ask(1), three.ask(1)
+    assert first.rows.tolist() == second.rows.tolist() != three.ask(1).rows.tolist()
+
+
+@pytest.mark.parametrize("settings", [{}, {"repeat": 3}, {"limit": 4}], ids=str)
+def test_sessions_go_on_where_they_were(tmp_path, settings):
+    path = tmp_path / "a"
+    # Those who know what the learner asks get something else, whose answers the learner takes, too.
+    settings = {"fill": {"random": 1}, **settings}
+    with ordhc.Session(path, NAMES, method="uncertain", budget=60, **settings) as session:
+        for round_ in range(6):
+            answer(session, 3, who="ann")
+            with ordhc.Session(path) as again:
+                assert state(again) == state(session)
+                other = again.ask(2, who="bob")
+            questions = session.ask(2, who="bob")
+            assert questions.rows.tolist() == other.rows.tolist()
+            # Bob's answers come in another order; one of them is taken back.
+            session.tell(questions.ids[::-1], ORACLE(questions.rows)[::-1], who="bob")
+            if round_ % 2:
+                session.undo("bob")
+    # What is known follows from the answers, in whatever order they came.
+    with ordhc.Session(path) as one, ordhc.Session(tmp_path / "b", NAMES, method="uncertain") as two:
+        rows, answers, _ = one.answers()
+        two.add_answers(rows[::-1], answers[::-1])
+        assert two.tree().to_newick() == one.tree().to_newick()
+        while not one.done:
+            assert answer(one, 4, who="carl") + answer(one, 4, who="dora")
+        assert ordhc.metrics.robinson_foulds(one.tree(), TRUTH) == 0
+
+
+def test_many_people_get_different_questions(tmp_path):
+    oracle = oracles.from_tree(random_tree(40, 1))
+    crowd = [f"person {k}" for k in range(60)]
+    with ordhc.Session(tmp_path / "a", n_leaves=40, method="uncertain", budget=500, repeat=2) as session:
+        asked = {who: session.ask(who=who) for who in crowd}
+        assert [len(questions) for questions in asked.values()] == [1] * 60
+        keys = Counter(tuple(sorted(q.rows[0].tolist())) for q in asked.values())
+        assert set(keys.values()) == {2}
+        for who, questions in asked.items():
+            assert dict(session.ask(who=who)) == dict(questions)
+            assert session.tell(questions.ids, oracle(questions.rows), who=who) == ["taken"]
+        # Somebody else's answer to the same question is of use, too.
+        assert session.tell(asked["person 0"].ids, [0], who="eve") == ["late"]
+        before = session.tree()
+        session.add_answers([[0, 1, 2]] * 30, [2] * 30, who="old")
+        assert session.tree() != before
+        while not session.done:
+            for who in crowd:
+                answer(session, 2, who=who, oracle=oracle)
+        known = Counter()
+        rows, _, who = session.answers()
+        known.update((name, *sorted(row)) for name, row in zip(who, rows.tolist(), strict=True))
+        del known["old", 0, 1, 2]
+        assert set(known.values()) == {1}
+
+
+def test_what_the_learner_may_not_ask_is_filled(tmp_path):
+    with ordhc.Session(
+        tmp_path / "a", n_leaves=30, method="uncertain", limit=2, fill={"heldout": 1}
+    ) as session:
+        samplers = [session.ask(who=who).samplers[0] for who in ("ann", "bob", "carl")]
+        assert samplers == ["learner", "learner", "heldout"]
+        # Answers that are held out are not for the tree.
+        held_out = session.ask(who="carl")
+        session.tell(held_out.ids, [0], who="carl")
+        assert session.n_placed == 0
+        assert len(session.comparisons(heldout=True)) == 2
+        session.tell(session.ask(who="ann").ids, [0], who="ann")
+        assert session.n_placed == 3
+    with ordhc.Session(tmp_path / "a") as session:
+        assert session.n_placed == 3
