@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ordhc.comparison.comparisons import Comparisons
     from ordhc.evaluate.bootstrap import Bootstrap
+    from ordhc.io.scan import Scan
     from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
@@ -156,7 +157,7 @@ def write_outputs(
 
 
 def summarise(
-    data: "Comparisons",
+    data: "Comparisons | Scan",
     tree: "Dendrogram",
     revenue: float,
     flat: "NDArray[np.int64] | None",
@@ -164,13 +165,14 @@ def summarise(
     unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
     """What there is to say about a run."""
+    from ordhc.io.scan import Scan
     from ordhc.tree.settings import as_json
 
     return {
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
-        "kind": type(data).__name__.lower(),
-        "weighted": data.weights is not None,
+        "kind": (data.kind if isinstance(data, Scan) else type(data)).__name__.lower(),
+        "weighted": data.weighted if isinstance(data, Scan) else data.weights is not None,
         "unanswered": unanswered.tolist(),
         **as_json(tree.settings),
         "revenue": revenue,
