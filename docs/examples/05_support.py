@@ -2,14 +2,12 @@
 How sure is each branch?
 ========================
 
-The people who answered are drawn anew a hundred times, and each time there is another tree. Support is the
-share of these trees that have a cluster: large dots are sure, where there is none another sample of people
-might well disagree.
+The answers are drawn anew a hundred times, and each time there is another tree. Support is the share of
+these trees that have a cluster, in percent: the thicker a line the surer.
 """
 
 import ordhc
 
-cars = ordhc.datasets.load_car()
-found = ordhc.bootstrap(cars.triplets, method="adds3-al", n_resamples=100, seed=0)
-tree = found.tree.with_names([name.replace("car image ", "") for name in cars.names])
-ax = tree.plot(support="dots", support_threshold=0.5, n_clusters=4, width=170, height=190)
+food = ordhc.datasets.load_food()
+found = ordhc.bootstrap(food.triplets, method="adds3-al", n_resamples=100, seed=0)
+ax = found.tree.plot(support="width", n_clusters=5, width=180, height=230, font_size=5.5)

@@ -10,7 +10,7 @@ import pandas as pd
 
 import ordhc
 
-zoo = pd.read_csv("data/zoo.csv", index_col="name")
+zoo = pd.read_csv("../data/zoo.csv", index_col="name")
 features = zoo.drop(columns=["class_type", "class"])
 tree = ordhc.cluster(features, method="cosine-al")
 ax = tree.plot(layout="circular", columns={"class": zoo["class"]}, width=210, font_size=6.5)

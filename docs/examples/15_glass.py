@@ -10,7 +10,7 @@ import numpy as np
 
 import ordhc
 
-glass = np.loadtxt("data/glass.csv", delimiter=",", skiprows=1)
+glass = np.loadtxt("../data/glass.csv", delimiter=",", skiprows=1)
 X, kind = glass[:, :-1], glass[:, -1].astype(int)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 names = {1: "building, float", 2: "building", 3: "vehicle", 5: "container", 6: "tableware", 7: "headlamp"}
