@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         write_tree,
         write_trees,
     )
+    from ordhc.io.scan import scan
     from ordhc.metrics.score import score
     from ordhc.plugins.registry import list_plugins
     from ordhc.reporting.report import Report, report
@@ -94,6 +95,7 @@ __all__ = [
     "read_triplets",
     "refine",
     "report",
+    "scan",
     "score",
     "select",
     "similarity",
@@ -123,6 +125,7 @@ _LATER = {
     "ordhc.evaluate.select": "Candidate Selection select",
     "ordhc.io": "read_answers read_quadruplets read_tree read_trees read_triplets "
     "write_comparisons write_tree write_trees",
+    "ordhc.io.scan": "scan",
     "ordhc.metrics.score": "score",
     "ordhc.plugins.registry": "list_plugins",
     "ordhc.reporting.report": "Report report",
@@ -134,7 +137,7 @@ _LATER = {
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names.split()}
 #: Public modules that are imported when they are used.
-_MODULES = ["commands", "datasets", "errors", "hooks", "io", "metrics"]
+_MODULES = ["commands", "datasets", "errors", "executors", "hooks", "io", "metrics"]
 _MODULES += ["oracles", "plots", "progress", "specs", "testing"]
 
 
