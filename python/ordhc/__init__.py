@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
     from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
+    from ordhc.evaluate.needed import StudyPlan, plan
     from ordhc.evaluate.select import Candidate, Selection, select
     from ordhc.io import (
         read_answers,
@@ -69,6 +70,7 @@ __all__ = [
     "Report",
     "Selection",
     "Session",
+    "StudyPlan",
     "Triplets",
     "__version__",
     "as_dendrogram",
@@ -86,6 +88,7 @@ __all__ = [
     "metrics",
     "oracles",
     "pca",
+    "plan",
     "plots",
     "posterior",
     "read_answers",
@@ -122,6 +125,7 @@ _LATER = {
     "ordhc.errors": "InputError InternalError MissingExtraError OrdhcWarning PluginError",
     "ordhc.estimator": "OrdinalClustering",
     "ordhc.evaluate.bootstrap": "Bootstrap bootstrap",
+    "ordhc.evaluate.needed": "StudyPlan plan",
     "ordhc.evaluate.select": "Candidate Selection select",
     "ordhc.io": "read_answers read_quadruplets read_tree read_trees read_triplets "
     "write_comparisons write_tree write_trees",
