@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.learner import Learner, Questions
-from ordhc.asking.oracle import Oracle, settled
+from ordhc.asking.learner import Learner
+from ordhc.asking.oracle import Oracle, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
+from ordhc.asking.questions import Questions
 from ordhc.asking.registered import oracle_of
 from ordhc.asking.told import check_contract, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
@@ -272,6 +273,8 @@ def _prepared(
         if leaves is None:
             raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
         given = settings if method is None else {**settings, "method": method}
+        if method == "uncertain" and given.get("among") is None:
+            given = {**given, "among": known_to(answer, leaves)}
         subject = Learner(leaves, budget=budget, **given)
     else:
         _check_subject(subject, session is not None)
