@@ -1,22 +1,24 @@
 """How right trees are expected to be, now and after more answers, beside how right they are.
 
-python benches/bench_expected.py [--seeds 4] [--more 40] [--out FILE]
+python benches/bench_expected.py [--seeds 4] [--answers 8,16] [--more 24] [--kinds planted,balanced,yule]
+    [--noises "constant .8,close 1,close 2"] [--raw FILE]
 
-Random questions about planted, balanced and Yule trees of 60 to 64 leaves: which of three is the odd one out. "constant
-p": answers right with probability p. "close d": the closeness of each pair by its level and a normal deviate, a level
-being d deviations, new for each answer. For so many answers a leaf: `expected` and `forecast` of the posterior, and the
-truth. AARI is that of 2, 4 and 8 clusters; of Yule trees, whose answers say nothing of which of two clusters apart is the
-closer one, there is none.
+Random questions about planted, balanced and Yule trees of 60 to 64 leaves: which of three is the odd one
+out. "constant p": answers right with probability p. "close d": the closeness of each pair by its level and a
+normal deviate, a level being d deviations, new for each answer. For so many answers a leaf: `expected` and
+`forecast` of the posterior, and the truth. AARI is that of 2, 4 and 8 clusters; of Yule trees there is none.
 """
 
 import argparse
 import json
+from pathlib import Path
 
 import numpy as np
 
 import ordhc
 from bench_posterior import balanced
 from bench_uncertain import close, constant
+from measure import table
 
 
 def trees(kind, seed):
@@ -77,12 +79,10 @@ def asked(oracle, n, counts, rng):
 
 
 def truth_of(tree, labels, truth):
-    """Accuracy and AARI, as `Expected` has them."""
-    from ordhc.clustering.outlook import expected_of
-
-    found = expected_of([(tree, truth)])
-    aari = ordhc.metrics.aari(tree, labels[:, :3]) if labels.shape[1] in (3, 6) else found.aari
-    return found.accuracy, aari
+    """Accuracy, and AARI of 2, 4 and 8 clusters where the truth has these."""
+    aari = ordhc.metrics.aari(tree, labels[:, :3]) if labels.shape[1] in (3, 6) else np.nan
+    same, different, only_truth, *_ = ordhc._ordhc.triplet_counts(truth._tree, tree._tree, True, None)
+    return same / (same + different + only_truth), aari
 
 
 NOISES = {
@@ -112,16 +112,69 @@ def case(kind, noise, a_leaf, more, seed):
     }  # fmt: skip
 
 
+def shown(found):
+    """A table: means over seeds and noises, and of differences their standard error."""
+    lines = []
+    for kind in dict.fromkeys(one["kind"] for one in found):
+        for a_leaf in sorted({one["a_leaf"] for one in found}):
+            some = [one for one in found if (one["kind"], one["a_leaf"]) == (kind, a_leaf)]
+            for at, what in enumerate(("accuracy", "AARI")):
+                told = np.array(
+                    [[one[key][at] for key in ("expected", "now", "forecast", "then")] for one in some]
+                )
+                if np.isnan(told).any():
+                    continue
+                wrong = np.stack([told[:, 0] - told[:, 1], told[:, 2] - told[:, 3]], 1)
+                error = wrong.std(axis=0) / np.sqrt(len(some))
+                means = [f"{x:.3f}" for x in told.mean(axis=0)]
+                within = np.mean([one["low"] <= one["now"][0] <= one["high"] for one in some])
+                lines.append(
+                    (kind, a_leaf, what, *means[:2], f"{error[0]:.3f}", *means[2:], f"{error[1]:.3f}")
+                    + ((f"{within:.0%}",) if at == 0 else ("",))
+                )
+    head = (
+        "tree",
+        "answers a leaf",
+        "what",
+        "expected",
+        "true",
+        "±",
+        "forecast",
+        "true then",
+        "±",
+        "within low to high",
+    )
+    table(head, lines)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--more", type=int, default=40)
-    parser.add_argument("--out")
+    parser.add_argument("--answers", default="8,16")
+    parser.add_argument("--more", type=int, default=24)
+    parser.add_argument("--kinds", default="planted,balanced,yule")
+    parser.add_argument("--noises", default="constant .8,close 1,close 2")
+    parser.add_argument("--raw", type=Path, help="keep what is found in this file, and go on with it")
     given = parser.parse_args()
+    known = []
+    if given.raw and given.raw.exists():
+        known = [json.loads(line) for line in given.raw.read_text().splitlines()]
     for seed in range(given.seeds):
-        for a_leaf in (8, 16, 32):
-            for kind in ("planted", "balanced", "yule"):
-                for noise in NOISES:
-                    found = case(kind, noise, a_leaf, given.more, seed)
-                    with open(given.out, "a") as file:
-                        print(json.dumps(found), file=file)
+        for a_leaf in map(int, given.answers.split(",")):
+            for kind in given.kinds.split(","):
+                for noise in given.noises.split(","):
+                    asked_for = {
+                        "kind": kind,
+                        "noise": noise,
+                        "a_leaf": a_leaf,
+                        "more": given.more,
+                        "seed": seed,
+                    }
+                    if any(asked_for.items() <= one.items() for one in known):
+                        continue
+                    known.append(case(kind, noise, a_leaf, given.more, seed))
+                    if given.raw:
+                        with given.raw.open("a") as file:
+                            print(json.dumps(known[-1]), file=file)
+    print(f"{given.seeds} seeds, {given.noises}, {given.more} answers a leaf more\n")
+    shown([one for one in known if one["more"] == given.more])

@@ -4,11 +4,11 @@ python benches/bench_uncertain.py [close] [constant] [people] [recorded] [time] 
 
 Planted tree of eight clusters of thirty leaves, three levels. "close": answers by level and a normal deviate
 for each pair, one level being 1.5 deviations, drawn anew for each answer. "constant": answers right with
-p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each question, by
-people all of whom are right with p = .8, or a third each with p = .95, .8 and .65: questions until AARI .95.
-"recorded": Car and Food, from the folder ORDHC_DATA, as oracles that know only some answers; the share of answers
-to a fifth of the questions, which nobody asks, that the posterior predicts, and docs/images/recorded-answers.png.
-"time": seconds until there is the next batch of 50 questions, and the tree.
+p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each
+question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65: answers until
+AARI .95. "recorded": Car and Food, from the folder ORDHC_DATA, as oracles that know only some answers; the
+share of answers to a fifth of the questions, which nobody asks, that the posterior predicts, and
+docs/images/recorded-answers.png. "time": seconds until there is the next batch of 50 questions, and the tree.
 """
 
 import argparse

@@ -56,7 +56,7 @@ class Answering:
 
 
 def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | None:
-    """The questions about these leaves that an oracle can answer, by their numbers; None if it can answer any."""
+    """The questions about these leaves that an oracle can answer, by their numbers; None for any."""
     known: NDArray[np.int32] | None = getattr(oracle, "known", None)
     names = getattr(oracle, "names", None)
     if known is None or names is None or isinstance(leaves, int) or tuple(names) == tuple(leaves):
