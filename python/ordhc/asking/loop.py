@@ -86,7 +86,8 @@ def learn(
     who
         Who answers, for the session; by default the name of the oracle.
     progress
-        True for a bar; what can be called is, with the share of leaves that have their place, from 0 to 1.
+        True for a bar; what can be called is, with the share of leaves that have their place, or of answers
+        where that is less, from 0 to 1.
 
     Returns
     -------
@@ -368,7 +369,9 @@ def _steps(
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])
         if progress is not None:
-            progress(subject.n_placed / subject.n_leaves)
+            known = subject.n_answered
+            share = known / (known + subject.remaining_estimate) if known else 0.0
+            progress(min(subject.n_placed / subject.n_leaves, share))
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
