@@ -147,10 +147,10 @@ class _Work:
         return self.plan.similarity
 
     def _kernel(self, progress: Progress | None) -> Dense:
-        if self.executor is not None:
-            raise InputError("'mulk3' of a scan is added up here: leave out executor")
         normalize = bool(self.plan.similarity_settings["normalize"])
-        pairs, _, answered = mulk3_sums(self.scan, normalize, self.memory, self.spill, progress)
+        pairs, _, answered = mulk3_sums(
+            self.scan, normalize, self.memory, self.spill, executor=self.executor, progress=progress
+        )
         return Dense(pairs, answered)
 
     def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:
