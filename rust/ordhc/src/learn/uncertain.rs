@@ -27,6 +27,8 @@ type Answer<const K: usize> = ([u32; K], i8);
 /// time in proportion to the answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
+/// Sweeps for the tree, times answers.
+const SWEEPS_OF_ANSWERS: usize = 432_000;
 /// Fewer answers than this are not worth new trees.
 const LEAST: usize = 8;
 /// Questions for each leaf, if nobody says how many.
@@ -150,7 +152,9 @@ impl<const K: usize> Uncertain<K> {
 
     fn sampling(&self) -> Sampling {
         let asked = if K == 4 { Asked::Pairs } else { Asked::OddOneOut };
-        Sampling { chains: 4, kept: 200, seed: self.seed, asked, ..Sampling::default() }
+        // Of answers about what is not known the tree that they make by themselves is worse than of others.
+        let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 300);
+        Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, asked }
     }
 
     /// New questions.
