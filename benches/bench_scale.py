@@ -2,7 +2,7 @@
 
 Parts are dense, scan, sparse, dask, kills and neighbors; every line is a process of its own. `--share`
 is that of the full size: 1 for the sizes of the bars below. Data are planted hierarchies, made by
-`simulate_planted` a file at a time, as Parquet; they stay in FOLDER (by default a new one, which is removed).
+`simulate_planted`, and random triplets; as Parquet they stay in FOLDER (by default a new one, which goes).
 
 Bars, on two cores: dense, 1,000,000,000 triplets of 20,000 leaves at 20 million a second or more, in at most
 1.5 times the condensed matrix and 300 MB; scan, 100,000,000 answers add under 100 MB; sparse, 200,000,000
@@ -28,30 +28,50 @@ import ordhc
 from measure import PEAK, table
 
 PARTS = ("dense", "scan", "sparse", "dask", "kills", "neighbors")
-#: Triplets of a file.
-FILE = 2_000_000
+#: Triplets of a file, and those that are made at once: each time a matrix is drawn.
+FILE, AT_ONCE = 2_000_000, 50_000_000
 
 
 def made(folder, n_triplets, levels, leaves_per_cluster):
-    """A folder of Parquet files of planted triplets."""
+    """A folder of Parquet files of planted triplets, and the number of leaves."""
+
+    def rows(first, count):
+        found, _ = ordhc.simulate_planted(
+            count, levels=levels, leaves_per_cluster=leaves_per_cluster, delta=0.15, seed=first
+        )
+        return found.rows
+
+    n = 2**levels * leaves_per_cluster
+    return written(Path(folder) / f"planted-{n}-{n_triplets}", n_triplets, rows), n
+
+
+def scattered(folder, n_triplets, n):
+    """A folder of Parquet files of random triplets of more leaves than have a matrix."""
+
+    def rows(first, count):
+        random = np.random.default_rng(first)
+        found = random.integers(0, n, (count + count // 100 + 100, 3), dtype=np.int32)
+        i, j, k = found.T
+        return found[(i != j) & (i != k) & (j != k)][:count]
+
+    return written(Path(folder) / f"random-{n}-{n_triplets}", n_triplets, rows), n
+
+
+def written(target, n_triplets, rows):
+    """Files of rows, unless they are there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    n = 2**levels * leaves_per_cluster
-    target = Path(folder) / f"{n}-{n_triplets}"
+    done = target / "done"
     target.mkdir(exist_ok=True)
-    for at in range(-(-n_triplets // FILE)):
-        path = target / f"{at:04}.parquet"
-        if path.exists():
-            continue
-        count = min(FILE, n_triplets - at * FILE)
-        found, _ = ordhc.simulate_planted(
-            count, levels=levels, leaves_per_cluster=leaves_per_cluster, delta=0.15, seed=at
-        )
-        columns = {name: found.rows[:, column] for column, name in enumerate(("anchor", "near", "far"))}
-        pq.write_table(pa.table(columns), f"{path}.part", row_group_size=1 << 20)
-        Path(f"{path}.part").rename(path)
-    return target, n
+    for first in range(0, 0 if done.exists() else n_triplets, AT_ONCE):
+        found = rows(first, min(AT_ONCE, n_triplets - first))
+        for at in range(0, len(found), FILE):
+            columns = dict(zip(("anchor", "near", "far"), found[at : at + FILE].T, strict=True))
+            table = pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+            pq.write_table(table, target / f"{(first + at) // FILE:04}.parquet", row_group_size=1 << 20)
+    done.touch()
+    return target
 
 
 def alone(code):
@@ -93,7 +113,7 @@ def scan(folder, share):
 
 
 def sparse(folder, share):
-    files, n = made(folder, int(2e8 * share), 6, 15_625)
+    files, n = scattered(folder, int(2e8 * share), 1_000_000)
     with tempfile.TemporaryDirectory(dir=folder) as spill:
         code = (
             f"s = ordhc.scan({str(files)!r}, n_leaves={n})\n"

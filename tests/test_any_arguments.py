@@ -188,6 +188,7 @@ CALLS = {
     ),
     "Learner": (Learner, {"n_leaves": 4}),
     "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
+    "Learner of a list": (Learner, {"n_leaves": 4, "method": "uncertain", "among": [[0, 1, 2], [1, 2, 3]]}),
     "Learner.ask": (_of_learner("ask"), {}),
     "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
     "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import InputError
 from ordhc.io import blocks
-from ordhc.similarities import blockwise
+from ordhc.similarities import blockwise, streamed
 from support.random_data import random_comparisons
 
 pa = pytest.importorskip("pyarrow")
@@ -47,6 +47,7 @@ def write(path, rows, columns, *, weights=None, persons=None, row_group=None, he
 def small_blocks(monkeypatch, n_bytes, n_rows):
     monkeypatch.setattr(blocks, "BYTES", n_bytes)
     monkeypatch.setattr(blocks, "ROWS", n_rows)
+    monkeypatch.setattr(streamed, "GATHERED", 3 * n_rows + 1)
 
 
 def same(scan, twin):

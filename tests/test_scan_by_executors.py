@@ -54,26 +54,48 @@ def same_sums(scan, data, **options):
                 np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
 
 
+MADE = {
+    "threads": lambda: ThreadPoolExecutor(3),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    "loky": lambda: pytest.importorskip("loky").ProcessPoolExecutor(2),
+    "backwards": Backwards,
+    "twice": Twice,
+    "losing": Losing,
+}
+
+
 @pytest.mark.parametrize("how", [None, "whole", "fractions"])
-@pytest.mark.parametrize("kind", ["threads", "processes", "backwards", "twice", "losing"])
+@pytest.mark.parametrize("kind", list(MADE))
 def test_sums_by_executors(tmp_path, how, kind):
     data = weighted_data(40, 3000, how)
     scan = files(tmp_path, data, [17, 900, 901])
-    made = {
-        "threads": lambda: ThreadPoolExecutor(3),
-        "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
-        "backwards": Backwards,
-        "twice": Twice,
-        "losing": Losing,
-    }[kind]()
     spill = tmp_path / "spill"
     spill.mkdir()
-    with made as executor:
+    with MADE[kind]() as executor:
         same_sums(scan, data, executor=executor, spill=spill)
         found = ordhc.cluster(scan, refine=False, executor=executor, spill=spill)
     expected = ordhc.cluster(data, refine=False)
     np.testing.assert_array_equal(found.merges, expected.merges)
     np.testing.assert_array_equal(found.heights, expected.heights)
+    assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [None, "whole", "fractions"])
+@pytest.mark.parametrize("kind", list(MADE))
+def test_mulk3_by_executors(tmp_path, how, kind):
+    data = weighted_data(25, 2000, how)
+    scan = files(tmp_path, data, [17, 900, 901])
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    with MADE[kind]() as executor:
+        for options in ({"layout": "condensed"}, {"normalize": False}):
+            found = ordhc.similarity(scan, "mulk3", **options, executor=executor, spill=spill)
+            np.testing.assert_array_equal(found, ordhc.similarity(data, "mulk3", **options), strict=True)
+        told = []
+        tree = ordhc.cluster(scan, method="mulk3-al", executor=executor, progress=told.append)
+    assert tree == ordhc.cluster(data, method="mulk3-al")
+    assert told == sorted(told)
+    assert told[-1] == 1
     assert list(spill.iterdir()) == []
 
 

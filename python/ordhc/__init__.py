@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from ordhc.agglomerate.linkage import linkage
     from ordhc.asking.answers import estimate_p
     from ordhc.asking.contraction import contract
-    from ordhc.asking.learner import Learner, Questions
+    from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn, learn_async
     from ordhc.asking.planted import simulate_planted
+    from ordhc.asking.questions import Questions
     from ordhc.asking.session import Session
     from ordhc.clustering.cluster import cluster
     from ordhc.clustering.describe import describe
@@ -113,7 +114,8 @@ _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.asking.answers": "estimate_p",
     "ordhc.asking.contraction": "contract",
-    "ordhc.asking.learner": "Learner Questions",
+    "ordhc.asking.learner": "Learner",
+    "ordhc.asking.questions": "Questions",
     "ordhc.asking.loop": "learn learn_async",
     "ordhc.asking.planted": "simulate_planted",
     "ordhc.asking.session": "Session",

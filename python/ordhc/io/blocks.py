@@ -20,8 +20,8 @@ from ordhc.io.texts import drop_headers, from_text
 
 __all__ = ["Form", "Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
 
-#: Rows of Parquet that are read at a time.
-ROWS = 1 << 20
+#: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
+ROWS = 1 << 18
 #: Bytes of text that are read at a time, and the most that one row may take.
 BYTES, LONGEST_ROW = 1 << 23, 1 << 28
 #: Lines that a text begins with are read together: they tell what separates columns, and of a header.

@@ -156,10 +156,14 @@ def _of_scan(
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
     with Spill(spill) as folder:
         if is_mulk3(spec):
-            if layout == "sparse" or executor is not None:
-                raise InputError("'mulk3' of a scan has no sparse layout and takes no executor")
+            if layout == "sparse":
+                raise InputError(
+                    f"similarity {spec.name!r} has no sparse layout, only 'adds3' and 'adds4' have"
+                )
             normalize = bool(settings["normalize"])
-            pairs, diagonal, _ = mulk3_sums(scan, normalize, memory, folder, progress)
+            pairs, diagonal, _ = mulk3_sums(
+                scan, normalize, memory, folder, executor=executor, progress=progress
+            )
             whole = not scan.weighted and not normalize
             return shaped_by(pairs, diagonal, layout, dtype, whole=whole)
         if layout == "sparse":

@@ -1,6 +1,6 @@
 """AddS of comparisons that come block by block."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.comparison.canonical import keys_in_order
-from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.io.scan import Scan
 from ordhc.similarities.mapped import mapped_sums
 from ordhc.similarities.spilled import MEMORY, PairSums, Spill
@@ -21,6 +21,8 @@ __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sum
 
 #: Values that are converted at a time.
 _STEP = 1 << 18
+#: Rows that are added at a time: fewer would be added by one thread, if pairs are many.
+GATHERED = 1 << 21
 
 
 @dataclass
@@ -90,14 +92,37 @@ def dense_sums(
     else:
         pairs = empty_sums(n, len(scan), scan.weighted)
     sums = pairs if whole is None else whole
-    for block in blocks_of(scan, progress):
-        mark_answered(answered, block)
-        _ordhc.adds_into(sums, block.rows, block.weights, n)
+    for rows, weights in _gathered(scan, len(pairs), answered, progress):
+        _ordhc.adds_into(sums, rows, weights, n)
     if whole is not None:
         for start in range(0, len(pairs), _STEP):
             part = slice(start, min(start + _STEP, len(pairs)))
             pairs[part] = whole[part].copy()
     return Dense(pairs.astype(np.float64, copy=False) if floats else pairs, answered)
+
+
+def _gathered(
+    scan: Scan, n_pairs: int, answered: NDArray[np.bool_], progress: Progress | None
+) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
+    """The rows and weights of many blocks together, in arrays that are used again."""
+    most = min(max(GATHERED, n_pairs // 256 + 1), 4 * GATHERED, max(1, len(scan)))
+    held = np.empty((most, 3 if scan.kind is Triplets else 4), dtype=np.int32)
+    weights = np.empty(most) if scan.weighted else None
+    filled = 0
+    for block in blocks_of(scan, progress):
+        mark_answered(answered, block)
+        start, own = 0, block.weights
+        while start < len(block):
+            taken = min(len(block) - start, most - filled)
+            held[filled : filled + taken] = block.rows[start : start + taken]
+            if weights is not None:
+                weights[filled : filled + taken] = 1.0 if own is None else own[start : start + taken]
+            start, filled = start + taken, filled + taken
+            if filled == most:
+                yield held, weights
+                filled = 0
+    if filled:
+        yield held[:filled], None if weights is None else weights[:filled]
 
 
 def sparse_sums(
