@@ -1,10 +1,14 @@
-"""Figures of how many answers a study needs, from the measured table that comes with ordhc."""
+"""How many answers a study needs, by the table that comes with ordhc: figures, and plans as printed."""
 
 from importlib.resources import files
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 import figures
 import ordhc
@@ -125,3 +129,20 @@ def needed(target: float = 0.9) -> None:
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
     fig.supxlabel("of the answers are right", fontsize=10)
+
+
+class PlanDirective(SphinxDirective):
+    """What `ordhc.plan(n_leaves, accuracy)` prints."""
+
+    required_arguments = 2
+
+    def run(self) -> list[nodes.Node]:
+        """The text as it stands."""
+        text = str(ordhc.plan(int(self.arguments[0]), float(self.arguments[1])))
+        return [nodes.literal_block(text, text, language="text")]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive."""
+    app.add_directive("ordhc-plan", PlanDirective)
+    return {"parallel_read_safe": True}
