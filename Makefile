@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge pl
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint api man fmt fuzz interrupts bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint docs api man fmt fuzz interrupts bench reproduce test-oldest release-check clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -24,7 +24,7 @@ demo: $(STAMPS)/package ## Set everything up (a minute and a half, once) and clu
 
 test: rust-test python-test ## Set everything up and run all tests (four minutes; three the next time)
 
-check: lint test reproduce ## Everything: formats, lints, types, documentation, tests, the papers' numbers in little (ten minutes)
+check: lint test docs reproduce ## Everything: formats, lints, types, tests, the site, the papers' numbers in little (twelve minutes)
 
 # Unit tests check what debugging builds check; the others use the engine as `make demo` has compiled it.
 rust-test: $(STAMPS)/package
@@ -57,6 +57,18 @@ lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; 
 	$(BIN)/python .ci/man_page.py
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ordhc._ordhc
+
+SITE := docs/_build/html
+
+# Pages of names are written anew, so that none is left of a name that has gone.
+docs: $(STAMPS)/docs ## The site, with examples run and links checked: docs/_build/html (two minutes; one the next time)
+	$(call say,Building the site in $(SITE): up to two minutes)
+	rm -rf docs/reference/api
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html -d docs/_build/doctrees docs $(SITE)
+	RUSTDOCFLAGS="-D warnings" cargo doc --package ordhc --no-deps --locked --target-dir target/docs
+	rm -rf $(SITE)/rust
+	cp -R target/docs/doc $(SITE)/rust
+	$(BIN)/python .ci/site.py $(SITE)
 
 api: $(STAMPS)/lint ## Write the listing of the crate's public API anew
 	cargo doc --package ordhc --no-deps --locked
@@ -102,8 +114,28 @@ reproduce: $(STAMPS)/tests ## A smoke run of the papers' tables and figures (a m
 man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
 	$(BIN)/python .ci/man_page.py --write
 
+# An environment of its own, with the oldest of all that is needed.
+OLDEST := $(VENV)/oldest
+OLDEST_EXTRAS := plot parquet sklearn vectors trees frames
+OLDEST_TESTS ?= $(addprefix tests/test_,cli comparisons consensus dendrogram errors estimator io linkage learning metrics \
+	navigation newick plan plotting posterior public_names registry score select session similarity sparse threads \
+	trees vectors)
+
+test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that pyproject.toml allows (three minutes)
+	$(call say,The oldest versions in $(OLDEST): a minute)
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(BIN)/python .ci/oldest.py $(OLDEST_EXTRAS) > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --requirement $(OLDEST)/oldest.txt pytest hypothesis
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OLDEST) .
+	$(OLDEST)/bin/python -m pip install --quiet --no-deps $(OLDEST)/ordhc-*.whl
+	$(OLDEST)/bin/python -m pip check
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider $(wildcard $(OLDEST_TESTS:%=%.py))
+
+release-check: $(STAMPS)/release ## All that a release needs and one machine can check; what can't be is named (a quarter of an hour)
+	$(BIN)/python .ci/release_check.py
+
 clean: ## Remove what was built
-	rm -rf target demo build dist $(VENV)
+	rm -rf target demo build dist docs/_build docs/gallery docs/tutorials/pages docs/reference/api docs/reference/commands $(VENV)
 	find python plugins -name '__pycache__' -prune -exec rm -rf {} + -o -name '*.so' -exec rm -f {} +
 
 PIP := $(BIN)/python -m pip install --quiet
@@ -134,4 +166,14 @@ $(STAMPS)/tests: $(STAMPS)/package $(wildcard $(PLUGINS:%=%/pyproject.toml))
 $(STAMPS)/lint: $(STAMPS)/tests
 	$(call say,Downloading what the checks need)
 	$(PIP) --group lint
+	touch $@
+
+$(STAMPS)/release: $(STAMPS)/lint
+	$(call say,Downloading what checks a release)
+	$(PIP) --group release
+	touch $@
+
+$(STAMPS)/docs: $(STAMPS)/tests
+	$(call say,Downloading what the site needs: half a minute)
+	$(PIP) --group docs
 	touch $@

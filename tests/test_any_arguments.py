@@ -120,6 +120,7 @@ CALLS = {
     "linkage": (ordhc.linkage, {"S": S}),
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),
+    "plan": (ordhc.plan, {"n_leaves": 30, "accuracy": 0.8}),
     "posterior": (ordhc.posterior, {"data": T, "sweeps": 2}),
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
@@ -187,6 +188,7 @@ CALLS = {
     ),
     "Learner": (Learner, {"n_leaves": 4}),
     "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
+    "Learner of a list": (Learner, {"n_leaves": 4, "method": "uncertain", "among": [[0, 1, 2], [1, 2, 3]]}),
     "Learner.ask": (_of_learner("ask"), {}),
     "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
     "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),
@@ -268,7 +270,7 @@ ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
-OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection"}
+OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection", "StudyPlan"}
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
 

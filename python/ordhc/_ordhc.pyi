@@ -134,7 +134,6 @@ def bootstrap_adds(
 def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
 
 # --- linkages --------------------------------------------------------------------------------
-
 @final
 class Linkage:
     @staticmethod
@@ -150,7 +149,7 @@ class Linkage:
 
 def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
-    _Progress, overwrite: bool = False
+    _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None, precision: str = "double"
 ) -> Dendrogram: ...
 def agglomerate_sparse(
     indptr: _Ints32 | _Ints, indices: _Ints32 | _Ints, values: _Floats, linkage: Linkage, dissimilarity:
@@ -302,6 +301,10 @@ class Learner:
     def of_quadruplets(
         method: str, n_leaves: int, seed: int, *, n_landmarks: int | None, q: float | None, n_references: int
         | None, budget: int | None
+    ) -> Learner: ...
+    @staticmethod
+    def uncertain_among(
+        n_leaves: int, seed: int, among: _Ints32, *, questions: int | None, repeat: int
     ) -> Learner: ...
     def repeated(self, times: int) -> Learner: ...
     def ask(self, limit: int) -> tuple[_Ints, _Ints32]: ...

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 @click.argument("file")
 @section("The method")
 @click.option(
-    "--method", type=Registered("method"), help="A similarity, a linkage and moves of subtrees by one name."
+    "--method",
+    type=Registered("method"),
+    help="A similarity, a linkage and moves of subtrees by one name. Default: adds3-al+spr or adds4-al+spr.",
 )
 @click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
 @click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")

@@ -15,8 +15,9 @@ _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy"
 @click.argument("source")
 @click.argument("target")
 @click.option("--tree/--comparisons", "tree", default=None, help="What SOURCE holds, if unclear.")
+@click.option("--preserve-underscores", is_flag=True, help="Keep the underscores in Newick's bare names.")
 @reading_options
-def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None:
+def convert(source: str, target: str, tree: bool | None, preserve_underscores: bool, **reading: Any) -> None:
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
     Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z), as many as there are; comparisons .csv,
@@ -46,7 +47,7 @@ def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None
         check_written(target)
         check_writable(target)
         with progress_bar("reading", quiet=False) as progress:
-            found = read_trees(source, progress=progress)
+            found = read_trees(source, preserve_underscores=preserve_underscores, progress=progress)
         with progress_bar("writing", quiet=False) as progress:
             write_trees(found, target, progress=progress)
         return

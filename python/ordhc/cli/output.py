@@ -238,6 +238,8 @@ def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np
         for label in range(int(flat.max()) + 1):
             members = [tree.labels[leaf] for leaf in np.flatnonzero(flat == label)]
             shown = "; ".join(members[:3]) + ("; ..." if len(members) > 3 else "")
-            click.echo(f"  {label + 1:>3} ({len(members)} leaves): {shown}")
+            click.echo(
+                f"  {label + 1:>3} ({len(members)} {'leaf' if len(members) == 1 else 'leaves'}): {shown}"
+            )
     for path in summary["files"]:
         click.echo(f"wrote    {path}")

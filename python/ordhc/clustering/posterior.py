@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.outlook import Expected, expected_of, simulated
+from ordhc.clustering.outlook import Expected, Outlook, Predicted, is_by_correlation, simulated
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import are_odd_ones_out
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
@@ -66,9 +66,13 @@ class Posterior:
         `similarity` itself where by the other trees a tenth fewer triplets are wrong, then moves of subtrees;
         above 3,000 leaves average linkage of `similarity` alone. Heights are means over the pairs that a
         merge joins. `tree.support` is `support`.
+    heldout
+        Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
+        there are none.
     """
 
     tree: Dendrogram
+    heldout: Predicted | None = None
 
     def __init__(
         self, samples: _ordhc.Samples, order: NDArray[np.int64], names: Any, burn_in: int, start: Dendrogram
@@ -132,16 +136,32 @@ class Posterior:
         >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
         True
         """
-        return expected_of([(self.tree, truth) for truth in self.trees] or [(self.tree, self.tree)])
+        return self._outlook.beside(self.tree, self._is_by_correlation, range(len(self._outlook.truths)))
 
+    @cached_property
+    def _outlook(self) -> Outlook:
+        return Outlook(self.trees or (self.tree,))
+
+    @cached_property
+    def _is_by_correlation(self) -> bool:
+        return bool(self.trees) and is_by_correlation(self.tree, self.similarity)
+
+    @shows_progress("forecasting")
     def forecast(
-        self, data: Triplets | Quadruplets, more: int, *, repeats: int = 4, seed: int = 0
+        self,
+        data: Triplets | Quadruplets,
+        more: int,
+        *,
+        repeats: int = 8,
+        seed: int = 0,
+        progress: Progress | bool | None = None,
     ) -> Expected:
         """How right the tree would be after more answers.
 
         Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
-        are simulated for each, and trees are drawn from the posterior of these and of `data`. This takes as
-        long as `ordhc.posterior` with so many answers, `repeats` times.
+        are simulated for each, and trees are drawn from the posterior of these and of `data`. What is gained
+        is added to `expected`. This takes as long as `ordhc.posterior` with so many answers, `repeats` times.
+        Of questions that are chosen (`Learner(method="uncertain")`) a part is as good.
 
         Parameters
         ----------
@@ -153,6 +173,8 @@ class Posterior:
             How many trees are taken for the truth.
         seed
             Of the simulation.
+        progress
+            As of `ordhc.posterior`.
 
         Raises
         ------
@@ -169,13 +191,16 @@ class Posterior:
             raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
         if not self.trees:
             return self.expected
-        noise, is_odd = float(self.diagnostics.noise.mean()), _are_odd_ones_out(data)
-        pairs = []
-        for at in np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist():
-            truth = self.trees[at]
-            answers = simulated(truth, noise, more * n, data, is_odd, seed + at)
-            pairs.append((posterior(answers, seed=seed).tree, truth))
-        return expected_of(pairs)
+        progress = _checks.callback("progress", progress)
+        noise, is_odd = float(self.diagnostics.noise.mean()), are_odd_ones_out(data)
+        gains = []
+        for done, at in enumerate(np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist()):
+            answers = simulated(self.trees[at], noise, more * n, data, is_odd, seed + at)
+            told = part(progress, done / repeats, (done + 1) / repeats)
+            later = posterior(answers, seed=seed, progress=told)
+            then = self._outlook.beside(later.tree, later._is_by_correlation, [at])
+            gains.append((then, self._outlook.beside(self.tree, self._is_by_correlation, [at])))
+        return self.expected.after(gains)
 
     def predict(
         self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"
@@ -334,7 +359,7 @@ def _drawn(
     start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
     how = (chains, sweeps, burn_in, _KEPT, seed)
     told = part(progress, 0.1, 0.9)
-    is_odd = _are_odd_ones_out(data)
+    is_odd = are_odd_ones_out(data)
     samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, is_odd, told)
     found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
     settings = made_by(method="posterior-al", linkage="posterior-al")
@@ -369,15 +394,3 @@ def _square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
     S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
     np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)
     return S
-
-
-def _are_odd_ones_out(data: Triplets | Quadruplets) -> bool:
-    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
-    if not isinstance(data, Triplets) or data.answers is None or not len(data):
-        return False
-    numbers = answers_of(data)
-    order = np.lexsort((np.arange(len(data)), numbers))
-    if len(order) % 2 or (np.bincount(numbers) != 2).any():
-        return False
-    first, second = (data.rows[order[at::2]] for at in (0, 1))
-    return bool((first[:, [1, 0, 2]] == second).all())

@@ -27,7 +27,7 @@ def triplet_revenue(
 ) -> int | float:
     """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
 
-    The sum, over triplets (i, j, k) of weight w, of w (|H(i, k)| - |H(i, j)|), where |H(i, j)| is the
+    The sum, over triplets (i, j, k) of weight w, of ``w (|H(i, k)| - |H(i, j)|)``, where ``|H(i, j)|`` is the
     number of leaves under the lowest common ancestor of i and j.
 
     Parameters
@@ -72,7 +72,7 @@ def quadruplet_revenue(
 ) -> int | float:
     """The quadruplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 4); higher is better.
 
-    The sum, over quadruplets (i, j, k, l) of weight w, of w (|H(k, l)| - |H(i, j)|); otherwise as
+    The sum, over quadruplets (i, j, k, l) of weight w, of ``w (|H(k, l)| - |H(i, j)|)``; otherwise as
     `triplet_revenue`.
 
     Examples

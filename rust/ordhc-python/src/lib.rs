@@ -24,7 +24,7 @@ mod table;
 mod tree;
 mod vectors;
 
-#[pyo3::pymodule]
+#[pyo3::pymodule(gil_used = false)]
 mod _ordhc {
     #[pymodule_export]
     use crate::arrays::check_memory;

@@ -15,6 +15,7 @@
 //! * `sparse`: similarities of few pairs, without a matrix.
 
 mod agglomeration;
+mod centers;
 mod chain;
 mod condensed_rows;
 mod engine;
@@ -24,16 +25,19 @@ mod matrix;
 mod naive;
 mod nearest_pair;
 mod precise_matrix;
+mod precision;
 mod read;
 mod rounds;
 mod row_update;
 mod rows;
 mod search;
 mod single;
+mod small;
 mod spanning_tree;
 mod sparse;
 mod square_rounds;
 mod store;
+mod ties;
 mod tolerance;
 
 pub use agglomeration::{Agglomeration, ByRows};
@@ -43,10 +47,12 @@ pub(crate) use job::rounding;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;
+pub use precision::Precision;
 pub use row_update::RowMerge;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};
+use square_rounds::parts as parallel_parts;
 pub use tolerance::Tolerance;
 
 use crate::error::Result;
