@@ -129,7 +129,8 @@ def until(goal, labels, oracles, seed, batch=4):
             durable=False,
         ) as session,
     ):
-        for checked in range(n, 200 * n, n):
+        checked = 2 * n
+        while (checked := int(1.2 * checked)) < 200 * n:
             while session.n_answered < checked:
                 k = chance.integers(len(oracles))
                 questions = session.ask(batch, who=f"p{k}", fill={})
@@ -210,16 +211,20 @@ def timing():
         n = len(labels)
         learner = ordhc.Learner(n, "uncertain", budget=10**9)
         oracle = close(labels, 0)
+        spent = []
         while learner.n_answered < a_leaf * n:
-            questions = learner.ask(n)
-            learner.tell(questions.ids, oracle(questions.rows))
-        seconds = []
-        for call, given in ((learner.ask, (50,)), (learner.tree, ())):
             start = time.perf_counter(), time.process_time()
-            call(*given)
-            seconds += [time.perf_counter() - start[0], time.process_time() - start[1]]
+            questions = learner.ask(50)
+            spent.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+            learner.tell(questions.ids, oracle(questions.rows))
+        last = np.array(spent[-10:])
+        start = time.perf_counter(), time.process_time()
+        learner.tree()
+        took = time.perf_counter() - start[0], time.process_time() - start[1]
+        seconds = (*last.max(axis=0), *last.mean(axis=0), *took)
         lines.append((n, a_leaf * n, *(f"{x:.2f}" for x in seconds)))
-    table(("leaves", "answers", "50 questions (s)", "of processors", "tree (s)", "of processors"), lines)
+    head = ("leaves", "answers", "50 questions, at most (s)", "of processors", "on average", "of processors")
+    table((*head, "tree (s)", "of processors"), lines)
 
 
 if __name__ == "__main__":

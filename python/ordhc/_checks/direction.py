@@ -36,17 +36,18 @@ def is_distances(values: NDArray[Any]) -> str | None:
     Nothing is below 0, the diagonal is 0 if there is one, and small numbers join leaves with like rows. Where
     the triangle inequality holds less of that is needed, and least if 0 stands on the diagonal only.
     """
+    # What similarities mostly are is told first, in microseconds.
+    square = values.ndim == 2
+    if len(values) < 3 or values[:SAMPLED].min() < 0 or (square and np.diagonal(values).any()):
+        return None
     sample = _sample(values)
     n = len(sample)
-    if n < 3 or not np.isfinite(sample).all() or sample.min() < 0:
+    if not np.isfinite(sample).all() or sample.min() < 0:
         return None
     pairs = sample[np.triu_indices(n, 1)]
     if pairs.min() == pairs.max() or not np.array_equal(sample, sample.T):
         return None
     sample /= sample.max()
-    square = values.ndim == 2
-    if square and np.diagonal(values).any():
-        return None
     hollow = square and pairs.min() > 0
     if n == 3:
         low, middle, high = np.sort(pairs).tolist()
@@ -61,8 +62,10 @@ def is_distances(values: NDArray[Any]) -> str | None:
     return f"{where}, and the smaller the number of two leaves, the more alike are their rows"
 
 
-def check_dissimilarities(values: NDArray[Any], *, squared: bool) -> None:
+def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, squared: bool) -> None:
     """Warn of dissimilarities below 0 and of a diagonal of similarities; where squares lose the sign, raise.
+
+    `any_negative` tells whether there may be any below 0.
 
     Raises
     ------
@@ -70,7 +73,7 @@ def check_dissimilarities(values: NDArray[Any], *, squared: bool) -> None:
         With `squared`, a number below 0, with its place.
     """
     text = None
-    at, least = _least(values)
+    at, least = _least(values) if any_negative else (0, 0.0)
     if least < 0 and least < -1e-9 * max(float(values.max()), -least):
         place = _place(values, at)
         text = f"the dissimilarity of leaves {place[0]} and {place[1]} is negative, {least:.6g}"

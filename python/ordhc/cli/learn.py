@@ -234,7 +234,7 @@ def _answerer(
             # Unless told otherwise the learner knows how often the answers are right.
             given["p"] = accuracy
     asked = Answering(answer, n_leaves, names, widths)
-    asked.leaves_of = getattr(made, "leaves_of", None)
+    asked.leaves_of, asked.known = getattr(made, "leaves_of", None), getattr(made, "known", None)
     return _Answerer(asked, source if spec.takes == ("tree",) else None, report)
 
 
@@ -282,6 +282,7 @@ def _simulated(
     from ordhc import metrics
     from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn as verb
+    from ordhc.asking.oracle import known_to
     from ordhc.errors import InputError
     from ordhc.io.items import read_items
 
@@ -289,6 +290,8 @@ def _simulated(
     leaves = oracle.names or oracle.n_leaves if items is None else read_items(items)[0]
     if leaves is None:
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
+    if given.get("method") == "uncertain":
+        given = {**given, "among": known_to(oracle, leaves)}
     learner = Learner(leaves, **given)
     with progress_bar("asking", quiet=quiet) as progress:
         tree = verb(oracle, learner=learner, contract=contract, progress=progress)

@@ -7,6 +7,9 @@ use crate::learn::desk::key;
 
 /// Questions that are drawn, of which the best one is asked.
 const CANDIDATES: usize = 200;
+/// Of a list fewer: what trees disagree about most is often what no tree explains, and people's recorded answers to such
+/// questions say little about others.
+const OF_A_LIST: usize = 10;
 
 /// All questions, or those of a list, each as often as it stands there.
 #[derive(Debug, Clone)]
@@ -26,8 +29,8 @@ impl<const K: usize> Pool<K> {
     pub(super) fn candidates(&self, random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         match self {
             Self::All(n) => (0..CANDIDATES).map(|_| any(*n, random)).collect(),
-            Self::Some(rows) if rows.len() <= CANDIDATES => rows.clone(),
-            Self::Some(rows) => (0..CANDIDATES).map(|_| rows[random.random_range(0..rows.len())]).collect(),
+            Self::Some(rows) if rows.len() <= OF_A_LIST => rows.clone(),
+            Self::Some(rows) => (0..OF_A_LIST).map(|_| rows[random.random_range(0..rows.len())]).collect(),
         }
     }
 

@@ -1,0 +1,46 @@
+"""How right trees are expected to be, now and after more answers, beside how right they are.
+
+`benches/bench_expected.py` does the same with more trees, kinds of noise and numbers of answers.
+"""
+
+import numpy as np
+import pytest
+
+import ordhc
+from test_uncertain import levels, people
+
+
+def beside(seed, a_leaf=10, more=16):
+    """AARI: expected, true, forecast, and true when there are as many answers."""
+    labels = levels(3, 4, seed)
+    n, oracle = len(labels), ordhc.oracles.recording(people(labels, seed=seed))
+    rng, posteriors, known = np.random.default_rng(seed), [], []
+    for count in (a_leaf, more):
+        oracle(np.array([rng.permutation(n)[:3] for _ in range(count * n)]))
+        known.append(oracle.comparisons(n))
+        posteriors.append(ordhc.posterior(known[-1], seed=seed))
+    now, then = (ordhc.metrics.aari(p.tree, labels) for p in posteriors)
+    forecast = posteriors[0].forecast(known[0], more, repeats=4, seed=seed)
+    return posteriors[0].expected.aari, now, forecast.aari, then
+
+
+def test_trees_are_about_as_right_as_expected():
+    found = np.array([beside(seed) for seed in range(4)])
+    expected, true, forecast, then = found.mean(axis=0)
+    assert expected == pytest.approx(true, abs=0.05), found
+    assert forecast == pytest.approx(then, abs=0.05), found
+    assert then > true + 0.03
+    assert forecast > expected + 0.03
+    assert found[:, :2].std(axis=0).max() < 0.2
+
+
+def test_cuts_of_flat_clusters_are_those_of_the_summary():
+    """What may be true is cut by correlations where the summary is: little is lost where all is known."""
+    labels = levels(3, 4)
+    n, oracle = len(labels), ordhc.oracles.recording(people(labels, 5.0))
+    rng = np.random.default_rng(0)
+    oracle(np.array([rng.permutation(n)[:3] for _ in range(60 * n)]))
+    p = ordhc.posterior(oracle.comparisons(n))
+    assert ordhc.metrics.aari(p.tree, labels) == 1
+    assert p.expected.aari > 0.95
+    assert p.expected.low <= p.expected.accuracy <= p.expected.high
