@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge pl
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint docs api man fmt fuzz interrupts bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint docs api man fmt fuzz interrupts bench reproduce test-oldest release-check clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -114,6 +114,26 @@ reproduce: $(STAMPS)/tests ## A smoke run of the papers' tables and figures (a m
 man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
 	$(BIN)/python .ci/man_page.py --write
 
+# An environment of its own, with the oldest of all that is needed.
+OLDEST := $(VENV)/oldest
+OLDEST_EXTRAS := plot parquet sklearn vectors trees frames
+OLDEST_TESTS ?= $(addprefix tests/test_,cli comparisons consensus dendrogram errors estimator io linkage learning metrics \
+	navigation newick plan plotting posterior public_names registry score select session similarity sparse threads \
+	trees vectors)
+
+test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that pyproject.toml allows (three minutes)
+	$(call say,The oldest versions in $(OLDEST): a minute)
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(BIN)/python .ci/oldest.py $(OLDEST_EXTRAS) > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --quiet --only-binary :all: --requirement $(OLDEST)/oldest.txt pytest hypothesis
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OLDEST) .
+	$(OLDEST)/bin/python -m pip install --quiet --no-deps $(OLDEST)/ordhc-*.whl
+	$(OLDEST)/bin/python -m pip check
+	$(OLDEST)/bin/python -m pytest -q -p no:cacheprovider $(wildcard $(OLDEST_TESTS:%=%.py))
+
+release-check: $(STAMPS)/release ## All that a release needs and one machine can check; what can't be is named (a quarter of an hour)
+	$(BIN)/python .ci/release_check.py
+
 clean: ## Remove what was built
 	rm -rf target demo build dist docs/_build docs/gallery docs/tutorials/pages docs/reference/api docs/reference/commands $(VENV)
 	find python plugins -name '__pycache__' -prune -exec rm -rf {} + -o -name '*.so' -exec rm -f {} +
@@ -146,6 +166,11 @@ $(STAMPS)/tests: $(STAMPS)/package $(wildcard $(PLUGINS:%=%/pyproject.toml))
 $(STAMPS)/lint: $(STAMPS)/tests
 	$(call say,Downloading what the checks need)
 	$(PIP) --group lint
+	touch $@
+
+$(STAMPS)/release: $(STAMPS)/lint
+	$(call say,Downloading what checks a release)
+	$(PIP) --group release
 	touch $@
 
 $(STAMPS)/docs: $(STAMPS)/tests

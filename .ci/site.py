@@ -27,6 +27,9 @@ MODULES = [
     "specs",
 ]
 MODULES = ["ordhc", *(f"ordhc.{name}" for name in [*MODULES, "testing", "testing.strategies"])]
+#: Pages that are looked at in a browser.
+SHOWN = ("index.html", "start.html", "guide.html", "gallery/index.html", "howto/how-many-answers.html")
+SHOWN += ("tutorials/pages/study.html", "reference/api/ordhc.cluster.html", "reference/commands/cluster.html")
 #: What a page loads by itself, by element.
 LOADS = {
     "link": "href",
@@ -157,13 +160,47 @@ def names(folder: Path) -> Iterator[str]:
                 yield f"{module}.{name} has no page"
 
 
+def in_a_browser(folder: Path) -> Iterator[str]:
+    """What a browser finds without a server: requests, errors, pages too wide, no way to search."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from playwright.sync_api import sync_playwright
+
+    from support.browsers import browser_path
+
+    if browser_path() is None:
+        print("no browser: not looked at in one")
+        return
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=options)
+        asked: list[str] = []
+        for width in (1280, 390):
+            tab = browser.new_page(viewport={"width": width, "height": 900})
+            tab.on("request", lambda request: asked.append(request.url))
+            tab.on("pageerror", lambda error: asked.append(f"error: {error}"))
+            for name in SHOWN:
+                tab.goto((folder / name).as_uri())
+                if tab.evaluate("document.documentElement.scrollWidth") > width:
+                    yield f"{name}: wider than a window of {width} pixels"
+            tab.close()
+        # Summaries of what is found can't be fetched from files; titles are in the index.
+        tab = browser.new_page()
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto((folder / "search.html").as_uri() + "?q=linkage")
+        tab.wait_for_selector("#search-results li", timeout=20_000)
+        if not tab.locator("#search-results a[href*='ordhc.linkage']").count():
+            yield "searching for linkage doesn't find ordhc.linkage"
+        yield from (url for url in asked if not url.startswith(("file:", "data:")))
+        browser.close()
+
+
 def main() -> int:
     """Print what is wrong; 1 if anything is."""
     os.environ.setdefault("ORDHC_PLUGINS", "")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs/_build/html").resolve()
     if not (folder / "index.html").exists():
         sys.exit(f"{folder}: no site; make docs")
-    wrong = [*loads(folder), *links(folder), *names(folder)]
+    wrong = [*loads(folder), *links(folder), *names(folder), *in_a_browser(folder)]
     for line in wrong:
         print(line)
     if not wrong:

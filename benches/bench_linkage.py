@@ -1,7 +1,9 @@
-"""Linkages beside fastcluster and SciPy: python benches/bench_linkage.py [largest n] [--scaling FOLDER].
+"""Linkages beside fastcluster and SciPy: python benches/bench_linkage.py [largest n] [options].
 
-Each line has its bar: how many times as fast as fastcluster it has to be (for n = 1,000, as SciPy). With
---scaling only the time per n^2 is measured, up to the largest n, and plotted into FOLDER.
+Each line has its bar, how many times as fast as fastcluster it has to be, and the time in which one
+thread reads the input once, in the same run. --inputs and --linkages choose some; MNIST's pixels need
+ORDHC_DATA. With --scaling only the time per n^2 of average linkage is measured, up to the largest n, and
+plotted into FOLDER; with --small trees of few leaves.
 """
 
 import argparse
@@ -11,27 +13,32 @@ from pathlib import Path
 import fastcluster
 import numpy as np
 import scipy.cluster.hierarchy
-from scipy.spatial.distance import pdist
 
 import ordhc
+from inputs import INPUTS, uniform
 from measure import alternating, peak_megabytes, table
 from ordhc import _ordhc
 from ordhc.agglomerate.engine import engine_linkage
 from ordhc.specs import LinkageSpec
 
-INPUT = {
-    "uniform": "np.random.default_rng(0).random(n * (n - 1) // 2)",
-    "clustered": "pdist(np.random.default_rng(0).normal(size=(n, 8)) "
-    "+ 9 * np.random.default_rng(1).integers(0, 9, (n, 1)))",
-}
-BARS = [
-    ("average", 1000, "scipy", 1 / 0.7),
-    ("average", 5000, "fastcluster", 2.0),
-    ("average", 10_000, "fastcluster", 3.0),
-    ("complete", 10_000, "fastcluster", 3.0),
-    ("average", 20_000, "fastcluster", 3.0),
-    ("single", 20_000, "fastcluster", 3.0),
-]
+SCALED = ("uniform", "50-d clusters")
+SIZES = (1000, 5000, 10_000, 20_000)
+FEW = (20, 50, 100, 240, 500)
+LINKAGES = ("average", "complete", "weighted", "ward", "single", "centroid", "median")
+#: Inputs in which numbers repeat.
+TIED = ("integers 0..49", "0 and 1", "AddS3, n^2", "AddS3, n^2/16", "all equal")
+
+
+def bar(kind, name, n):
+    """How many times as fast as fastcluster it has to be."""
+    tied = kind in TIED
+    if name == "single":
+        return 3.0 if tied else 5.0
+    if name in ("centroid", "median"):
+        return 1.0 if tied else 1.5
+    return 2.0 if tied else 3.5 if n >= 10_000 else 3.0
+
+
 CALLS = {
     "ordhc": "import ordhc; ordhc.linkage(y, {name!r}, dissimilarity=True)",
     "ordhc, overwrite": "import ordhc; ordhc.linkage(y, {name!r}, dissimilarity=True, overwrite=True)",
@@ -39,21 +46,33 @@ CALLS = {
 }
 
 
-def peaks(name, n, code):
-    """Peak memory of a fresh process, input included."""
-    script = "import numpy as np\nfrom scipy.spatial.distance import pdist\nn = {}\ny = {}\n{}".format
-    return {who: peak_megabytes(script(n, code, call.format(name=name))) for who, call in CALLS.items()}
+def peaks(kind, name, n):
+    """Peak memory of a fresh process, input included, in sizes of the input."""
+    here = str(Path(__file__).parent)
+    made = f"import sys; sys.path.insert(0, {here!r}); from inputs import INPUTS; y = INPUTS[{kind!r}]({n})\n"
+    size = 8 * (n * (n - 1) // 2) / 2**20
+    return {who: peak_megabytes(made + call.format(name=name)) / size for who, call in CALLS.items()}
+
+
+def repeated(work, repeats):
+    return lambda: [work() for _ in range(repeats)]
 
 
 def small():
-    """The time of a call at n = 50, in microseconds."""
-    y = np.random.default_rng(0).random(50 * 49 // 2)
-    times = []
-    for _ in range(200):
-        start = time.perf_counter()
-        ordhc.linkage(y, "average", dissimilarity=True)
-        times.append(time.perf_counter() - start)
-    return 1e6 * float(np.median(times))
+    """Trees of few leaves, one after the other, in microseconds a call."""
+    rows = []
+    for name in ("average", "ward", "single"):
+        for n in FEW:
+            y, repeats = uniform(n), 1 + 40_000 // n**2
+            works = {
+                "ordhc": lambda y=y, name=name: ordhc.linkage(y, name, dissimilarity=True),
+                "fastcluster": lambda y=y, name=name: fastcluster.linkage(y, name),
+            }
+            medians = alternating({who: repeated(work, repeats) for who, work in works.items()}, 25)
+            ours, peer = (1e6 * medians[who] / repeats for who in ("ordhc", "fastcluster"))
+            rows.append((name, n, f"{ours:.1f}", f"{peer:.1f}", f"{peer / ours:.2f}", "1.50"))
+    print("Few leaves, uniform, medians of 25\n")
+    table(("linkage", "n", "ordhc us", "fastcluster us", "ratio", "bar"), rows)
 
 
 def average(row_i, row_j, _s_ij, n_i, n_j, *_):
@@ -113,10 +132,10 @@ def scaling(largest, folder):
 
     figure, axes = pyplot.subplots()
     rows = []
-    for kind, code in INPUT.items():
+    for kind in SCALED:
         points = []
         for n in (n for n in (5000, 7000, 10_000, 14_000, 20_000, 30_000) if n <= largest):
-            y = eval(code, {"np": np, "pdist": pdist, "n": n})
+            y = INPUTS[kind](n)
             times = []
             for _ in range(5):
                 start = time.perf_counter()
@@ -138,50 +157,56 @@ def scaling(largest, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("largest", nargs="?", type=int, default=10_000)
+    parser.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT")
+    parser.add_argument("--linkages", nargs="+", choices=LINKAGES, default=LINKAGES, metavar="LINKAGE")
+    parser.add_argument("--memory", action="store_true", help="peak memory, from 5,000 leaves on")
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--scaling", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     if options.scaling:
         scaling(options.largest, options.scaling)
+    elif options.small:
+        small()
     else:
-        compare(options.largest)
+        compare(options)
+        row_updates(min(3000, options.largest))
+        watched(min(10_000, options.largest))
 
 
-def compare(largest):
+def compare(options):
     rows = []
-    for name, n, peer, bar in BARS:
-        for kind, code in INPUT.items() if n <= largest else ():
-            y = eval(code, {"np": np, "pdist": pdist, "n": n})
-            peers = {"fastcluster": fastcluster.linkage, "scipy": scipy.cluster.hierarchy.linkage}
-            works = {
-                "ordhc": lambda y=y, name=name: ordhc.linkage(y, name, dissimilarity=True),
-                peer: lambda y=y, name=name, peer=peers[peer]: peer(y, name),
-            }
-            seconds = alternating(works, 5)
-            ours = ordhc.linkage(y, name, dissimilarity=True).to_linkage_matrix()
-            assert np.allclose(ours[:, 2], fastcluster.linkage(y, name)[:, 2])
-            work = y.copy()
-            start = time.perf_counter()
-            ordhc.linkage(work, name, dissimilarity=True, overwrite=True)
-            lent = time.perf_counter() - start
-            del y, work
-            memory = "-"
-            if n >= 10_000:
-                memory = " / ".join(f"{peak:.0f}" for peak in peaks(name, n, code).values())
-            ratio = seconds[peer] / seconds["ordhc"]
-            cells = (
-                f"{seconds['ordhc']:.4f}",
-                f"{lent:.4f}",
-                f"{seconds[peer]:.4f}",
-                f"{ratio:.2f}",
-                f"{bar:.2f}",
-            )
-            rows.append((name, f"{n:,}", kind, *cells, peer, memory))
-    print("From a condensed float64 matrix, medians of 5 (overwrite: one run)\n")
-    head = ("linkage", "n", "input", "ordhc s", "overwrite s", "peer s", "ratio", "bar", "peer")
-    table((*head, "peak MB: ordhc / overwrite / fastcluster"), rows)
-    print(f"average of n = 50: {small():.0f} microseconds a call (bar: 100)")
-    row_updates(min(3000, largest))
-    watched(min(10_000, largest))
+    for n in (n for n in SIZES if n <= options.largest):
+        for kind in options.inputs:
+            y = INPUTS[kind](n)
+            if y is None:
+                print(f"no {kind} of {n:,} leaves: ORDHC_DATA names no folder with as many")
+                continue
+            rows += [compared(kind, name, n, y, options.memory and n >= 5000) for name in options.linkages]
+    print("\nFrom a condensed float64 matrix, medians of 5\n")
+    head = ("linkage", "n", "input", "ordhc s", "single precision s", "peer s", "ratio", "bar", "one read s")
+    table((*head, "peak / input: ordhc / overwrite / fastcluster"), rows)
+
+
+def compared(kind, name, n, y, memory):
+    """One linkage of one input: our time, in single precision, the peer's."""
+    works = {
+        "ordhc": lambda: ordhc.linkage(y, name, dissimilarity=True),
+        "fastcluster": lambda: fastcluster.linkage(y, name),
+        "read": y.max,
+    }
+    if name not in ("single", "centroid", "median"):
+        works["single"] = lambda: ordhc.linkage(y, name, dissimilarity=True, precision="single")
+    seconds = alternating(works, 5)
+    ours = ordhc.linkage(y, name, dissimilarity=True).heights
+    if kind not in TIED:
+        # Where numbers repeat heights are up to which tie is broken how.
+        peer = scipy.cluster.hierarchy if n <= 1000 else fastcluster
+        assert np.allclose(ours, peer.linkage(y, name)[:, 2])
+    used = " / ".join(f"{peak:.2f}" for peak in peaks(kind, name, n).values()) if memory else "-"
+    cells = (seconds["ordhc"], seconds.get("single"), seconds["fastcluster"])
+    cells = ("-" if value is None else f"{value:.4f}" for value in cells)
+    ratio, least = seconds["fastcluster"] / seconds["ordhc"], bar(kind, name, n)
+    return (name, f"{n:,}", kind, *cells, f"{ratio:.2f}", f"{least:.2f}", f"{seconds['read']:.4f}", used)
 
 
 if __name__ == "__main__":

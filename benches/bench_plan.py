@@ -16,9 +16,9 @@ answer (not all three items are in one group). With the noise
 Columns: `items`, `answers_per_item`, `accuracy`, `noise`, `method`; `aari` the mean adjusted Rand index of
 the cuts into 2, 4 and 8 groups; `aari_low`, `aari_high` between which 80% of studies are; `heldout` the share
 of 2,000 further answers to random questions that the tree has right; `heldout_low`, `heldout_high`; `runs`
-the number of studies. Quantiles are those of the normal distribution with the mean and deviation of the runs,
-cut off at 1. Where a study has found the tree twice in a row, with more answers than that it counts as found
-again and is not run.
+the number of studies. Quantiles are those of the normal distribution, cut off at 1, with the mean of the runs
+and the deviation of all runs of the method with so many items whose mean is within 0.1. Where a study has
+found the tree twice in a row, with more answers than that it counts as found again and is not run.
 """
 
 import argparse
@@ -50,6 +50,8 @@ KEYS = ("items", "answers_per_item", "accuracy", "noise", "method")
 SCORES = ("aari", "aari_low", "aari_high", "heldout", "heldout_low", "heldout_high")
 #: Of 80%.
 Z = 1.2816
+#: Means of scores that differ by so much have about the same deviation.
+ALIKE = 0.1
 
 
 def groups(n, seed=None):
@@ -183,9 +185,12 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def ends(values):
-    """The mean, and between what 80% are."""
-    mean, deviation = np.mean(values), np.std(values, ddof=1) if len(values) > 1 else 0.0
+def ends(values, alike):
+    """The mean, and between what 80% are, by the deviation of all studies of about as large a mean."""
+    mean = np.mean(values)
+    near = [other for other in alike if abs(np.mean(other) - mean) <= ALIKE]
+    freedom = sum(len(other) - 1 for other in near)
+    deviation = np.sqrt(sum(((other - np.mean(other)) ** 2).sum() for other in near) / freedom)
     return [f"{x:.4f}" for x in (mean, mean - Z * deviation, min(1.0, mean + Z * deviation))]
 
 
@@ -207,7 +212,19 @@ def merge(parts):
         writer.writerow((*KEYS, *SCORES, "runs"))
         for (method, noise, n, accuracy, check), found in sorted(cases.items()):
             aari, right = np.array(found).T
-            writer.writerow((n, check, accuracy, noise, method, *ends(aari), *ends(right), len(found)))
+            alike = [np.array(other).T for key, other in cases.items() if (key[0], key[2]) == (method, n)]
+            writer.writerow(
+                (
+                    n,
+                    check,
+                    accuracy,
+                    noise,
+                    method,
+                    *ends(aari, [x for x, _ in alike]),
+                    *ends(right, [x for _, x in alike]),
+                    len(found),
+                )
+            )
 
 
 def verify(runs):

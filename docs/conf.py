@@ -29,6 +29,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "answers",
     "commands",
     "published",
     "stale",
@@ -131,4 +132,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "start": []}
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": [], "start": [], "guide": []}

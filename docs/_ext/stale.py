@@ -1,5 +1,6 @@
 """Pages of the gallery whose source has gone are removed, or Sphinx would still show them."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ def remove(app: Sphinx) -> None:
         source, folder = Path(app.srcdir) / sources, Path(app.srcdir) / pages
         kept = {file.stem for file in source.glob("*.py")} | {"index", f"{folder.name}_jupyter"}
         for file in folder.glob("*"):
-            if file.is_file() and file.name.split(".")[0] not in kept:
+            if file.is_dir() and file.name != "images":
+                shutil.rmtree(file)
+            elif file.is_file() and file.name.split(".")[0] not in kept:
                 file.unlink()
 
 

@@ -134,7 +134,6 @@ def bootstrap_adds(
 def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
 
 # --- linkages --------------------------------------------------------------------------------
-
 @final
 class Linkage:
     @staticmethod
@@ -150,7 +149,7 @@ class Linkage:
 
 def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
-    _Progress, overwrite: bool = False
+    _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None, precision: str = "double"
 ) -> Dendrogram: ...
 def agglomerate_sparse(
     indptr: _Ints32 | _Ints, indices: _Ints32 | _Ints, values: _Floats, linkage: Linkage, dissimilarity:

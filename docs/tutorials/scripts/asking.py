@@ -2,15 +2,17 @@
 Asking adaptively
 =================
 
-There are 161,700 questions "which of these three is the odd one out?" about a hundred animals. Most of them say nothing
-new once some are answered. A learner chooses each question by the answers so far, and needs a few hundred.
+There are 161,700 questions "which of these three is the odd one out?" about a hundred animals. Most of them
+say nothing new once some are answered. A learner chooses each question by the answers so far, and needs a
+few hundred.
 """
 
 # %%
 # A learner asks, you answer
 # --------------------------
 #
-# A learner does no input and output. It gives questions and takes answers: the place (0, 1 or 2) of the odd one out.
+# A learner does no input and output. It gives questions and takes answers: the place (0, 1 or 2) of the odd
+# one out.
 
 import numpy as np
 import pandas as pd
@@ -32,8 +34,9 @@ print(learner.tree().to_newick(branch_lengths=False))
 # An oracle answers for you
 # -------------------------
 #
-# Whoever can answer whole batches is an oracle: a function from (m, 3) leaves to (m,) places. ``ordhc.oracles`` has some, and
-# wrappers that count, repeat, record. Here is one that knows the tree of a hundred animals.
+# Whoever can answer whole batches is an oracle: a function from (m, 3) leaves to (m,) places.
+# ``ordhc.oracles`` has some, and wrappers that count, repeat, record. Here is one that knows the tree of a
+# hundred animals.
 
 zoo = pd.read_csv("../../data/zoo.csv", index_col="name")
 features = zoo.drop(columns=["class_type", "class"])
@@ -47,17 +50,17 @@ print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, trut
 # Answers that may be wrong
 # -------------------------
 #
-# Say how often they are right. The learner then remembers how likely each place is and checks the likeliest with fresh questions;
-# the tree is wrong with probability 0.05 at most (``delta``), whatever the wrong answers are, if each one is right with
-# probability ``p`` and asking again gives a new answer.
+# Say how often they are right. The learner then remembers how likely each place is and checks the likeliest
+# with fresh questions; the tree is wrong with probability 0.05 at most (``delta``), whatever the wrong
+# answers are, if each one is right with probability ``p`` and asking again gives a new answer.
 
 noisy = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
 tree = ordhc.learn(noisy, list(zoo.index), p=0.8, delta=0.05, seed=0)
 print(noisy.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
 
 # %%
-# A certain tree is dear. Where most of a tree is enough, give a budget: ``method="uncertain"`` draws trees by how likely they are,
-# given the answers so far, and asks what they disagree about. It promises nothing.
+# A certain tree is dear. Where most of a tree is enough, give a budget: ``method="uncertain"`` draws trees
+# by how likely they are, given the answers so far, and asks what they disagree about. It promises nothing.
 
 cheap = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=2))
 tree = ordhc.learn(cheap, list(zoo.index), method="uncertain", budget=1000, seed=0)
@@ -68,7 +71,8 @@ print(cheap.n_questions, f"questions; {wrong:.3f} of the triplets differ")
 # A tree to begin with
 # --------------------
 #
-# Often there is a tree already, from embeddings or from last year. Then a learner asks only where it may be wrong.
+# Often there is a tree already, from embeddings or from last year. Then a learner asks only where it may be
+# wrong.
 
 rng = np.random.default_rng(0)
 blurred = ordhc.cluster(features + rng.normal(0, 0.35, features.shape), method="cosine-al")
@@ -83,8 +87,8 @@ print(helper.n_questions, "questions")
 # People, one after the other
 # ---------------------------
 #
-# A ``Session`` is a learner in a file. An answer is in the file when ``tell`` returns; stop at any time, and the same call goes on.
-# Several people may answer side by side.
+# A ``Session`` is a learner in a file. An answer is in the file when ``tell`` returns; stop at any time,
+# and the same call goes on. Several people may answer side by side.
 
 import tempfile
 from pathlib import Path
@@ -97,7 +101,8 @@ with ordhc.Session(path) as session:
     print(session.n_answered, "answers are kept")
 
 # %%
-# On the command line a session asks you in the terminal, and ``ordhc collect`` asks people on a web page (:doc:`/collect`):
+# On the command line a session asks you in the terminal, and ``ordhc collect`` asks people on a web page
+# (:doc:`/collect`):
 #
 # .. code-block:: console
 #

@@ -2,11 +2,12 @@
 A study, from people to the paper
 =================================
 
-You want to know how people group things: cars, emotions, dishes. This tutorial goes all the way: planning, asking,
-reading the answers, a tree, how far to trust it, a figure for the journal and the paragraph for the methods section.
+You want to know how people group things: cars, emotions, dishes. This tutorial goes all the way: planning,
+asking, reading the answers, a tree, how far to trust it, a figure for the journal and the paragraph for the
+methods section.
 
-The answers are real: a survey about pictures of 60 cars, with 7,097 answers to "which of these three is the most
-central?" (Kleindessner & von Luxburg 2017). They come with ordhc.
+The answers are real: a survey about pictures of 60 cars, with 7,097 answers to "which of these three is the
+most central?" (Kleindessner & von Luxburg 2017). They come with ordhc.
 """
 
 # %%
@@ -15,21 +16,22 @@ central?" (Kleindessner & von Luxburg 2017). They come with ordhc.
 #
 # Three decisions come before the first answer.
 #
-# **The question.** "Which of these three is the odd one out?" is the easiest for people and the one that learners ask. "Is A
-# more like B or like C?" takes one item as the reference; "which is the most central?" is what this survey asked.
-# A tree comes out of any of them.
+# **The question.** "Which of these three is the odd one out?" is the easiest for people and the one that
+# learners ask. "Is A more like B or like C?" takes one item as the reference; "which is the most central?"
+# is what this survey asked. A tree comes out of any of them.
 #
 # **How many answers.** More items need more answers, and answers that are often wrong need still more.
 # :doc:`/howto/how-many-answers` has measured curves, and a calculator.
 #
-# **What to keep out of the tree.** Some answers are for checking only: questions that are asked twice say how far people agree
-# with each other, and held-out ones say how good the tree is. ``ordhc collect`` puts both in by itself.
+# **What to keep out of the tree.** Some answers are for checking only: questions that are asked twice say
+# how far people agree with each other, and held-out ones say how good the tree is. ``ordhc collect`` puts
+# both in by itself.
 #
 # Ask
 # ---
 #
-# ``ordhc collect`` asks people on a web page. A study is a folder with the items and a file ``study.toml``; see
-# :doc:`/collect`. Before anyone is paid, let bots answer it:
+# ``ordhc collect`` asks people on a web page. A study is a folder with the items and a file ``study.toml``;
+# see :doc:`/collect`. Before anyone is paid, let bots answer it:
 #
 # .. code-block:: console
 #
@@ -37,8 +39,8 @@ central?" (Kleindessner & von Luxburg 2017). They come with ordhc.
 #    $ ordhc collect study.toml --simulate 50 --accuracy 0.85
 #    $ ordhc collect study.toml --port 8000 --data study.ordhc
 #
-# If you ask with other software, keep its file as it is: one row for each answer, with the items that were shown, what was
-# chosen, and who chose it. Here is the file of our survey:
+# If you ask with other software, keep its file as it is: one row for each answer, with the items that were
+# shown, what was chosen, and who chose it. Here is the file of our survey:
 
 import csv
 import tempfile
@@ -64,8 +66,8 @@ print("\n".join((folder / "answers.csv").read_text().splitlines()[:4]))
 # Read
 # ----
 #
-# Columns are named once. Who answered (``person``) matters more than it seems: answers of one person hang together, and all
-# intervals below take that into account.
+# Columns are named once. Who answered (``person``) matters more than it seems: answers of one person hang
+# together, and all intervals below take that into account.
 
 answers = ordhc.read_answers(
     folder / "answers.csv",
@@ -86,8 +88,8 @@ hasty = [person for person, seconds in median.items() if seconds < 1.5]
 print(f"median of all: {np.median(list(median.values())):.1f} s; below 1.5 s: {hasty}")
 
 # %%
-# Rows of some people are left out by what they are called in the file. Decide on such rules before you look at trees, and report
-# how many they leave out.
+# Rows of some people are left out by what they are called in the file. Decide on such rules before you look
+# at trees, and report how many they leave out.
 
 answers = ordhc.read_answers(
     folder / "answers.csv",
@@ -104,8 +106,8 @@ print(answers)
 # Which method?
 # -------------
 #
-# Don't choose by the look of the tree. Each method makes trees from four fifths of the people, and is scored by the answers of
-# the others.
+# Don't choose by the look of the tree. Each method makes trees from four fifths of the people, and is
+# scored by the answers of the others.
 
 found = ordhc.select(
     answers, ["adds3-al", "adds3-al+spr", "mulk3-al", "3-al"], by="satisfied", folds=5, seed=0
@@ -114,8 +116,9 @@ print(found)
 ax = ordhc.plots.compare(found)
 
 # %%
-# Chance is a third. The noise ceiling comes from questions that several people were asked: nothing can predict an answer better
-# than people agree with each other. The best method is at the ceiling already: what is left is noise, or taste.
+# Chance is a third. The noise ceiling comes from questions that several people were asked: nothing can
+# predict an answer better than people agree with each other. The best method is at the ceiling already:
+# what is left is noise, or taste.
 #
 # The tree
 # --------
@@ -126,8 +129,9 @@ numbers = [name.removeprefix("car image ") for name in cars.names]
 ax = tree.with_names(numbers).plot(columns={"kind": kinds}, n_clusters=4, width=170, height=190)
 
 # %%
-# Nobody told the tree what an off-road car is, but the people knew: how well do four clusters agree with the kinds that the
-# authors gave the pictures? The adjusted Rand index is 0 for chance and 1 for the same groups.
+# Nobody told the tree what an off-road car is, but the people knew: how well do four clusters agree with
+# the kinds that the authors gave the pictures? The adjusted Rand index is 0 for chance and 1 for the same
+# groups.
 
 kind_numbers = np.unique(cars.labels, return_inverse=True)[1]
 print(f"adjusted Rand index: {ordhc.metrics.ari(tree, kind_numbers):.2f}")
@@ -136,8 +140,8 @@ print(f"adjusted Rand index: {ordhc.metrics.ari(tree, kind_numbers):.2f}")
 # How sure is it?
 # ---------------
 #
-# People are drawn anew, again and again, and each time there is another tree. The support of a cluster is the share of these
-# trees that have it.
+# People are drawn anew, again and again, and each time there is another tree. The support of a cluster is
+# the share of these trees that have it.
 
 sure = ordhc.bootstrap(answers, method=found.best, n_resamples=100, seed=0)
 sizes = np.array([np.size(node.leaves) for node in sure.tree.nodes() if not node.is_leaf])
@@ -145,11 +149,11 @@ print(f"{(sure.support > 0.5).sum()} of {len(sure.support)} clusters are in more
 print("held-out accuracy:", sure.intervals["held_out"])
 
 # %%
-# That is the usual end of such a study, and worth knowing: the large groups are there, the order within them is not. Say so
-# in the paper, and show what holds.
+# That is the usual end of such a study, and worth knowing: the large groups are there, the order within
+# them is not. Say so in the paper, and show what holds.
 #
-# A posterior says how likely clusters are, given that answers are wrong at times. What its trees have in common is more
-# accurate than any one tree.
+# A posterior says how likely clusters are, given that answers are wrong at times. What its trees have in
+# common is more accurate than any one tree.
 
 posterior = ordhc.posterior(answers, seed=0)
 print("expected share of triplets that the tree has right:", posterior.expected)
@@ -162,15 +166,17 @@ print("with 20 more answers for each car:", posterior.forecast(answers, 20))
 # A column of a journal is 85 mm wide. Text in SVG stays text, fonts in PDF are embedded.
 
 figure = folder / "figure.pdf"
-tree.with_names(numbers).savefig(figure, width=85, height=150, n_clusters=4, columns={"kind": kinds}, font_size=5)
+tree.with_names(numbers).savefig(
+    figure, width=85, height=150, n_clusters=4, columns={"kind": kinds}, font_size=5
+)
 print(figure.name, f"{figure.stat().st_size / 1024:.0f} kB")
 
 # %%
 # The paragraph
 # -------------
 #
-# A report has all of this on one page, with a paragraph for the methods section. It is made from what was done, so no number in
-# it is copied by hand.
+# A report has all of this on one page, with a paragraph for the methods section. It is made from what was
+# done, so no number in it is copied by hand.
 
 import html
 import re

@@ -61,8 +61,10 @@ def is_distances(values: NDArray[Any]) -> str | None:
     return f"{where}, and the smaller the number of two leaves, the more alike are their rows"
 
 
-def check_dissimilarities(values: NDArray[Any], *, squared: bool) -> None:
+def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, squared: bool) -> None:
     """Warn of dissimilarities below 0 and of a diagonal of similarities; where squares lose the sign, raise.
+
+    `any_negative` tells whether there may be any below 0.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def check_dissimilarities(values: NDArray[Any], *, squared: bool) -> None:
         With `squared`, a number below 0, with its place.
     """
     text = None
-    at, least = _least(values)
+    at, least = _least(values) if any_negative else (0, 0.0)
     if least < 0 and least < -1e-9 * max(float(values.max()), -least):
         place = _place(values, at)
         text = f"the dissimilarity of leaves {place[0]} and {place[1]} is negative, {least:.6g}"

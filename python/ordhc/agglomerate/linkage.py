@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import LinkageSpec
+from ordhc.tree.beside import Beside
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.settings import made_by
+from ordhc.tree.settings import made_by, settings_of
 
 __all__ = ["linkage", "merged_by"]
 
@@ -26,6 +28,8 @@ __all__ = ["linkage", "merged_by"]
 INSTEAD = "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
 #: How the nearest pair is found.
 ENGINES = ("auto", "chain", "nearest-pair", "naive")
+#: What similarities of clusters are kept in.
+PRECISIONS = ("double", "single")
 
 
 @shows_progress("clustering")
@@ -41,6 +45,7 @@ def linkage(
     tie_seed: int | None = None,
     overwrite: bool = False,
     missing: str = "zero",
+    precision: str = "double",
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -90,6 +95,12 @@ def linkage(
         others are left, one by one in the order of their smallest leaves, at the height of the last merge (0
         if there is none). Initial clusters without a known pair inside are merged at the height of the
         closest merge after. Dissimilarities need "ignore".
+    precision
+        "double", or "single": similarities of clusters are kept in 32 bits, which is half the memory of the
+        working copy. Heights are within 1e-6 of themselves (those of "ward" of similarities, which subtracts,
+        of the largest number), and ties are those of rounded numbers. For "single", "complete", "average",
+        "weighted" and "ward" (and plugins' coefficients that are reducible), without initial clusters; S is
+        not worked in. Below 1,500 leaves nothing is rounded.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -135,9 +146,10 @@ def linkage(
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
     progress = _checks.callback("progress", progress)
-    from ordhc.tree.convert import square_names
-
-    _refuse_others(S, parameters)
+    # Trees of few leaves are made by the thousand: an array needs no look at what else it may be.
+    plain = type(S) is np.ndarray
+    if parameters or not plain:
+        _refuse_others(S, parameters)
     spec = registry.get("linkage", name)
     settings = _checks.settings(f"linkage {name!r}", parameters, spec.parameters)
     is_told = dissimilarity is not None
@@ -145,16 +157,21 @@ def linkage(
     overwrite = _checks.flag("overwrite", overwrite)
     engine = _checks.choice("engine", engine, ENGINES)
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
+    precision = _checks.choice("precision", precision, PRECISIONS)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     made = made_by(linkage=spec.name, linkage_parameters=settings)
-    S, in_column = without_names(S)
-    if names is None:
-        names = square_names(S, in_column)
-    if callable(S):
+    if not plain:
+        from ordhc.tree.convert import square_names
+
+        S, in_column = without_names(S)
+        if names is None:
+            names = square_names(S, in_column)
+    if not plain and callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
-        if overwrite or engine != "auto" or missing != "zero" or initial_clusters is not None:
-            raise InputError("a function takes no overwrite, engine, missing and initial_clusters")
+        given = (overwrite, engine != "auto", missing != "zero", precision != "double")
+        if any(given) or initial_clusters is not None:
+            raise InputError("a function takes no overwrite, engine, missing, precision and initial_clusters")
         if n_leaves is None:
             raise InputError("a function does not tell the number of leaves: give n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
@@ -163,9 +180,12 @@ def linkage(
         return tree.relabel(turn)._with(names=names, settings=made)
     if n_leaves is not None:
         raise InputError(f"n_leaves is for functions; {type(S).__name__} tells the number of leaves")
-    if sparse.is_sparse(S):
-        if overwrite or engine != "auto":
-            raise InputError("a sparse matrix takes neither overwrite=True nor another engine than 'auto'")
+    if not plain and sparse.is_sparse(S):
+        if overwrite or engine != "auto" or precision != "double":
+            raise InputError(
+                "a sparse matrix takes neither overwrite=True nor another engine than 'auto' "
+                "nor another precision than 'double'"
+            )
         pairs = sparse.as_pairs(S)
         initial = _checks.labels("initial_clusters", initial_clusters, pairs.shape[0])
         order = None
@@ -183,7 +203,11 @@ def linkage(
         )
     values = _checks.handed_over(S) if overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
-    if dissimilarity:
+    look = None
+    if dissimilarity and not overwrite and tie_seed is None:
+        # The engine reads all values anyway, and tells whether there is something to look at.
+        look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
+    elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
     elif not is_told:
         _checks.warn_of_distances(values, INSTEAD)
@@ -198,15 +222,25 @@ def linkage(
             dissimilarity=dissimilarity,
             engine=engine,
             overwrite=overwrite,
+            precision=precision,
             names=names,
             made=made,
+            look=look,
         )
     order = np.random.default_rng(tie_seed).permutation(n)
     values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
     initial = None if initial is None else initial[order]
     own = bool(values.dtype == np.float64)
     tree = merged_by(
-        spec, values, settings, initial, progress, dissimilarity=dissimilarity, engine=engine, overwrite=own
+        spec,
+        values,
+        settings,
+        initial,
+        progress,
+        dissimilarity=dissimilarity,
+        engine=engine,
+        overwrite=own,
+        precision=precision,
     )
     return tree.relabel(order)._with(names=names, settings=made)
 
@@ -244,15 +278,30 @@ def merged_by(
     dissimilarity: bool = False,
     engine: str = "auto",
     overwrite: bool = False,
+    precision: str = "double",
     names: Sequence[str] | None = None,
     made: Mapping[str, Any] | None = None,
+    look: Callable[[bool], None] | None = None,
 ) -> Dendrogram:
-    """What a linkage gives for a matrix that the engine reads, or works in."""
+    """What a linkage gives for a matrix that the engine reads, or works in.
+
+    `look` is called first with whether there are numbers below 0, if there are any or there is a diagonal.
+    """
 
     def similarities() -> NDArray[np.float64]:
         square = _checks.square(values).astype(np.float64)
         return -square if dissimilarity else square
 
     rule = engine_linkage(spec, settings, similarities)
-    tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress, overwrite)
+    tree = _ordhc.agglomerate(
+        values, rule, bool(dissimilarity), engine, initial, progress, overwrite, look, precision
+    )
+    if names is None and made is not None and not settings:
+        return Dendrogram._made(tree, _beside(spec.name))
     return Dendrogram._of(tree, names, settings=made)
+
+
+@lru_cache(maxsize=64)
+def _beside(name: str) -> Beside:
+    """What stands beside a tree of a linkage without parameters, of leaves without names."""
+    return Beside(settings=settings_of(made_by(linkage=name)))

@@ -130,7 +130,7 @@ def cluster(
     from ordhc.io.scan import Scan
     from ordhc.metrics.score import score
 
-    inputs = (file, initial, *files_of(reading))
+    inputs = (initial, *files_of(file, reading))
     check_outputs(
         outputs, plots, labels, consensus, html=html, n_clusters=n_clusters, as_json=as_json, inputs=inputs
     )

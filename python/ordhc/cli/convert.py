@@ -36,7 +36,7 @@ def convert(source: str, target: str, tree: bool | None, preserve_underscores: b
     from ordhc.io.files import check_outputs_apart, check_writable, suffix_of
     from ordhc.io.trees import ONLY_TREES, check_written
 
-    check_outputs_apart([target], [source, *files_of(reading)])
+    check_outputs_apart([target], files_of(source, reading))
     if tree is None:
         tree = (
             reading["kind"] is None
@@ -55,6 +55,6 @@ def convert(source: str, target: str, tree: bool | None, preserve_underscores: b
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)
     with progress_bar("reading", quiet=False) as progress:
-        data = read_comparisons(source, progress=progress, **reading)
+        data = read_comparisons(source, whole=True, progress=progress, **reading)
     with progress_bar("writing", quiet=False) as progress:
         write_comparisons(data, target, progress=progress)

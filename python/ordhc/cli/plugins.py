@@ -90,7 +90,7 @@ def new(name: str, folder: str | None, kind: str, licence: str, author: str | No
     \b
     Examples:
       ordhc plugins new ordhc-mixed --kind linkage
-      ordhc plugins new letters plugins/letters --kind oracle --license BSD-3-Clause --author "Ann Lee"
+      ordhc plugins new letters plugins/letters --kind oracle --author "Ann Lee"
     """
     from ordhc.cli.output import emit_json
     from ordhc.cli.scaffold import new_plugin

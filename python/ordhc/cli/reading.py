@@ -135,11 +135,12 @@ def read_comparisons(
     quadruplets: bool,
     delimiter: str | None,
     by_name: bool = False,
+    whole: bool = False,
     **options: Any,
 ) -> Any:
     """Read comparisons as the options say, and keep for JSON what was left out of them.
 
-    Of a folder or a pattern that is a scan: what is in the files stays there.
+    Of a folder or a pattern that is a scan, what is in the files stays there; with `whole` it is read, too.
     """
     from ordhc.io.answers import answers_of_file
     from ordhc.io.scan import is_several
@@ -206,7 +207,7 @@ def read_comparisons(
                 "has ids, but the tree's leaves have names; give --names FILE to say which is which",
                 path=path,
             )
-        return found
+        return found.read() if whole else found
     if by_name:
         options["by_name"] = True
     with _left_out():
@@ -336,12 +337,15 @@ def _left_out() -> Iterator[None]:
         context.meta[LEFT_OUT] = counts
 
 
-def files_of(reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """The files that the reading options name."""
+def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
+    """The files that a path stands for and the reading options name."""
     from ordhc.io.names import names_file
+    from ordhc.io.scan import files_of as files_in
+    from ordhc.io.scan import is_several
 
     names = reading["names"]
-    return (None if names is None else str(names_file(names)[0]), reading["participants"])
+    inside = files_in(path) if is_several(path) else [path]
+    return (*inside, None if names is None else str(names_file(names)[0]), reading["participants"])
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:

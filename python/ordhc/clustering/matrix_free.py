@@ -13,7 +13,7 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
 #: Up to so many columns linkages are faster without a matrix of pairs.
-_FEW = {"average": 256, "single": 128, "ward": 32}
+_FEW = {"average": 256, "single": 128, "ward": 64}
 
 
 def prefers_no_matrix(rows: Any, linkage: str) -> bool:

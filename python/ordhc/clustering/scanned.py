@@ -27,23 +27,25 @@ __all__ = ["fit_scan"]
 
 #: The shares of progress that are told while rows are counted.
 _COUNTING = 0.7
+#: How answers in many files get there.
+_WHOLE = "scan.read() or one file (ordhc convert FOLDER FILE)"
 
 
 def check_additive(plan: Plan) -> None:
     """Raise unless a plan's similarity and objective are sums over answers."""
     if plan.similarity is None:
         raise InputError(
-            f"{plan.title} looks at all answers again and again: it needs them in memory, scan.read(); "
+            f"{plan.title} looks at all answers again and again: it needs them in memory, {_WHOLE}; "
             "of a scan go sums over answers: similarity 'adds3' or 'adds4' with any linkage of similarities"
         )
     if not is_adds(plan.similarity) and not is_mulk3(plan.similarity):
         raise InputError(
-            f"{plan.title} is no sum over answers: it needs them in memory, scan.read(); of a scan go "
+            f"{plan.title} is no sum over answers: it needs them in memory, {_WHOLE}; of a scan go "
             "'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
         )
     if plan.refine == "satisfied":
         raise InputError(
-            "refine='satisfied' looks at single answers: it needs them in memory, scan.read(); "
+            f"refine='satisfied' looks at single answers: it needs them in memory, {_WHOLE}; "
             "of a scan go 'revenue' and 'dasgupta'"
         )
 

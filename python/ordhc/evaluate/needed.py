@@ -200,7 +200,7 @@ def plan(
     Examples
     --------
     >>> import ordhc
-    >>> found = ordhc.plan(25, accuracy=0.85, target=0.9)
+    >>> found = ordhc.plan(100, accuracy=0.85, target=0.9)
     >>> way = found["uncertain"]
     >>> way.answers_per_leaf < found["posterior-al"].answers_per_leaf
     True

@@ -282,8 +282,8 @@ def scan(
     Parameters
     ----------
     paths
-        A file, a pattern ("answers/*.parquet"), a folder (all files in it and below, by name), or several of
-        these. Rows stand in the order of the files.
+        A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
+        of these. Rows stand in the order of the files.
     columns, n_leaves, weights, group, delimiter, header, missing, comment, skip_bad
         As in `read_triplets`; columns that say which answer a row belongs to are not read.
     quadruplets

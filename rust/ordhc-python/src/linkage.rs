@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use numpy::PyReadonlyArray1;
 use ordhc::Error;
-use ordhc::agglomerate::{Agglomeration, Engine, Matrix, RowMerge};
+use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Precision, RowMerge};
 use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::tree::Partition;
 use pyo3::prelude::*;
@@ -73,8 +73,9 @@ pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<O
 /// From this many values on, the work (some tens of milliseconds) runs on a thread of its own.
 const LONG: usize = 1 << 21;
 
+/// `look` is called first where dissimilarities are below zero, or have a diagonal that may tell what they are.
 #[pyfunction]
-#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false))]
+#[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None, precision = "double"))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn agglomerate(
     py: Python<'_>,
@@ -85,33 +86,42 @@ pub(crate) fn agglomerate(
     initial: Option<PyReadonlyArray1<'_, i64>>,
     progress: Option<Bound<'_, PyAny>>,
     overwrite: bool,
+    look: Option<Bound<'_, PyAny>>,
+    precision: &str,
 ) -> PyResult<Dendrogram> {
     let engine = engine.parse::<Engine>().map_err(to_py)?;
+    let precision = precision.parse::<Precision>().map_err(to_py)?;
     let initial = partition(initial)?;
+    let initial = initial.as_ref();
+    let by = |rule: &Rule| Agglomeration::new(rule.clone()).engine(engine).precision(precision).initial(initial);
     if let (Form::Rule(rule), true) = (&linkage.get().0, overwrite) {
         let mut array = Overwritten::of(values)?;
         let layout = array.layout()?;
         let values = array.values()?;
         let long = values.len() > LONG;
         let tree = callbacks::run(py, long, progress.as_ref(), |monitor| {
-            let by = Agglomeration::new(rule.clone()).engine(engine).initial(initial.as_ref()).monitor(monitor);
-            by.run_in_place(values, layout, kind(dissimilarity))
+            by(rule).monitor(monitor).run_in_place(values, layout, kind(dissimilarity))
         })?;
         return Ok(Dendrogram::from(tree));
     }
     let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
     let values = array.values()?;
+    let long = array.len() > LONG;
+    let matrix = callbacks::run(py, long, None, |_| Matrix::new(values, layout, kind(dissimilarity)))?;
+    if let Some(look) = look
+        && (matrix.any_negative() || layout == Layout::Square)
+    {
+        look.call1((matrix.any_negative(),))?;
+    }
     let tree = match &linkage.get().0 {
         Form::Rule(rule) => {
-            let long = array.len() > LONG;
-            callbacks::run(py, long, progress.as_ref(), |monitor| {
-                let matrix = Matrix::new(values, layout, kind(dissimilarity))?;
-                Agglomeration::new(rule.clone()).engine(engine).initial(initial.as_ref()).monitor(monitor).run(&matrix)
-            })?
+            callbacks::run(py, long, progress.as_ref(), |monitor| by(rule).monitor(monitor).run(&matrix))?
+        }
+        Form::RowUpdate(_) if precision == Precision::Single => {
+            return Err(to_py(Error::Argument("precision `single` is not for row updates; use `double`".into())));
         }
         Form::RowUpdate(callback) => {
-            let matrix = Matrix::new(values, layout, kind(dissimilarity)).map_err(to_py)?;
             let steps = matrix.n_leaves().saturating_sub(1).max(1);
             let mut failure = None;
             let mut done = 0;
@@ -126,7 +136,7 @@ pub(crate) fn agglomerate(
                 }
                 callbacks::update_row(py, callback, &mut failure, &merge, out)
             };
-            let result = Agglomeration::by_rows(update).engine(engine).initial(initial.as_ref()).run(&matrix);
+            let result = Agglomeration::by_rows(update).engine(engine).initial(initial).run(&matrix);
             match failure {
                 Some(error) => return Err(error),
                 None => result.map_err(to_py)?,

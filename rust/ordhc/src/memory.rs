@@ -1,6 +1,7 @@
 //! Large allocations that fail with a message instead of taking the machine down.
 
 use crate::error::{Error, Result};
+use crate::numbers::Held;
 
 /// Checks that `bytes` can be had before anything is allocated.
 ///
@@ -65,28 +66,28 @@ pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -
 
 /// Zeroed values, in huge pages where there are many and the system has them.
 #[derive(Debug)]
-pub(crate) struct Buffer {
-    memory: Memory,
+pub(crate) struct Buffer<V = f64> {
+    memory: Memory<V>,
     len: usize,
 }
 
 #[derive(Debug)]
-enum Memory {
-    Small(Vec<f64>),
+enum Memory<V> {
+    Small(Vec<V>),
     Large(memmap2::MmapMut),
 }
 
 /// From this many bytes on pages are asked for directly.
 const LARGE: usize = 4 << 20;
 
-impl Buffer {
+impl<V: Held> Buffer<V> {
     /// `len` zeros, or [`Error::OutOfMemory`].
     pub(crate) fn zeros(what: &'static str, len: usize) -> Result<Self> {
-        let bytes = (len as u64).saturating_mul(size_of::<f64>() as u64);
+        let bytes = (len as u64).saturating_mul(size_of::<V>() as u64);
         check(what, bytes)?;
         let out_of_memory = Error::OutOfMemory { what, bytes };
         if bytes < LARGE as u64 {
-            return Ok(Self { memory: Memory::Small(vec![0.0; len]), len });
+            return Ok(Self { memory: Memory::Small(vec![V::ZERO; len]), len });
         }
         let bytes = isize::try_from(bytes).map_err(|_| out_of_memory.clone())? as usize;
         let map = memmap2::MmapMut::map_anon(bytes).map_err(|_| out_of_memory)?;
@@ -104,10 +105,10 @@ impl Buffer {
     }
 }
 
-impl std::ops::Deref for Buffer {
-    type Target = [f64];
+impl<V: Held> std::ops::Deref for Buffer<V> {
+    type Target = [V];
 
-    fn deref(&self) -> &[f64] {
+    fn deref(&self) -> &[V] {
         match &self.memory {
             Memory::Small(values) => &values[..self.len],
             Memory::Large(map) => &bytemuck::cast_slice(map)[..self.len],
@@ -115,8 +116,8 @@ impl std::ops::Deref for Buffer {
     }
 }
 
-impl std::ops::DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [f64] {
+impl<V: Held> std::ops::DerefMut for Buffer<V> {
+    fn deref_mut(&mut self) -> &mut [V] {
         match &mut self.memory {
             Memory::Small(values) => &mut values[..self.len],
             Memory::Large(map) => &mut bytemuck::cast_slice_mut(map)[..self.len],

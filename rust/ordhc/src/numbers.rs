@@ -35,6 +35,31 @@ impl Number for i16 {
     }
 }
 
+/// A float that similarities are kept in; they are computed in double precision.
+pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
+    const ZERO: Self;
+
+    fn of(x: f64) -> Self;
+}
+
+impl Held for f64 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        x
+    }
+}
+
+impl Held for f32 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        x as f32
+    }
+}
+
 /// A number that similarities are accumulated in.
 pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
     /// One answer.

@@ -9,7 +9,12 @@ use crate::tree::RawMerge;
 ///
 /// It can be continued on another [`Linkage`] that holds the same clusters.
 pub(crate) struct Chain {
+    /// Empty, if nobody needs a list.
     active: Vec<usize>,
+    there: Vec<bool>,
+    n_active: usize,
+    /// All clusters before it are gone.
+    first: usize,
     /// Clusters, each with the similarity to the one before.
     stack: Vec<(usize, f64)>,
     on_stack: Vec<bool>,
@@ -19,13 +24,23 @@ pub(crate) struct Chain {
 impl Chain {
     /// Goes on after the merges that were made already.
     pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
-        let mut there = vec![true; n_leaves];
-        merges.iter().for_each(|merge| there[merge.j] = false);
+        let mut chain = Self { merges, ..Self::unlisted(n_leaves) };
+        chain.merges.iter().for_each(|merge| chain.there[merge.j] = false);
+        chain.n_active -= chain.merges.len();
+        chain.active = (0..n_leaves).filter(|&k| chain.there[k]).collect();
+        chain
+    }
+
+    /// A chain from the beginning, for a linkage that knows by itself which clusters there are.
+    pub(crate) fn unlisted(n_leaves: usize) -> Self {
         Self {
-            active: (0..n_leaves).filter(|&k| there[k]).collect(),
+            active: Vec::new(),
+            there: vec![true; n_leaves],
+            n_active: n_leaves,
+            first: 0,
             stack: Vec::new(),
             on_stack: vec![false; n_leaves],
-            merges,
+            merges: Vec::new(),
         }
     }
 
@@ -52,9 +67,10 @@ impl Chain {
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;
         monitor.advance(0)?;
-        while self.active.len() > until.max(1) {
+        while self.n_active > until.max(1) {
             if self.stack.is_empty() {
-                self.push(self.active[0], f64::NEG_INFINITY);
+                self.first += self.there[self.first..].iter().take_while(|&&there| !there).count();
+                self.push(self.first, f64::NEG_INFINITY);
             }
             let &(top, before) = &self.stack[self.stack.len() - 1];
             let nearest = linkage.nearest(top, &self.active)?;
@@ -71,9 +87,12 @@ impl Chain {
             (self.on_stack[i], self.on_stack[j]) = (false, false);
             linkage.merge(i, j, &self.active)?;
             self.merges.push(RawMerge { i, j, similarity });
-            let gone = self.active.partition_point(|&k| k < j);
-            self.active.remove(gone);
-            steps += self.active.len() as u64;
+            self.there[j] = false;
+            self.n_active -= 1;
+            if let Ok(gone) = self.active.binary_search(&j) {
+                self.active.remove(gone);
+            }
+            steps += self.n_active as u64;
             if steps >= STEPS {
                 monitor.advance(std::mem::take(&mut steps))?;
             }

@@ -1,5 +1,7 @@
 //! The condensed matrix, every merge written at once.
 
+use std::marker::PhantomData;
+
 use super::matrix::Matrix;
 use super::read::mirror;
 use super::rounds::{Condensed, Given, Pairs, Round, TriangleRows, all_nearest};
@@ -9,15 +11,16 @@ use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::numbers::Held;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
 /// Half the memory of [`SquareRows`], for as long as a square of the clusters would not fit into it.
 ///
 /// Reciprocal nearest pairs are merged in rounds, each of them one pass from one triangle to the next.
-pub(crate) struct CondensedRows<'a, U: Update> {
+pub(crate) struct CondensedRows<'a, U: Update, V = f64> {
     update: &'a U,
-    values: Store<'a>,
+    values: Store<'a, V>,
     /// Where the triangle of the slots stands in `values`.
     start: usize,
     /// By slot: the size and the cluster.
@@ -33,9 +36,9 @@ pub(crate) struct CondensedRows<'a, U: Update> {
 /// Rounds go on while they merge at least one of this many clusters, and where a square fits, of that many.
 const WORTHWHILE: [usize; 2] = [24, 12];
 
-impl<'a, U: Update> CondensedRows<'a, U> {
+impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     /// `values` begin with the condensed similarities of `n` leaves; there may be room after them.
-    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
+    pub(crate) fn from_similarities(update: &'a U, values: Store<'a, V>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
         Self { update, values, start: 0, sizes: vec![1.0; n], slots, clusters, nearest: Vec::new(), tolerance }
@@ -59,8 +62,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let n = matrix.n_leaves();
         let values = Store::zeros(condensed_len(n))?;
         let mut this = Self::from_similarities(update, values, n, tolerance);
-        let from = Given { matrix, squared };
-        let nearest = all_nearest::<U>(&from, &this.sizes, tolerance, monitor)?;
+        let from = Given { matrix, squared, held: PhantomData::<V> };
+        let nearest = all_nearest::<U, _>(&from, &this.sizes, tolerance, monitor)?;
         let pairs = Pairs::of::<U>(&from, &nearest, &this.sizes, tolerance, monitor)?;
         if this.worthwhile(&pairs) {
             let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
@@ -97,7 +100,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             let rows = Condensed { values: &self.values[self.start..], k };
             let nearest = match known.take() {
                 Some(nearest) => nearest,
-                None => all_nearest::<U>(&rows, &self.sizes, self.tolerance, monitor)?,
+                None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
             };
             let pairs = Pairs::of::<U>(&rows, &nearest, &self.sizes, self.tolerance, monitor)?;
             if !self.worthwhile(&pairs) {
@@ -153,10 +156,10 @@ impl<'a, U: Update> CondensedRows<'a, U> {
 
     fn round(
         &self,
-        from: impl TriangleRows,
+        from: impl TriangleRows<Value = V>,
         pairs: &Pairs,
         new_sizes: &[f64],
-        out: &mut [f64],
+        out: &mut [V],
         monitor: &Monitor,
     ) -> Result<Vec<Nearest>> {
         let Self { update, sizes, clusters, tolerance, .. } = self;
@@ -200,16 +203,17 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let values = &mut *self.values;
         let sizes = &self.sizes;
         let triangle = Triangle::new(k);
-        let x_ij = values[triangle.index(i, j)];
+        let x_ij = values[triangle.index(i, j)].float();
         let merge = self.update.merge(Merging { n_i: sizes[i], n_j: sizes[j], x_ij });
         for c in i + 1..j {
             let at = triangle.index(i, c);
-            values[at] = self.update.fold(&merge, values[at], values[triangle.index(c, j)], sizes[c]);
+            let (x_i, x_j) = (values[at].float(), values[triangle.index(c, j)].float());
+            values[at] = V::of(self.update.fold(&merge, x_i, x_j, sizes[c]));
         }
         let (head, tail) = values.split_at_mut(triangle.before(j));
         let row_i = &mut head[triangle.base(i).wrapping_add(j + 1)..][..k - j - 1];
         for ((x_i, &x_j), &n_c) in row_i.iter_mut().zip(&tail[..k - j - 1]).zip(&sizes[j + 1..]) {
-            *x_i = self.update.fold(&merge, *x_i, x_j, n_c);
+            *x_i = V::of(self.update.fold(&merge, x_i.float(), x_j.float(), n_c));
         }
         self.sizes[i] += self.sizes[j];
         merge
@@ -228,7 +232,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             let later = folds.partition_point(|&(first, _, _)| first <= i);
             for (a, b, merge) in &folds[later..] {
                 let (a, b) = (a - i - 1, b - i - 1);
-                row[a] = self.update.fold(merge, row[a], row[b], self.sizes[i]);
+                row[a] = V::of(self.update.fold(merge, row[a].float(), row[b].float(), self.sizes[i]));
             }
             for &j in &kept[at + 1..] {
                 let x = values[start + (j - i - 1)];
@@ -243,7 +247,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     }
 
     /// Turns into square rows over the active clusters, in the same memory.
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U>> {
+    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U, V>> {
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
             self.settle();
@@ -257,7 +261,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let mut spread = |row| {
             let from = start + Triangle::new(k).before(row);
             values.copy_within(from..from + (k - row - 1), row * k + row + 1);
-            values[row * k + row] = f64::NEG_INFINITY;
+            values[row * k + row] = V::of(f64::NEG_INFINITY);
         };
         // From the beginning every value moves up, from the end down: no row runs over the next.
         match start {
@@ -272,7 +276,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     }
 }
 
-impl<U: Update> Linkage for CondensedRows<'_, U> {
+impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
     fn n_leaves(&self) -> usize {
         self.slots.len()
     }
@@ -289,7 +293,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
             let at = Triangle::new(k).index(other, i);
-            *value = similarity::<U>(values[at], n_i, self.sizes[other]);
+            *value = similarity::<U>(values[at].float(), n_i, self.sizes[other]);
         }
         Ok(())
     }
@@ -306,7 +310,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         for c in 0..i {
             let start = Triangle::new(k).base(c);
             let (at, from) = (start.wrapping_add(i), start.wrapping_add(j));
-            values[at] = self.update.fold(&merge, values[at], values[from], self.sizes[c]);
+            values[at] = V::of(self.update.fold(&merge, values[at].float(), values[from].float(), self.sizes[c]));
         }
         if U::MAY_FAIL {
             for c in active.iter().map(|&cluster| self.slots[cluster]).filter(|&c| c != i && c != j) {

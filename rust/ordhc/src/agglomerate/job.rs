@@ -6,12 +6,15 @@ use super::condensed_rows::CondensedRows;
 use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
+use super::precision::Precision;
 use super::rows::SquareRows;
+use super::small::{FEW, SmallRows};
 use super::store::Store;
 use super::{Linkage, Tolerance, naive, nearest_pair, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
+use crate::numbers::Held;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// From this number of leaves on, the chain starts on a condensed matrix to save memory.
@@ -32,10 +35,10 @@ pub(crate) fn rounding(n: usize) -> f64 {
 }
 
 /// What there is to agglomerate.
-pub(super) enum Input<'a> {
+pub(super) enum Input<'a, V = f64> {
     Given(&'a Matrix<'a>),
     /// Memory to work in, with the values.
-    Lent(&'a mut [f64]),
+    Lent(&'a mut [V]),
 }
 
 /// The working matrix.
@@ -46,12 +49,15 @@ enum Rows<'a, U: Update> {
 
 /// Everything but the values.
 pub(super) struct Job<'a> {
-    about: About,
-    rule: &'a Rule,
-    engine: Engine,
-    initial: Option<&'a Partition>,
+    pub(super) about: About,
+    pub(super) rule: &'a Rule,
+    pub(super) engine: Engine,
+    pub(super) precision: Precision,
+    pub(super) initial: Option<&'a Partition>,
     monitor: &'a Monitor,
-    condensed_from: usize,
+    /// Up to so many leaves are few.
+    small: usize,
+    pub(super) condensed_from: usize,
     chain_below: usize,
 }
 
@@ -71,7 +77,16 @@ impl<'a> Job<'a> {
             ));
         }
         let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
-        Ok(Self { about, rule, engine, initial, monitor, condensed_from: CONDENSED_FROM, chain_below: CHAIN_BELOW })
+        let (small, condensed_from, chain_below) = (FEW, CONDENSED_FROM, CHAIN_BELOW);
+        let precision = Precision::Double;
+        Ok(Self { about, rule, engine, precision, initial, monitor, small, condensed_from, chain_below })
+    }
+
+    /// The same job in another precision.
+    pub(super) fn with(mut self, precision: Precision) -> Result<Self> {
+        self.precision = precision;
+        self.check_precision()?;
+        Ok(self)
     }
 
     /// Runs the code that is compiled for the rule; no other place tells rules apart.
@@ -79,7 +94,7 @@ impl<'a> Job<'a> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
             Rule::Complete => self.run(&Complete, input),
-            Rule::Average if self.sums_are_exact() => self.run(&AverageOfWhole, input),
+            Rule::Average if self.sums_are_exact() && !self.is_single() => self.run(&AverageOfWhole, input),
             Rule::Average => self.run(&Average, input),
             Rule::Weighted => self.run(&Weighted, input),
             Rule::Ward => self.run(&Ward, input),
@@ -121,6 +136,9 @@ impl<'a> Job<'a> {
     fn kept<U: Update>(&self, input: &Input<'_>) -> bool {
         const SAMPLE: usize = 1000;
         let Input::Lent(values) = input else { return false };
+        if self.is_single() {
+            return true;
+        }
         if U::EXACT || self.about.n < self.condensed_from {
             return !U::EXACT;
         }
@@ -136,6 +154,9 @@ impl<'a> Job<'a> {
             Input::Given(matrix) => Some(**matrix),
             Input::Lent(_) => None,
         };
+        if let (true, Some(matrix)) = (self.is_single(), given) {
+            return self.singly(update, &matrix);
+        }
         let Some(tolerance) = self.tolerance::<U>(&self.matrix(&input))? else {
             return self.precisely(update, &self.matrix(&input));
         };
@@ -307,18 +328,30 @@ impl<'a> Job<'a> {
     }
 
     /// The merges of reciprocal nearest pairs, in order.
-    fn chain<U: Update>(&self, update: &U, input: Input<'_>, tolerance: Tolerance) -> Result<Vec<RawMerge>> {
+    pub(super) fn chain<U: Update, V: Held>(
+        &self,
+        update: &U,
+        input: Input<'_, V>,
+        tolerance: Tolerance,
+    ) -> Result<Vec<RawMerge>> {
         let (squared, n) = (self.rule.is_squared(), self.about.n);
         self.monitor.start((n * n / 2) as u64);
         let sort = |merges| RawMerge::sort(n, merges, tolerance, self.monitor);
         let mut merges = Vec::with_capacity(n);
         let mut rows = match input {
+            // What may fail is looked at where it is written.
+            Input::Given(matrix) if n <= self.small && !U::MAY_FAIL => {
+                let mut rows = SmallRows::new(update, matrix, squared, tolerance, self.monitor)?;
+                let mut chain = Chain::unlisted(n);
+                chain.run(&mut rows, 1, self.monitor)?;
+                return Ok(sort(chain.into_merges()));
+            }
             Input::Given(matrix) if n < self.condensed_from => {
-                let rows = SquareRows::new(update, matrix, squared, tolerance, self.monitor)?;
+                let rows = SquareRows::<U, V>::new(update, matrix, squared, tolerance, self.monitor)?;
                 return Ok(sort(self.square_chain(rows, merges)?));
             }
             Input::Given(matrix) => {
-                CondensedRows::after_rounds(update, matrix, squared, tolerance, &mut merges, self.monitor)?
+                CondensedRows::<U, V>::after_rounds(update, matrix, squared, tolerance, &mut merges, self.monitor)?
             }
             Input::Lent(values) => {
                 self.about.condense(values, squared, self.monitor)?;
@@ -339,7 +372,11 @@ impl<'a> Job<'a> {
     }
 
     /// Goes on with rounds on square rows, and with a chain for few or where rounds don't pay.
-    fn square_chain<U: Update>(&self, mut rows: SquareRows<'_, U>, mut merges: Vec<RawMerge>) -> Result<Vec<RawMerge>> {
+    fn square_chain<U: Update, V: Held>(
+        &self,
+        mut rows: SquareRows<'_, U, V>,
+        mut merges: Vec<RawMerge>,
+    ) -> Result<Vec<RawMerge>> {
         let n = self.about.n;
         if n - merges.len() > self.chain_below {
             rows.rounds(&mut merges, self.monitor)?;

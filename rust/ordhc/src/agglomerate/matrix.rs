@@ -140,6 +140,11 @@ impl<'a> Matrix<'a> {
         Kind::of(self.dissimilarity)
     }
 
+    /// Whether there is a value below zero (on the diagonal they don't matter).
+    pub fn any_negative(&self) -> bool {
+        self.facts.negative
+    }
+
     pub(crate) fn is_dissimilarity(&self) -> bool {
         self.dissimilarity
     }

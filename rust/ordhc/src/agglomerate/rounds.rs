@@ -1,5 +1,6 @@
 //! Rounds: all reciprocal nearest pairs are merged in one pass from one triangle to the next.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -11,67 +12,76 @@ use super::{Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::numbers::{Held, Number};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
 /// A triangle that is only read.
 pub(super) trait TriangleRows: Sync {
+    /// What similarities are kept in.
+    type Value: Held;
+
     /// The number of slots.
     fn len(&self) -> usize;
 
     /// The values of slot `i` with the slots after it, maybe written to `scratch`.
-    fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
+    fn row<'s>(&'s self, i: usize, scratch: &'s mut [Self::Value]) -> &'s [Self::Value];
 
     /// Writes the values of slot `j` with the slots `others`, all before it.
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [Self::Value]);
 
     /// The value of the slots `i < j`.
     fn value(&self, i: usize, j: usize) -> f64 {
-        let mut value = [0.0];
+        let mut value = [Self::Value::ZERO];
         self.column(j, i..i + 1, &mut value);
-        value[0]
+        value[0].float()
     }
 }
 
 /// The input as it is.
-pub(super) struct Given<'m> {
+pub(super) struct Given<'m, V> {
     pub(super) matrix: &'m Matrix<'m>,
     pub(super) squared: bool,
+    pub(super) held: PhantomData<V>,
 }
 
-impl TriangleRows for Given<'_> {
+impl<V: Held> TriangleRows for Given<'_, V> {
+    type Value = V;
+
     fn len(&self) -> usize {
         self.matrix.n_leaves()
     }
 
-    fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64] {
+    fn row<'s>(&'s self, i: usize, scratch: &'s mut [V]) -> &'s [V] {
         let row = &mut scratch[..self.len() - i - 1];
         self.matrix.write_row_after(i, self.squared, row);
         row
     }
 
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [V]) {
         self.matrix.write_column_before(j, others, self.squared, out);
     }
 }
 
 /// Condensed similarities.
-pub(super) struct Condensed<'v> {
-    pub(super) values: &'v [f64],
+pub(super) struct Condensed<'v, V> {
+    pub(super) values: &'v [V],
     pub(super) k: usize,
 }
 
-impl TriangleRows for Condensed<'_> {
+impl<V: Held> TriangleRows for Condensed<'_, V> {
+    type Value = V;
+
     fn len(&self) -> usize {
         self.k
     }
 
-    fn row<'s>(&'s self, i: usize, _: &'s mut [f64]) -> &'s [f64] {
+    fn row<'s>(&'s self, i: usize, _: &'s mut [V]) -> &'s [V] {
         let start = Triangle::new(self.k).before(i);
         &self.values[start..start + (self.k - i - 1)]
     }
 
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]) {
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [V]) {
         for (value, i) in out.iter_mut().zip(others) {
             *value = self.values[Triangle::new(self.k).index(i, j)];
         }
@@ -91,8 +101,8 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
 }
 
 /// The nearest slot of every slot, in one pass.
-pub(super) fn all_nearest<U: Update>(
-    triangle: &impl TriangleRows,
+pub(super) fn all_nearest<U: Update, T: TriangleRows>(
+    triangle: &T,
     sizes: &[f64],
     tolerance: Tolerance,
     monitor: &Monitor,
@@ -101,10 +111,10 @@ pub(super) fn all_nearest<U: Update>(
     let parts = Mutex::new(parts(k).into_iter());
     let found = parallel::map(threads(k), |_| {
         let mut search = RowSearch::new(k, tolerance);
-        let mut scratch = vec![0.0; k];
+        let mut scratch = vec![T::Value::ZERO; k];
         while let Some(rows) = next(&parts) {
             for i in rows {
-                search.add::<U>(i, triangle.row(i, &mut scratch), sizes);
+                search.add::<U, _>(i, triangle.row(i, &mut scratch), sizes);
             }
             monitor.advance(0)?;
         }
@@ -203,7 +213,7 @@ pub(super) struct Round<'a, U: Update, T: TriangleRows> {
 
 impl<U: Update, T: TriangleRows> Round<'_, U, T> {
     /// Writes the triangle after the merges to `out` and returns the nearest of its slots.
-    pub(super) fn run(&self, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
+    pub(super) fn run(&self, out: &mut [T::Value], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let k = self.pairs.n_left();
         let merges = self.merges();
         let rows = parts(k);
@@ -221,7 +231,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
                         let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                         check_row(row, |at| name(slot + 1 + at), name(slot))?;
                     }
-                    search.add::<U>(slot, row, self.new_sizes);
+                    search.add::<U, _>(slot, row, self.new_sizes);
                     out = rest;
                     monitor.advance(0)?;
                 }
@@ -235,7 +245,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
     fn merges(&self) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
-        let mut scratch = vec![0.0; self.from.len()];
+        let mut scratch = vec![T::Value::ZERO; self.from.len()];
         for group in merged.chunk_by(|a, b| a.0 == b.0) {
             let i = left[group[0].0 as usize] as usize;
             let mut values: Vec<f64> = group.iter().map(|&(_, j)| self.from.value(i, j as usize)).collect();
@@ -248,7 +258,8 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
                 if at + 1 < group.len() {
                     let row = self.from.row(j as usize, &mut scratch);
                     for (value, &(_, k)) in values[at + 1..].iter_mut().zip(&group[at + 1..]) {
-                        *value = self.update.fold(&merge, *value, row[(k - j - 1) as usize], self.sizes[k as usize]);
+                        *value =
+                            self.update.fold(&merge, *value, row[(k - j - 1) as usize].float(), self.sizes[k as usize]);
                     }
                 }
             }
@@ -257,7 +268,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
     }
 
     /// One row of the next triangle: first its own merges, then those of later slots, in order.
-    fn write_row(&self, slot: usize, merges: &[U::Merge], scratch: &mut Scratch, out: &mut [f64]) {
+    fn write_row(&self, slot: usize, merges: &[U::Merge], scratch: &mut Scratch<T::Value>, out: &mut [T::Value]) {
         if out.is_empty() {
             return;
         }
@@ -266,7 +277,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
         let earlier = merged.partition_point(|&(first, _)| (first as usize) < slot);
         let later = earlier + merged[earlier..].partition_point(|&(first, _)| first as usize == slot);
         let Scratch { row, own, column } = scratch;
-        let mut old: &[f64] = self.from.row(i, row);
+        let mut old: &[T::Value] = self.from.row(i, row);
         if later > earlier {
             let own = &mut own[..old.len()];
             own.copy_from_slice(old);
@@ -276,11 +287,11 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
                 self.from.column(j, i + 1..j, between);
                 let (head, tail) = own.split_at_mut(j - i - 1);
                 for ((x_i, &x_j), &n_k) in head.iter_mut().zip(&*between).zip(&self.sizes[i + 1..]) {
-                    *x_i = self.update.fold(merge, *x_i, x_j, n_k);
+                    *x_i = T::Value::of(self.update.fold(merge, x_i.float(), x_j.float(), n_k));
                 }
                 let row_j = self.from.row(j, column);
                 for ((x_i, &x_j), &n_k) in tail[1..].iter_mut().zip(row_j).zip(&self.sizes[j + 1..]) {
-                    *x_i = self.update.fold(merge, *x_i, x_j, n_k);
+                    *x_i = T::Value::of(self.update.fold(merge, x_i.float(), x_j.float(), n_k));
                 }
             }
             old = own;
@@ -291,20 +302,21 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
         let n_i = self.new_sizes[slot];
         for (&(first, j), merge) in merged[later..].iter().zip(&merges[later..]) {
             let value = &mut out[first as usize - slot - 1];
-            *value = self.update.fold(merge, *value, old[j as usize - i - 1], n_i);
+            *value = T::Value::of(self.update.fold(merge, value.float(), old[j as usize - i - 1].float(), n_i));
         }
     }
 }
 
-struct Scratch {
-    row: Vec<f64>,
-    own: Vec<f64>,
-    column: Vec<f64>,
+struct Scratch<V> {
+    row: Vec<V>,
+    own: Vec<V>,
+    column: Vec<V>,
 }
 
-impl Scratch {
+impl<V: Held> Scratch<V> {
     fn new(k: usize) -> Self {
-        Self { row: vec![0.0; k], own: vec![0.0; k], column: vec![0.0; k] }
+        let zeros = || vec![V::ZERO; k];
+        Self { row: zeros(), own: zeros(), column: zeros() }
     }
 }
 

@@ -7,6 +7,7 @@ use super::{Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::{Error, Result};
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::numbers::Held;
 use crate::parallel;
 
 /// A value kept for a pair, as a similarity.
@@ -20,9 +21,9 @@ pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
 /// All other rows learn of a merge when they are read next: merges are logged, and a row replays
 /// what it has missed, within its own (cached, contiguous) memory. Merged-away columns hold minus
 /// infinity. When a third of the clusters has gone the matrix is packed.
-pub(crate) struct SquareRows<'a, U: Update> {
+pub(crate) struct SquareRows<'a, U: Update, V = f64> {
     pub(super) update: &'a U,
-    pub(super) values: Store<'a>,
+    pub(super) values: Store<'a, V>,
     pub(super) stride: usize,
     /// By position: the size, the cluster, how much of the log its row has seen.
     pub(super) sizes: Vec<f64>,
@@ -49,7 +50,7 @@ pub(super) struct Logged<M> {
 /// Matrices below this many rows are not packed.
 const PACK_FROM: usize = 64;
 
-impl<'a, U: Update> SquareRows<'a, U> {
+impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
     pub(crate) fn new(
         update: &'a U,
         matrix: &Matrix<'_>,
@@ -64,14 +65,14 @@ impl<'a, U: Update> SquareRows<'a, U> {
     }
 
     /// `values` are the square similarities of `n` leaves.
-    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
+    pub(crate) fn from_similarities(update: &'a U, values: Store<'a, V>, n: usize, tolerance: Tolerance) -> Self {
         Self::from_parts(update, values, vec![1.0; n], (0..n).collect(), n, tolerance)
     }
 
     /// `values` is a square over `clusters`; `n` is the number of leaves.
     pub(super) fn from_parts(
         update: &'a U,
-        values: Store<'a>,
+        values: Store<'a, V>,
         sizes: Vec<f64>,
         clusters: Vec<usize>,
         n: usize,
@@ -149,22 +150,22 @@ impl<'a, U: Update> SquareRows<'a, U> {
 }
 
 /// Replays missed merges on the row at `own`; its own merges it has seen.
-pub(super) fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
+pub(super) fn replay<U: Update, V: Held>(update: &U, row: &mut [V], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
     for Logged { i, j, merge } in missed {
         if *i != own {
-            row[*i] = update.fold(merge, row[*i], row[*j], n_k);
-            row[*j] = f64::NEG_INFINITY;
+            row[*i] = V::of(update.fold(merge, row[*i].float(), row[*j].float(), n_k));
+            row[*j] = V::of(f64::NEG_INFINITY);
         }
     }
 }
 
 /// The row of a merged cluster, from the rows of its parts, the second one at `j`.
 #[allow(clippy::too_many_arguments)]
-pub(super) fn fold_row<U: Update>(
+pub(super) fn fold_row<U: Update, V: Held>(
     update: &U,
     merge: &U::Merge,
-    row_i: &mut [f64],
-    row_j: &[f64],
+    row_i: &mut [V],
+    row_j: &[V],
     sizes: &[f64],
     j: usize,
     name: impl Fn(usize) -> usize,
@@ -172,18 +173,19 @@ pub(super) fn fold_row<U: Update>(
 ) -> Result<()> {
     let mut wrong = None;
     for (at, ((x_i, &x_j), &n_k)) in row_i.iter_mut().zip(row_j).zip(sizes).enumerate() {
-        let folded = update.fold(merge, *x_i, x_j, n_k);
-        let gone = *x_i == f64::NEG_INFINITY || x_j == f64::NEG_INFINITY;
+        let (a, b) = (x_i.float(), x_j.float());
+        let folded = update.fold(merge, a, b, n_k);
+        let gone = a == f64::NEG_INFINITY || b == f64::NEG_INFINITY;
         if U::MAY_FAIL && !gone && !folded.is_finite() && wrong.is_none() {
             wrong = Some((at, folded));
         }
-        *x_i = if gone { f64::NEG_INFINITY } else { folded };
+        *x_i = V::of(if gone { f64::NEG_INFINITY } else { folded });
     }
-    row_i[j] = f64::NEG_INFINITY;
+    row_i[j] = V::of(f64::NEG_INFINITY);
     wrong.map_or(Ok(()), |(at, x)| Err(not_finite(x, i, name(at))))
 }
 
-impl<U: Update> Linkage for SquareRows<'_, U> {
+impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
     fn n_leaves(&self) -> usize {
         self.positions.len()
     }
@@ -199,7 +201,7 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         let n_i = self.sizes[position];
         for (value, &k) in out.iter_mut().zip(others) {
             let k = self.positions[k];
-            *value = similarity::<U>(row[k], n_i, self.sizes[k]);
+            *value = similarity::<U>(row[k].float(), n_i, self.sizes[k]);
         }
         Ok(())
     }
@@ -211,7 +213,8 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         let (head, tail) = self.values.split_at_mut(at_j * self.stride);
         let row_i = &mut head[at_i * self.stride..][..self.stride];
         let row_j = &tail[..self.stride];
-        let merge = self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j] });
+        let merge =
+            self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j].float() });
         let clusters = &self.clusters;
         fold_row(self.update, &merge, row_i, row_j, &self.sizes, at_j, |k| clusters[k], i)?;
         self.sizes[at_i] += self.sizes[at_j];
@@ -230,30 +233,30 @@ impl<U: Update> Linkage for SquareRows<'_, U> {
         self.bring_up_to_date(position);
         let row = &self.values[self.row_range(position)];
         let n_i = self.sizes[position];
-        let nearest = nearest::<U>(row, &self.sizes, n_i, self.tolerance, f64::NEG_INFINITY);
+        let nearest = nearest::<U, V>(row, &self.sizes, n_i, self.tolerance, f64::NEG_INFINITY);
         Ok(nearest.map_or(NOBODY, |nearest| Nearest { cluster: self.clusters[nearest.cluster], ..nearest }))
     }
 }
 
 /// The largest similarity of a row, in independent lanes.
-fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
+fn largest<U: Update, V: Held>(row: &[V], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
     let (counts, rest_counts) = sizes.as_chunks::<LANES>();
     for (values, counts) in rows.iter().zip(counts) {
         for lane in 0..LANES {
-            let x = similarity::<U>(values[lane], n_i, counts[lane]);
+            let x = similarity::<U>(values[lane].float(), n_i, counts[lane]);
             best[lane] = if x > best[lane] { x } else { best[lane] };
         }
     }
-    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value, n_i, n_k));
+    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value.float(), n_i, n_k));
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
 /// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
-pub(super) fn nearest<U: Update>(
-    row: &[f64],
+pub(super) fn nearest<U: Update, V: Held>(
+    row: &[V],
     sizes: &[f64],
     n_i: f64,
     tolerance: Tolerance,
@@ -265,44 +268,67 @@ pub(super) fn nearest<U: Update>(
     let blocks = row.chunks(block).zip(sizes.chunks(block));
     let mut tops = [f64::NEG_INFINITY; BLOCKS];
     for (top, (values, counts)) in tops.iter_mut().zip(blocks.clone()) {
-        *top = largest::<U>(values, counts, n_i);
+        *top = largest::<U, V>(values, counts, n_i);
     }
     let top = tops.into_iter().fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
     if top <= bar {
         return None;
     }
     let floor = tolerance.floor(top);
-    let value = |(&x, &n_k): (&f64, &f64)| similarity::<U>(x, n_i, n_k);
+    let value = |(&x, &n_k): (&V, &f64)| similarity::<U>(x.float(), n_i, n_k);
     let mut blocks = blocks.enumerate().filter(|&(at, _)| tops[at] >= floor);
     let (at, (values, counts)) = blocks.next()?;
-    let mut rest = values.iter().zip(counts);
-    let place = rest.position(|pair| value(pair) >= floor)?;
-    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place], n_i, counts[place]));
+    let place = values.iter().zip(counts).position(|pair| value(pair) >= floor)?;
+    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place].float(), n_i, counts[place]));
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
-    // Others that may be as near.
-    if rest.clone().fold(false, |any, pair| any | (value(pair) >= floor)) {
-        offer_all(&mut best, rest.map(value), block * at + place + 1, floor, tolerance);
-    }
+    // Others that may be as near, and aren't just equal.
+    offer_all::<U, V>(
+        (&mut best, floor),
+        (&values[place + 1..], &counts[place + 1..]),
+        n_i,
+        block * at + place + 1,
+        tolerance,
+    );
     for (at, (values, counts)) in blocks {
-        offer_all(&mut best, values.iter().zip(counts).map(value), block * at, floor, tolerance);
+        offer_all::<U, V>((&mut best, floor), (values, counts), n_i, block * at, tolerance);
     }
     Some(best)
 }
 
-#[cold]
-fn offer_all(best: &mut Nearest, values: impl Iterator<Item = f64>, first: usize, floor: f64, tolerance: Tolerance) {
-    for (at, similarity) in (first..).zip(values).filter(|&(_, similarity)| similarity >= floor) {
-        best.offer(Nearest::new(at, similarity), tolerance);
+/// Offers what is at least `floor`, of the slots from `first` on.
+fn offer_all<U: Update, V: Held>(
+    (best, floor): (&mut Nearest, f64),
+    (values, sizes): (&[V], &[f64]),
+    n_i: f64,
+    first: usize,
+    tolerance: Tolerance,
+) {
+    const LANES: usize = 16;
+    let mut equal = tolerance.certain(best.similarity);
+    for (at, (values, counts)) in values.chunks(LANES).zip(sizes.chunks(LANES)).enumerate() {
+        let mut any = false;
+        for (&x, &n_k) in values.iter().zip(counts) {
+            let s = similarity::<U>(x.float(), n_i, n_k);
+            any |= (s >= floor) & (s != equal);
+        }
+        if any {
+            for (k, (&x, &n_k)) in (first + at * LANES..).zip(values.iter().zip(counts)) {
+                let s = similarity::<U>(x.float(), n_i, n_k);
+                if s >= floor && s != equal && best.offer(Nearest::new(k, s), tolerance) {
+                    equal = tolerance.certain(s);
+                }
+            }
+        }
     }
 }
 
 /// A linkage formula may give NaN or infinity where it divides by zero: an error, not a wrong tree.
-pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
-    match row.iter().position(|x| !x.is_finite()) {
+pub(super) fn check_row<V: Held>(row: &[V], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
+    match row.iter().position(|x| !x.float().is_finite()) {
         None => Ok(()),
-        Some(at) => Err(not_finite(row[at], i, cluster(at))),
+        Some(at) => Err(not_finite(row[at].float(), i, cluster(at))),
     }
 }
 
@@ -332,7 +358,7 @@ mod tests {
             let tolerance = if exact { Tolerance::EXACT } else { Tolerance::rounded(1e-15, 0.0) };
             let expected = nearest_of(&(0..row.len()).collect::<Vec<_>>(), &row, tolerance);
             let expected = Some(expected).filter(|nearest| nearest.similarity > bar);
-            prop_assert_eq!(nearest::<Average>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
+            prop_assert_eq!(nearest::<Average, f64>(&row, &vec![1.0; row.len()], 1.0, tolerance, bar), expected);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A maximum spanning tree of a matrix, in O(n) memory beside it.
 
+use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
@@ -126,7 +127,7 @@ fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monito
     let n = matrix.n_leaves();
     // As floats, which are compared together with the values.
     let of: Vec<f64> = of.iter().map(|&component| f64::from(component)).collect();
-    let triangle = Given { matrix, squared: false };
+    let triangle = Given { matrix, squared: false, held: PhantomData::<f64> };
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
         let mut scratch = vec![0.0; n];

@@ -6,6 +6,7 @@ use super::{NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::numbers::Held;
 use crate::parallel;
 use crate::tree::RawMerge;
 
@@ -24,7 +25,7 @@ enum Known {
     },
 }
 
-impl<U: Update> SquareRows<'_, U> {
+impl<U: Update, V: Held> SquareRows<'_, U, V> {
     /// Merges reciprocal nearest pairs, round by round, until one cluster is left or it does not pay.
     pub(crate) fn rounds(&mut self, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
@@ -91,10 +92,10 @@ impl<U: Update> SquareRows<'_, U> {
         let rows: Vec<_> = rows.filter(|(at, _)| places.next_if_eq(&at).is_some()).collect();
         let parts = parts(rows, wanted.len() * *stride);
         let found = parallel::map(parts, |rows| {
-            let look = |(at, (row, seen)): (usize, (&mut [f64], &mut usize))| {
+            let look = |(at, (row, seen)): (usize, (&mut [V], &mut usize))| {
                 replay(update, row, &log[*seen..], at, sizes[at]);
                 *seen = log.len();
-                nearest::<U>(row, sizes, sizes[at], tolerance, f64::NEG_INFINITY).unwrap_or(NOBODY)
+                nearest::<U, V>(row, sizes, sizes[at], tolerance, f64::NEG_INFINITY).unwrap_or(NOBODY)
             };
             rows.into_iter().map(look).collect::<Vec<Nearest>>()
         });
@@ -112,11 +113,11 @@ impl<U: Update> SquareRows<'_, U> {
         let parts = parts(work, pairs.len() * *stride);
         let (old_sizes, old_log) = (&*sizes, &*log);
         let merged = parallel::map(parts, |pairs| {
-            let merge_rows = |(i, j, (row_i, seen_i), (row_j, seen_j)): (usize, usize, Row<'_>, Row<'_>)| {
+            let merge_rows = |(i, j, (row_i, seen_i), (row_j, seen_j)): (usize, usize, Row<'_, V>, Row<'_, V>)| {
                 replay(update, row_i, &old_log[*seen_i..], i, old_sizes[i]);
                 replay(update, row_j, &old_log[*seen_j..], j, old_sizes[j]);
                 (*seen_i, *seen_j) = (before, before);
-                let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j] };
+                let merging = Merging { n_i: old_sizes[i], n_j: old_sizes[j], x_ij: row_i[j].float() };
                 let merge = update.merge(merging);
                 fold_row(update, &merge, row_i, row_j, old_sizes, j, |at| clusters[at], clusters[i])?;
                 Ok(Logged { i, j, merge })
@@ -135,7 +136,7 @@ impl<U: Update> SquareRows<'_, U> {
     }
 }
 
-type Row<'r> = (&'r mut [f64], &'r mut usize);
+type Row<'r, V> = (&'r mut [V], &'r mut usize);
 
 /// The positions to look at: new ones, and those that are the nearest of others; else all.
 fn wanted(known: &[Known], alive: &[bool]) -> Vec<usize> {

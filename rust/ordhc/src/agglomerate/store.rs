@@ -4,14 +4,15 @@ use std::ops::{Deref, DerefMut};
 
 use crate::error::Result;
 use crate::memory::Buffer;
+use crate::numbers::Held;
 
 #[derive(Debug)]
-pub(crate) enum Store<'a> {
-    Own(Buffer),
-    Lent(&'a mut [f64]),
+pub(crate) enum Store<'a, V = f64> {
+    Own(Buffer<V>),
+    Lent(&'a mut [V]),
 }
 
-impl Store<'_> {
+impl<V: Held> Store<'_, V> {
     pub(crate) fn zeros(len: usize) -> Result<Self> {
         Ok(Self::Own(Buffer::zeros("the working matrix", len)?))
     }
@@ -29,16 +30,16 @@ impl Store<'_> {
     }
 }
 
-impl Default for Store<'_> {
+impl<V> Default for Store<'_, V> {
     fn default() -> Self {
         Self::Lent(&mut [])
     }
 }
 
-impl Deref for Store<'_> {
-    type Target = [f64];
+impl<V: Held> Deref for Store<'_, V> {
+    type Target = [V];
 
-    fn deref(&self) -> &[f64] {
+    fn deref(&self) -> &[V] {
         match self {
             Self::Own(buffer) => buffer,
             Self::Lent(values) => values,
@@ -46,8 +47,8 @@ impl Deref for Store<'_> {
     }
 }
 
-impl DerefMut for Store<'_> {
-    fn deref_mut(&mut self) -> &mut [f64] {
+impl<V: Held> DerefMut for Store<'_, V> {
+    fn deref_mut(&mut self) -> &mut [V] {
         match self {
             Self::Own(buffer) => buffer,
             Self::Lent(values) => values,

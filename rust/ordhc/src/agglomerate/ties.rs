@@ -12,6 +12,7 @@ use super::{Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::Update;
 use crate::monitor::Monitor;
+use crate::numbers::{Held, Number};
 use crate::parallel;
 
 /// Which slots are tied with the nearest of a slot: bits by row `i` and column `j > i`.
@@ -47,22 +48,17 @@ impl Ties {
         let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
         let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
-        // What is equal is tied, unless it is halfway between two keys.
-        let certain: Vec<f64> = nearest
-            .iter()
-            .map(|near| if tolerance.compare(near.similarity, near.similarity).1 { f64::NAN } else { near.similarity })
-            .collect();
+        // What is equal is tied, where that is certain.
+        let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
         let tied = |s: f64, i: usize| {
-            s == certain[i] || {
-                let (order, doubtful) = tolerance.compare(s, nearest[i].similarity);
-                if doubtful {
-                    monitor.doubt();
-                }
-                order.is_ge()
+            let (order, doubtful) = tolerance.compare(s, nearest[i].similarity);
+            if doubtful {
+                monitor.doubt();
             }
+            order.is_ge()
         };
         let done = parallel::map(threads(k), |_| {
-            let mut scratch = vec![0.0; k];
+            let mut scratch = vec![Held::ZERO; k];
             while let Some((rows, (of_row, of_column))) = next(&queue) {
                 let bits = of_row.chunks_exact_mut(stride).zip(of_column.chunks_exact_mut(stride));
                 for (i, (of_row, of_column)) in rows.zip(bits) {
@@ -71,28 +67,33 @@ impl Ties {
                     for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
                         let mut any = false;
                         for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
-                            any |= similarity::<U>(x, sizes[i], n_k) >= limit.min(floors[i]);
+                            any |= similarity::<U>(x.float(), sizes[i], n_k) >= limit.min(floors[i]);
                         }
                         if !any {
                             continue;
                         }
-                        // A bit for each of the lanes.
+                        // A bit for each of the lanes: what may be tied, and what is.
                         let (mut by_row, mut by_column) = (0u64, 0u64);
-                        for (lane, ((&x, &n_k), &limit)) in values.iter().zip(counts).zip(limits).enumerate() {
-                            let s = similarity::<U>(x, sizes[i], n_k);
+                        let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
+                        let first = i + 1 + at * LANES;
+                        let equals = &certain[first..];
+                        let lanes = values.iter().zip(counts).zip(limits).zip(equals);
+                        for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
+                            let s = similarity::<U>(x.float(), sizes[i], n_k);
                             by_row |= u64::from(s >= floors[i]) << lane;
                             by_column |= u64::from(s >= limit) << lane;
+                            sure_by_row |= u64::from(s == certain[i]) << lane;
+                            sure_by_column |= u64::from(s == equal) << lane;
                         }
-                        let first = i + 1 + at * LANES;
-                        let verified = |bits: u64, of: &dyn Fn(usize) -> usize| {
-                            set_bits(bits).fold(bits, |bits, lane| {
-                                let s = similarity::<U>(values[lane], sizes[i], counts[lane]);
+                        let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> usize| {
+                            set_bits(bits & !sure).fold(bits, |bits, lane| {
+                                let s = similarity::<U>(values[lane].float(), sizes[i], counts[lane]);
                                 if tied(s, of(lane)) { bits } else { bits & !(1 << lane) }
                             })
                         };
                         if !exact {
-                            by_row = verified(by_row, &|_| i);
-                            by_column = verified(by_column, &|lane| first + lane);
+                            by_row = verified(by_row, sure_by_row, &|_| i);
+                            by_column = verified(by_column, sure_by_column, &|lane| first + lane);
                         }
                         or_at(of_row, first, by_row);
                         or_at(of_column, first, by_column);

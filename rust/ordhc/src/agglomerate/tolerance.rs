@@ -60,6 +60,11 @@ impl Tolerance {
         }
     }
 
+    /// The similarity itself, if one that equals it certainly counts as equal to it; else NaN, which equals nothing.
+    pub(crate) fn certain(self, x: f64) -> f64 {
+        if self.compare(x, x).1 { f64::NAN } else { x }
+    }
+
     /// What may be zero is at most this large.
     pub(crate) fn zero(self) -> f64 {
         self.absolute

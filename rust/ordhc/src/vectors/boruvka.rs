@@ -1,12 +1,8 @@
 //! A minimum spanning tree of points of few coordinates: every component looks for its nearest other one in a k-d
 //! tree, until there is one (Borůvka 1926; Bentley 1975).
-//!
-//! Distances to boxes are sums in the order of coordinates, as those of points are, so that rounding never puts a
-//! point nearer than its box.
-
-use std::ops::Range;
 
 use super::closeness::Closeness;
+use super::kd_tree::{Node, Tree};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -15,8 +11,6 @@ use crate::union_find::UnionFind;
 
 /// Points of up to so many coordinates are worth a tree.
 pub(super) const FEW: usize = 12;
-/// Nodes of up to so many points are not split.
-const LEAF: usize = 12;
 /// Points for a thread.
 const GRAIN: usize = 1 << 11;
 /// No component, or no point.
@@ -45,23 +39,6 @@ pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -
     Ok(edges)
 }
 
-/// Points in boxes of boxes.
-struct Tree {
-    p: usize,
-    /// By place: the coordinates and the leaf.
-    points: Vec<f64>,
-    leaves: Vec<u32>,
-    nodes: Vec<Node>,
-    /// By node: the least coordinates, then the largest.
-    boxes: Vec<f64>,
-}
-
-struct Node {
-    places: Range<u32>,
-    /// The second of two children; the first is the next node. Zero if there are none.
-    second: u32,
-}
-
 /// What is known of the nearest point of another component: where it stands, and a bound of how near it is.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
@@ -88,50 +65,6 @@ impl Best {
 }
 
 impl Tree {
-    fn new(points: &[f64], p: usize) -> Self {
-        let n = points.len() / p;
-        let mut tree =
-            Self { p, points: Vec::new(), leaves: (0..n as u32).collect(), nodes: Vec::new(), boxes: Vec::new() };
-        let mut leaves = std::mem::take(&mut tree.leaves);
-        tree.split(points, &mut leaves, 0);
-        tree.points = leaves.iter().flat_map(|&leaf| &points[leaf as usize * p..][..p]).copied().collect();
-        tree.leaves = leaves;
-        tree
-    }
-
-    /// Adds the node of some leaves, and those below it.
-    fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32) {
-        let p = self.p;
-        let (own, len) = (self.nodes.len(), leaves.len());
-        self.nodes.push(Node { places: start..start + len as u32, second: 0 });
-        let at = self.boxes.len();
-        self.boxes.resize(at + p, f64::INFINITY);
-        self.boxes.resize(at + 2 * p, f64::NEG_INFINITY);
-        let (low, high) = self.boxes[at..].split_at_mut(p);
-        for &leaf in &*leaves {
-            for (d, &x) in points[leaf as usize * p..][..p].iter().enumerate() {
-                low[d] = low[d].min(x);
-                high[d] = high[d].max(x);
-            }
-        }
-        if len <= LEAF {
-            return;
-        }
-        let width = |d: usize| high[d] - low[d];
-        let widest = (0..p).fold(0, |best, d| if width(d) > width(best) { d } else { best });
-        let middle = len / 2;
-        let coordinate = |leaf: u32| points[leaf as usize * p + widest];
-        leaves.select_nth_unstable_by(middle, |&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
-        let (before, after) = leaves.split_at_mut(middle);
-        self.split(points, before, start);
-        self.nodes[own].second = self.nodes.len() as u32;
-        self.split(points, after, start + middle as u32);
-    }
-
-    fn point(&self, place: usize) -> &[f64] {
-        &self.points[place * self.p..(place + 1) * self.p]
-    }
-
     /// By node: the component of all of its points, if it is one.
     fn components(&self, of: &[u32]) -> Vec<u32> {
         let mut within = vec![NONE; self.nodes.len()];
@@ -236,12 +169,6 @@ impl Tree {
             }
         }
         nearest
-    }
-
-    fn to_box<C: Closeness>(&self, point: &[f64], node: u32) -> f64 {
-        let (low, high) = self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p);
-        let sides = point.iter().zip(low).zip(high);
-        sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
     }
 }
 

@@ -10,12 +10,15 @@
 
 mod boruvka;
 mod bounds;
+mod centroid_tree;
 mod closeness;
 mod clusters;
 mod dense_rows;
 mod distances;
+mod kd_tree;
 mod leaf_heights;
 mod mean_dot;
+mod rough_tiles;
 mod rounds;
 mod search;
 mod single;

@@ -19,11 +19,6 @@ impl Tiles {
         Ok(Self { p, len, values: Buffer::zeros("the vectors", len.next_multiple_of(LANES) * p)? })
     }
 
-    /// Coordinates of a vector.
-    pub(super) fn height(&self) -> usize {
-        self.p
-    }
-
     /// The number of tiles.
     pub(super) fn n_tiles(&self) -> usize {
         self.len.div_ceil(LANES)

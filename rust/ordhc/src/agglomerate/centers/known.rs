@@ -126,7 +126,7 @@ impl<'a> Known<'a> {
             return Ok(zero);
         }
         let n = self.matrix.n_leaves();
-        let (mut row, mut least) = (vec![0.0; n], f64::INFINITY);
+        let (mut row, mut least) = (vec![0.0f64; n], f64::INFINITY);
         for i in 0..n {
             let row = &mut row[..n - i - 1];
             self.matrix.write_row_after(i, true, row);

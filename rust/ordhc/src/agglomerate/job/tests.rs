@@ -30,7 +30,9 @@ fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, condensed_from: usize) ->
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
     let monitor = Monitor::new();
     let chain_below = if condensed_from.is_multiple_of(2) { 0 } else { usize::MAX };
-    let job = Job { condensed_from, chain_below, ..Job::checked(&matrix, rule, engine, initial, &monitor).unwrap() };
+    let small = if engine == Engine::Auto { FEW } else { 0 };
+    let job = Job::checked(&matrix, rule, engine, initial, &monitor).unwrap();
+    let job = Job { small, condensed_from, chain_below, ..job };
     job.dispatch(Input::Given(&matrix)).unwrap()
 }
 
@@ -62,7 +64,7 @@ fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
             let cut = expected.cut_clusters(initial.n_clusters()).unwrap();
             assert_eq!(cut, initial.cluster_of(), "{rule:?}");
         }
-        let mut all = vec![(Engine::NearestPair, 0)];
+        let mut all = vec![(Engine::NearestPair, 0), (Engine::Auto, 0)];
         if rule.is_reducible() {
             // Odd numbers take the chain, even ones rounds on square rows.
             all.extend([0, 1, usize::MAX - 1, usize::MAX].map(|from| (Engine::Chain, from)));
@@ -295,5 +297,68 @@ fn work_can_be_stopped() {
             Agglomeration::new(Rule::Average).engine(engine).monitor(&monitor).run(&matrix),
             Err(Error::Interrupted)
         );
+    }
+}
+
+/// In single precision from the first leaf on.
+fn tree_in_single(values: &[f64], rule: &Rule, dissimilarity: bool, chain_below: usize) -> Dendrogram {
+    let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
+    let monitor = Monitor::new();
+    let job = Job::checked(&matrix, rule, Engine::Auto, None, &monitor).unwrap().with(Precision::Single).unwrap();
+    let job = Job { small: 0, condensed_from: 0, chain_below, ..job };
+    job.dispatch(Input::Given(&matrix)).unwrap()
+}
+
+#[test]
+fn single_precision_is_near_double() {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for (n, scale) in [(2, 1.0), (3, 1e-20), (30, 1.0), (61, 1e20), (150, 7.0)] {
+        let values: Vec<f64> = (0..condensed_len(n)).map(|_| scale * (0.1 + random())).collect();
+        for rule in ["single", "complete", "average", "weighted", "ward"].map(|name| name.parse::<Rule>().unwrap()) {
+            for dissimilarity in [false, true] {
+                let given = Case { values: &values, dissimilarity, initial: None };
+                let expected = tree(&given, &rule, Engine::Naive, 0);
+                for chain_below in [0, usize::MAX] {
+                    let found = tree_in_single(&values, &rule, dissimilarity, chain_below);
+                    assert_eq!(found.merges(), expected.merges(), "{rule:?} of {n}");
+                    for (a, b) in found.heights().iter().zip(expected.heights()) {
+                        // Ward's linkage of similarities subtracts.
+                        let size = if dissimilarity { b.abs() } else { scale };
+                        assert!((a - b).abs() <= 1e-6 * size, "{rule:?} of {n}: {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_is_refused_where_it_does_not_do() {
+    let refused = |values: &[f64], rule: Rule, engine: Engine| {
+        let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Dissimilarity).unwrap();
+        let by = Agglomeration::new(rule).engine(engine).precision(Precision::Single);
+        by.run(&matrix).map_err(|error| error.to_string())
+    };
+    assert!(refused(&[1.0], Rule::Centroid, Engine::Auto).unwrap_err().contains("`single` is for single, complete"));
+    assert!(refused(&[1.0], Rule::Average, Engine::Naive).unwrap_err().contains("engine `auto` or `chain`"));
+    assert!(refused(&[1e31], Rule::Average, Engine::Auto).unwrap_err().contains("the largest value"));
+    assert!(refused(&[0.0], Rule::Average, Engine::Auto).is_ok());
+}
+
+proptest! {
+    #[test]
+    fn ties_of_whole_numbers_are_the_same_in_single_precision(
+        (n, values) in (2..40usize).prop_flat_map(|n| (Just(n), prop::collection::vec(0..6i32, condensed_len(n)))),
+        chain_below in prop::sample::select(vec![0, usize::MAX]),
+    ) {
+        let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+        let given = Case { values: &values, dissimilarity: true, initial: None };
+        let expected = tree(&given, &Rule::Complete, Engine::Naive, 0);
+        let found = tree_in_single(&values, &Rule::Complete, true, chain_below);
+        prop_assert_eq!(found.merges(), expected.merges(), "{}", n);
     }
 }

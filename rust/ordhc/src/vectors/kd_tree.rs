@@ -1,0 +1,81 @@
+//! Points of few coordinates in boxes of boxes (Bentley 1975).
+//!
+//! Distances to boxes are sums in the order of coordinates, as those of points are, so that rounding never puts a
+//! point nearer than its box.
+
+use std::ops::Range;
+
+use super::closeness::Closeness;
+
+/// Nodes of up to so many points are not split.
+const LEAF: usize = 12;
+
+/// Points in boxes of boxes.
+pub(super) struct Tree {
+    pub(super) p: usize,
+    /// By place: the coordinates and the leaf.
+    pub(super) points: Vec<f64>,
+    pub(super) leaves: Vec<u32>,
+    pub(super) nodes: Vec<Node>,
+    /// By node: the least coordinates, then the largest.
+    pub(super) boxes: Vec<f64>,
+}
+
+pub(super) struct Node {
+    pub(super) places: Range<u32>,
+    /// The second of two children; the first is the next node. Zero if there are none.
+    pub(super) second: u32,
+}
+
+impl Tree {
+    pub(super) fn new(points: &[f64], p: usize) -> Self {
+        let n = points.len() / p;
+        let mut tree =
+            Self { p, points: Vec::new(), leaves: (0..n as u32).collect(), nodes: Vec::new(), boxes: Vec::new() };
+        let mut leaves = std::mem::take(&mut tree.leaves);
+        tree.split(points, &mut leaves, 0);
+        tree.points = leaves.iter().flat_map(|&leaf| &points[leaf as usize * p..][..p]).copied().collect();
+        tree.leaves = leaves;
+        tree
+    }
+
+    /// Adds the node of some leaves, and those below it.
+    fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32) {
+        let p = self.p;
+        let (own, len) = (self.nodes.len(), leaves.len());
+        self.nodes.push(Node { places: start..start + len as u32, second: 0 });
+        let at = self.boxes.len();
+        self.boxes.resize(at + p, f64::INFINITY);
+        self.boxes.resize(at + 2 * p, f64::NEG_INFINITY);
+        let (low, high) = self.boxes[at..].split_at_mut(p);
+        for &leaf in &*leaves {
+            for (d, &x) in points[leaf as usize * p..][..p].iter().enumerate() {
+                low[d] = low[d].min(x);
+                high[d] = high[d].max(x);
+            }
+        }
+        if len <= LEAF {
+            return;
+        }
+        let width = |d: usize| high[d] - low[d];
+        let widest = (0..p).fold(0, |best, d| if width(d) > width(best) { d } else { best });
+        let middle = len / 2;
+        let coordinate = |leaf: u32| points[leaf as usize * p + widest];
+        leaves.select_nth_unstable_by(middle, |&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
+        let (before, after) = leaves.split_at_mut(middle);
+        self.split(points, before, start);
+        self.nodes[own].second = self.nodes.len() as u32;
+        self.split(points, after, start + middle as u32);
+    }
+
+    pub(super) fn point(&self, place: usize) -> &[f64] {
+        &self.points[place * self.p..(place + 1) * self.p]
+    }
+
+    /// The sum of the coordinates' parts from a point to the nearest that the node's box may have.
+    pub(super) fn to_box<C: Closeness>(&self, point: &[f64], node: u32) -> f64 {
+        let (low, high) = self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p);
+        let sides = point.iter().zip(low).zip(high);
+        sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
+    }
+}
