@@ -13,10 +13,11 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.outlook import Expected, expected_of, simulated
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.sampling import are_odd_ones_out, people_of, square, with_groups
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of
+from ordhc.comparison.units import UNITS
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
@@ -43,7 +44,8 @@ class Mixing:
         How many independent trees would say as much about the mean.
     log_likelihood, noise, n_nodes
         By chain and sweep after the burn-in, (chains, sweeps): the log-likelihood of the answers, half of the
-        share of answers given by a coin, and the number of inner nodes.
+        share of answers given by a coin (the mean over people, where they are known), and the number of inner
+        nodes.
     """
 
     r_hat: float
@@ -66,9 +68,13 @@ class Posterior:
         `similarity` itself where by the other trees a tenth fewer triplets are wrong, then moves of subtrees;
         above 3,000 leaves average linkage of `similarity` alone. Heights are means over the pairs that a
         merge joins. `tree.support` is `support`.
+    noise_by_group
+        Where people are known (or other groups): half of the share of answers that each of them gives by
+        chance, the mean, by name or number. 0.5 is a coin. Empty if all share the noise.
     """
 
     tree: Dendrogram
+    noise_by_group: dict[str | int, float]
 
     def __init__(
         self, samples: _ordhc.Samples, order: NDArray[np.int64], names: Any, burn_in: int, start: Dendrogram
@@ -77,6 +83,7 @@ class Posterior:
         self._order = order
         self._names = names
         self._burn_in = burn_in
+        self.noise_by_group = {}
         best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
         self.tree = best.with_support(support).relabel(order).with_names(names)
@@ -93,7 +100,7 @@ class Posterior:
 
         The root has height 0; a leaf is as close to itself as to its closest other one.
         """
-        S = _square(self._samples, self.tree.n_leaves)
+        S = square(self._samples, self.tree.n_leaves)
         rank = np.argsort(self._order)
         return np.ascontiguousarray(S[np.ix_(rank, rank)])
 
@@ -169,7 +176,7 @@ class Posterior:
             raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
         if not self.trees:
             return self.expected
-        noise, is_odd = float(self.diagnostics.noise.mean()), _are_odd_ones_out(data)
+        noise, is_odd = float(self.diagnostics.noise.mean()), are_odd_ones_out(data)
         pairs = []
         for at in np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist():
             truth = self.trees[at]
@@ -251,6 +258,8 @@ def posterior(
     sweeps: int | None = None,
     burn_in: int | None = None,
     seed: int = 0,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Posterior:
     """Draw trees by how likely they are, given answers of which some are wrong.
@@ -269,6 +278,12 @@ def posterior(
     seed
         The same seed gives the same trees, for any number of cores, however leaves are numbered and rows
         stand.
+    group
+        (m,) whose answer each row is, a participant's id or name, instead of the data's groups: each has a
+        noise of their own.
+    unit
+        "answer": all answers have the same noise, though people are known. "group": of the data; the default
+        where there are several.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
@@ -286,15 +301,17 @@ def posterior(
     Raises
     ------
     InputError
-        No `Triplets` or `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep.
+        No `Triplets` or `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep; groups of another
+        length.
 
     Notes
     -----
     An answer "p is closer than q" has probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is the
-    height of a pair's lowest common ancestor and e the noise, which is learnt. Trees have nodes of any
-    degree. Chains start from AddS with average linkage and moves of subtrees, cut off every leaf and subtree
-    in turn, and put it back by its posterior probability at any place. Time is in proportion to answers
-    times depth, for each sweep.
+    height of a pair's lowest common ancestor and e the noise, which is learnt, of each person where they
+    are known. Trees have nodes of any degree; how many nodes, how balanced trees are, and how alike the
+    steps of height from node to node are is learnt, too. Chains start from AddS with average linkage and
+    moves of subtrees, cut off every leaf and subtree in turn, and put it back by its posterior
+    probability at any place. Time is in proportion to answers times depth, for each sweep.
 
     Examples
     --------
@@ -304,7 +321,8 @@ def posterior(
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
     (32, 200, True)
     """
-    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, _checks.callback("progress", progress))
+    progress = _checks.callback("progress", progress)
+    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, progress, group, unit)
     if len(unanswered):
         warn(unanswered_text(found.tree, unanswered).replace("merged last", "anywhere"))
     return found
@@ -317,6 +335,8 @@ def _drawn(
     burn_in: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
     """The posterior, and the leaves without answers."""
     if not isinstance(data, Triplets | Quadruplets):
@@ -329,14 +349,23 @@ def _drawn(
     if burn_in >= sweeps:
         raise InputError(f"burn_in = {burn_in} leaves none of {sweeps} sweeps")
     seed = _checks.seed(seed)
+    if unit is not None:
+        unit = _checks.choice("unit", unit, UNITS)
+    data = with_groups(data, group, unit)
     order = canonical_order(data)
     fitting = in_order(data, order)
     start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
     how = (chains, sweeps, burn_in, _KEPT, seed)
     told = part(progress, 0.1, 0.9)
-    is_odd = _are_odd_ones_out(data)
-    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, is_odd, told)
+    is_odd = are_odd_ones_out(data)
+    known = people_of(fitting)
+    people = None if known is None else known[1]
+    if known is not None:
+        fitting = fitting[known[0]]
+    samples = _ordhc.sample(fitting.rows, fitting.weights, people, start._tree, how, is_odd, told)
     found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
+    if known is not None and len(samples):
+        found.noise_by_group = dict(zip(known[2], samples.noise_by_person().tolist(), strict=True))
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
     found.tree = found.tree.with_settings(settings)
@@ -350,7 +379,7 @@ def posterior_linkage(
     *,
     initial_clusters: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
-    **how: int,
+    **how: Any,
 ) -> Dendrogram:
     """The tree of the posterior, as a linkage of comparisons."""
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
@@ -361,23 +390,3 @@ def posterior_linkage(
 def _start(data: Triplets | Quadruplets) -> Plan:
     """The method that makes the first tree."""
     return Plan.of(data)
-
-
-def _square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
-    """The mean heights, each leaf as close to itself as to its closest other one."""
-    _ordhc.check_memory("the similarities", 8 * n * n)
-    S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
-    np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)
-    return S
-
-
-def _are_odd_ones_out(data: Triplets | Quadruplets) -> bool:
-    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
-    if not isinstance(data, Triplets) or data.answers is None or not len(data):
-        return False
-    numbers = answers_of(data)
-    order = np.lexsort((np.arange(len(data)), numbers))
-    if len(order) % 2 or (np.bincount(numbers) != 2).any():
-        return False
-    first, second = (data.rows[order[at::2]] for at in (0, 1))
-    return bool((first[:, [1, 0, 2]] == second).all())
