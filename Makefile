@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge pl
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint api man fmt fuzz interrupts bench reproduce clean
+.PHONY: help demo test check rust-test python-test lint docs api man fmt fuzz interrupts bench reproduce clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -24,7 +24,7 @@ demo: $(STAMPS)/package ## Set everything up (a minute and a half, once) and clu
 
 test: rust-test python-test ## Set everything up and run all tests (four minutes; three the next time)
 
-check: lint test reproduce ## Everything: formats, lints, types, documentation, tests, the papers' numbers in little (ten minutes)
+check: lint test docs reproduce ## Everything: formats, lints, types, tests, the site, the papers' numbers in little (twelve minutes)
 
 # Unit tests check what debugging builds check; the others use the engine as `make demo` has compiled it.
 rust-test: $(STAMPS)/package
@@ -57,6 +57,18 @@ lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; 
 	$(BIN)/python .ci/man_page.py
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ordhc._ordhc
+
+SITE := docs/_build/html
+
+# Pages of names are written anew, so that none is left of a name that has gone.
+docs: $(STAMPS)/docs ## The site, with examples run and links checked: docs/_build/html (two minutes; one the next time)
+	$(call say,Building the site in $(SITE): up to two minutes)
+	rm -rf docs/reference/api
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html -d docs/_build/doctrees docs $(SITE)
+	RUSTDOCFLAGS="-D warnings" cargo doc --package ordhc --no-deps --locked --target-dir target/docs
+	rm -rf $(SITE)/rust
+	cp -R target/docs/doc $(SITE)/rust
+	$(BIN)/python .ci/site.py $(SITE)
 
 api: $(STAMPS)/lint ## Write the listing of the crate's public API anew
 	cargo doc --package ordhc --no-deps --locked
@@ -103,7 +115,7 @@ man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
 	$(BIN)/python .ci/man_page.py --write
 
 clean: ## Remove what was built
-	rm -rf target demo build dist $(VENV)
+	rm -rf target demo build dist docs/_build docs/gallery docs/tutorials/pages docs/reference/api docs/reference/commands $(VENV)
 	find python plugins -name '__pycache__' -prune -exec rm -rf {} + -o -name '*.so' -exec rm -f {} +
 
 PIP := $(BIN)/python -m pip install --quiet
@@ -134,4 +146,9 @@ $(STAMPS)/tests: $(STAMPS)/package $(wildcard $(PLUGINS:%=%/pyproject.toml))
 $(STAMPS)/lint: $(STAMPS)/tests
 	$(call say,Downloading what the checks need)
 	$(PIP) --group lint
+	touch $@
+
+$(STAMPS)/docs: $(STAMPS)/tests
+	$(call say,Downloading what the site needs: half a minute)
+	$(PIP) --group docs
 	touch $@

@@ -1,7 +1,8 @@
 """Whether supports and predictions are true: of what is said with probability s a share of s should be right.
 
 python benches/bench_calibration.py [measure] [table] [figure] [--methods posterior,bootstrap]
-    [--results FILE] [--leaves 60] [--seeds 10] [--trees yule,uniform] [--answers 4,16] [--noise close]
+    [--results FILE] [--leaves 60] [--seeds 10] [--first-seed 0] [--trees yule]
+    [--answers 4,16] [--noise close]
 
 Answers about random trees (Yule, uniform), balanced ones, caterpillars, and planted ones (eight clusters, of
 which all leaves are alike). "constant": right with p = .8. "close": each pair's similarity is the depth of
@@ -126,7 +127,8 @@ def measure(given):
     path = Path(given.results)
     known = {tuple(run["case"]) for run in runs_of(path)}
     how = {name: getattr(given, name) for name in ("chains", "sweeps") if getattr(given, name)}
-    for seed, method in itertools.product(range(given.seeds), given.methods):
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    for seed, method in itertools.product(seeds, given.methods):
         for shape, a_leaf, noise in itertools.product(given.trees, given.answers, given.noise):
             case = (method, shape, given.leaves, a_leaf, noise, seed)
             if case in known:
@@ -153,6 +155,12 @@ def curve(runs, kind):
     error = np.sqrt(((apart - mean * sums[:, 0]) ** 2).sum(axis=0)) / np.maximum(count, 1)
     at = count >= FEWEST
     return told[at] / count[at], right[at] / count[at], error[at], count[at].astype(int)
+
+
+def broken(*values):
+    """Lines don't go across bins that are left out."""
+    gaps = np.flatnonzero(np.diff(values[0]) > 1.5 / BINS) + 1
+    return [np.insert(of, gaps, np.nan) for of in values]
 
 
 def cell(runs, kind):
@@ -190,7 +198,7 @@ def figure(given):
         ax.plot([low, 1], [low, 1], color="#999999", lw=0.8, zorder=1)
         for method in given.methods:
             mine = [run for run in runs if run["case"][0] == method]
-            told, right, error, _ = curve(mine, kind)
+            told, right, error = broken(*curve(mine, kind)[:3])
             ax.errorbar(
                 told,
                 right,
@@ -204,7 +212,7 @@ def figure(given):
             )
             for shape in SHAPES:
                 some = [run for run in mine if run["case"][1] == shape]
-                told, right, *_ = curve(some, kind)
+                told, right = broken(*curve(some, kind)[:2])
                 ax.plot(told, right, color=colors[method], lw=0.7, alpha=0.35, zorder=1)
         ax.set(xlim=(low, 1), ylim=(low, 1), title=title, aspect="equal")
         ax.set_xlabel("support" if kind == "clusters" else "share of trees that say so")
@@ -225,6 +233,7 @@ if __name__ == "__main__":
     parser.add_argument("--results", default="calibration.jsonl")
     parser.add_argument("--leaves", type=int, default=60)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--trees", type=words_of, default=SHAPES)
     parser.add_argument("--answers", type=lambda text: [int(x) for x in text.split(",")], default=ANSWERS)
     parser.add_argument("--noise", type=words_of, default=NOISES)

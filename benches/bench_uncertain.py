@@ -1,15 +1,21 @@
 """Questions chosen by expected information beside random ones, `robust` and `majority`.
 
-python benches/bench_uncertain.py [close] [constant] [time] [--seeds 10]
+python benches/bench_uncertain.py [close] [constant] [people] [recorded] [time] [--seeds 10] [--sets Car,Food]
 
 Planted tree of eight clusters of thirty leaves, three levels. "close": answers by level and a normal deviate
 for each pair, one level being 1.5 deviations, drawn anew for each answer. "constant": answers right with
-p = .8. Mean AARI by the number of questions. "time": seconds until there is the next batch of 50 questions,
-and the tree.
+p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each
+question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65: answers until
+AARI .95. "recorded": Car and Food, from the folder ORDHC_DATA, as oracles that know only some answers; the
+share of answers to a fifth of the questions, which nobody asks, that the posterior predicts, and
+docs/images/recorded-answers.png. "time": seconds until there is the next batch of 50 questions, and the tree.
 """
 
 import argparse
+import os
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -92,6 +98,111 @@ def curves(noise, checks, seeds, methods):
     table(("questions", *(f"{check:,}" for check in checks)), lines)
 
 
+def people(seeds, n_people=30):
+    lines = []
+    for name, reliabilities in (("all .8", (0.8,)), (".95, .8, .65", (0.95, 0.8, 0.65))):
+        needed = []
+        for seed in range(seeds):
+            labels = balanced(3, 8)
+            labels = labels[np.random.default_rng(seed).permutation(len(labels))]
+            oracles = [
+                constant(labels, 1000 * seed + k, reliabilities[k % len(reliabilities)])
+                for k in range(n_people)
+            ]
+            needed.append(until(0.95, labels, oracles, seed))
+        lines.append((name, f"{np.mean(needed):,.0f}", f"{np.std(needed) / np.sqrt(seeds):,.0f}"))
+    table(("people", "answers until AARI .95", "± (standard error)"), lines)
+
+
+def until(goal, labels, oracles, seed, batch=4):
+    """How many answers of people, each of whom is asked a few questions in turn, a tree takes."""
+    n, chance = len(labels), np.random.default_rng(seed)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ordhc.Session(
+            Path(folder) / "a",
+            n_leaves=n,
+            method="uncertain",
+            repeat=2,
+            budget=10**6,
+            seed=seed,
+            durable=False,
+        ) as session,
+    ):
+        for checked in range(n, 200 * n, n):
+            while session.n_answered < checked:
+                k = chance.integers(len(oracles))
+                questions = session.ask(batch, who=f"p{k}", fill={})
+                session.tell(questions.ids, oracles[k](questions.rows), who=f"p{k}")
+            if ordhc.metrics.aari(session.tree(), labels) >= goal:
+                return checked
+    return 200 * n
+
+
+SETS = {"Car": ("car_triplets.csv", 60), "Food": ("food_triplets.csv.gz", 100)}
+
+
+def held_out(predicted, rows):
+    """The share of answers that are the likelier ones."""
+    p = predicted.predict(rows)
+    return np.mean((p > 0.5) + 0.5 * (p == 0.5))
+
+
+def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
+    import matplotlib.pyplot as plt
+
+    drawn, axes = plt.subplots(
+        1, len(sets), figsize=(3.6 * len(sets), 3.2), layout="constrained", squeeze=False
+    )
+    for ax, name in zip(axes[0], sets, strict=True):
+        file, n = SETS[name]
+        rows = ordhc.read_triplets(Path(os.environ["ORDHC_DATA"]) / file, n_leaves=n).rows.astype(int)
+        found = {"uncertain": [], "random": []}
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            # All answers about the same three leaves are on one side.
+            keys = np.sort(rows, axis=1) @ [n * n, n, 1]
+            apart = np.isin(keys, rng.permutation(np.unique(keys))[: len(np.unique(keys)) // 5])
+            known, unseen = ordhc.Triplets(rows[~apart], n_leaves=n), rows[apart]
+            oracle = ordhc.oracles.recorded(known)
+            asker = ordhc.Learner(n, "uncertain", among=oracle.known, seed=seed)
+            order = rng.permutation(oracle.known)
+            for method, curve in found.items():
+                asked, curve_here = ordhc.oracles.recording(oracle), []
+                for check in checks:
+                    while asked.n_questions < check:
+                        some = min(50, check - asked.n_questions)
+                        if method == "random":
+                            asked(order[asked.n_questions :][:some])
+                            continue
+                        questions = asker.ask(some)
+                        asker.tell(questions.ids, asked(questions.rows))
+                    p = ordhc.posterior(asked.comparisons(n), seed=seed)
+                    curve_here.append(held_out(p, unseen))
+                curve.append(curve_here)
+        print(f"{name}, {seeds} seeds: share of held-out answers predicted, by the number of questions\n")
+        lines = [(method, *(f"{x:.3f}" for x in np.mean(curve, axis=0))) for method, curve in found.items()]
+        table(("questions", *(f"{check:,}" for check in checks)), lines)
+        for method, colour, style in (("uncertain", "#0072B2", "-"), ("random", "#D55E00", "--")):
+            mean = np.mean(found[method], axis=0)
+            error = np.std(found[method], axis=0) / np.sqrt(seeds)
+            ax.errorbar(
+                checks, mean, error, label=method, color=colour, linestyle=style, marker="o", markersize=4
+            )
+        ax.set(
+            xscale="log",
+            xlabel="questions",
+            title=name,
+            xticks=checks,
+            xticklabels=[f"{x:,}" for x in checks],
+        )
+        ax.minorticks_off()
+        ax.grid(alpha=0.3)
+    axes[0][0].set_ylabel("held-out answers predicted")
+    axes[0][0].legend(frameon=False)
+    drawn.savefig("docs/images/recorded-answers.png", dpi=144)
+
+
 def timing():
     lines = []
     for size, a_leaf in ((104 // 8, 20), (240 // 8, 15)):
@@ -115,11 +226,16 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", default=["close", "constant", "time"])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--sets", default="Car,Food")
     given = parser.parse_args()
     if "close" in given.what:
         curves(close, (1200, 1920, 2400, 3600, 4800), given.seeds, ("uncertain", "random"))
     if "constant" in given.what:
         checks = (1200, 2400, 4800, 7200)
         curves(constant, checks, given.seeds, ("uncertain", "random", "robust", "majority"))
+    if "people" in given.what:
+        people(given.seeds)
+    if "recorded" in given.what:
+        recorded(given.seeds, given.sets.split(","))
     if "time" in given.what:
         timing()

@@ -55,27 +55,19 @@ def _of_learner(method, **options):
     return functools.wraps(getattr(Learner, method))(call)
 
 
+@functools.wraps(ordhc.scan)
+def _scan_read(*args, **given):
+    return ordhc.scan(*args, **given).read()
+
+
 def _opened(path, names=None, *, n_leaves=None, **settings):
     with ordhc.Session(path, names, n_leaves=n_leaves, **settings) as session:
         return session.ask()
 
 
-def _learn_async(
-    oracle,
-    n_leaves=None,
-    method=None,
-    *,
-    source=None,
-    oracle_parameters=None,
-    budget=None,
-    batch=None,
-    learner=None,
-    session=None,
-    who=None,
-    progress=None,
-):
-    given = {name: value for name, value in locals().items() if value is not None or name == "oracle"}
-    return asyncio.run(ordhc.learn_async(**given))
+@functools.wraps(ordhc.learn_async)
+def _learn_async(*args, **given):
+    return asyncio.run(ordhc.learn_async(*args, **given))
 
 
 def _estimator(**given):
@@ -128,6 +120,7 @@ CALLS = {
     "linkage": (ordhc.linkage, {"S": S}),
     "list_plugins": (ordhc.list_plugins, {}),
     "pca": (ordhc.pca, {"X": X, "n_components": 1}),
+    "plan": (ordhc.plan, {"n_leaves": 30, "accuracy": 0.8}),
     "posterior": (ordhc.posterior, {"data": T, "sweeps": 2}),
     "read_answers": (ordhc.read_answers, {"file": "triplets.csv"}),
     "read_quadruplets": (ordhc.read_quadruplets, {"path": "quadruplets.csv"}),
@@ -136,6 +129,7 @@ CALLS = {
     "read_triplets": (ordhc.read_triplets, FILES),
     "refine": (ordhc.refine, {"tree": TREE, "data": T}),
     "report": (ordhc.report, {"data": T, "methods": ["adds3-al"], "folds": 2, "n_resamples": 2}),
+    "scan": (_scan_read, {"paths": "triplets.csv"}),
     "score": (ordhc.score, {**PAIR, "metric": "aari"}),
     "select": (ordhc.select, {"data": T, "methods": ["adds3-al"], "folds": 2}),
     "similarity": (ordhc.similarity, {"data": T}),
@@ -194,6 +188,7 @@ CALLS = {
     ),
     "Learner": (Learner, {"n_leaves": 4}),
     "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
+    "Learner of a list": (Learner, {"n_leaves": 4, "method": "uncertain", "among": [[0, 1, 2], [1, 2, 3]]}),
     "Learner.ask": (_of_learner("ask"), {}),
     "Learner.tell": (_of_learner("tell"), {"ids": [0], "answers": [0]}),
     "Learner.tell repeatedly": (_of_learner("tell", repeat=3), {"ids": [0], "answers": [0]}),
@@ -275,7 +270,7 @@ ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
 
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
-OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection"}
+OTHERS |= {"Bootstrap", "Candidate", "Posterior", "Questions", "Report", "Selection", "StudyPlan"}
 OTHERS |= {"datasets", "metrics", "oracles", "plots", "__version__"}
 OTHERS |= {"Dendrogram.plot", "Dendrogram.savefig", "metrics.KendallTau", "metrics.Satisfied"}
 
@@ -352,7 +347,7 @@ def _check(call, right, odd):
         except (InputError, MissingExtraError, PluginError) as error:
             text = str(error)
         except OSError:
-            if not {"path", "file", "names", "participants", "prior"} & set(odd):
+            if not {"path", "paths", "spill", "file", "names", "participants", "prior"} & set(odd):
                 raise
             return
         except (IndexError, MemoryError) as error:

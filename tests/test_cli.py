@@ -24,6 +24,7 @@ COMMANDS = [
     "consensus",
     "convert",
     "simulate",
+    "plan",
     "plugins",
     "demo",
     "completion",

@@ -44,6 +44,14 @@ def test_nexus_to_newick_and_back(run):
     assert (code, err) == (2, "ordhc: p.nexml: nexml is read, but not written: write .nex or .nwk\n")
 
 
+def test_underscores_are_kept_on_request(run, tmp_path):
+    (tmp_path / "u.nwk").write_text("(a_b,c);")
+    assert run("convert", "u.nwk", "blank.json")[0] == 0
+    assert run("convert", "--preserve-underscores", "u.nwk", "kept.json")[0] == 0
+    assert list(ordhc.read_tree("blank.json").labels) == ["a b", "c"]
+    assert list(ordhc.read_tree("kept.json").labels) == ["a_b", "c"]
+
+
 def test_consensus(run):
     assert run("consensus", "p.nex", "-o", "c.nwk", "-q")[0] == 0
     assert ordhc.read_tree("c.nwk").to_newick(branch_lengths=False).startswith("('c d',(a,b)66.6")

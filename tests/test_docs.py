@@ -1,6 +1,9 @@
 """What the documents show works as shown; what they name exists."""
 
+import functools
 import re
+import subprocess
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +12,31 @@ import pytest
 import ordhc
 
 ROOT = Path(__file__).parent.parent
+SITE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/coming-from.md", "docs/report.md"])
+#: Pages whose code is tried elsewhere, or needs what isn't there.
+ELSEWHERE = {"docs/judge.md", "docs/plugins.md", "docs/scale.md"}
+
+
+def documents():
+    """The documents that are kept, without what is made of the code."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted(name for name in listed.stdout.split() if (ROOT / name).exists())
+
+
+def with_code():
+    """Documents that show Python."""
+    pages = (name for name in documents() if name == "README.md" or name.startswith("docs/"))
+    return [name for name in pages if "```python\n" in (ROOT / name).read_text() and name not in ELSEWHERE]
+
+
+def test_pages_show_code():
+    assert {"README.md", "docs/guide.md", "docs/start.md", "docs/howto/compare-groups.md"} <= set(with_code())
+
+
+@pytest.mark.filterwarnings("ignore:data.json. 1 of 4 rows are left out")
+@pytest.mark.parametrize("name", with_code())
 def test_python_blocks_run(name, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
@@ -36,12 +61,40 @@ def test_the_rust_of_the_readme_is_the_example():
 
 
 def test_links_lead_somewhere():
-    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/*/README.md")]
-    assert len(documents) > 5
-    for document in documents:
+    assert len(documents()) > 5
+    for name in documents():
+        document = ROOT / name
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
-            if not target.startswith(("http://", "https://")):
-                assert (document.parent / target).exists(), f"{document}: {target}"
+            if target.startswith(SITE):
+                assert is_page(target.removeprefix(SITE)), f"{document}: {target}"
+            elif not target.startswith(("http://", "https://")):
+                # Pages that are made of code have no file here; building the site looks at links to them.
+                made = "docs/gallery", "docs/tutorials/pages"
+                if not str((document.parent / target).resolve().relative_to(ROOT)).startswith(made):
+                    assert (document.parent / target).exists(), f"{document}: {target}"
+
+
+def is_page(path):
+    """Whether a page of the site has a source."""
+    path = (path or "index.html").removesuffix(".html")
+    folder, _, name = path.rpartition("/")
+    if folder == "reference/api":
+        return bool(functools.reduce(getattr, name.split(".")[1:], ordhc))
+    if path == "rust/ordhc/index":
+        return True
+    if folder == "gallery":
+        return name == "index" or (ROOT / f"docs/examples/{name}.py").exists()
+    if folder == "tutorials/pages":
+        return (ROOT / f"docs/tutorials/scripts/{name}.py").exists()
+    return (ROOT / f"docs/{path}.md").exists()
+
+
+def test_the_readme_leads_to_pages():
+    links = re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert len(links) > 10
+    # A picture that leads to a page is no link to a file.
+    assert {link for link in links if not link.startswith("http")} <= {"LICENSE", "docs/images/food-31.png"}
+    assert not is_page("guides.html")
 
 
 def test_make_targets_named_in_documents_exist():

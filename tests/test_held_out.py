@@ -11,7 +11,7 @@ import ordhc
 from ordhc import InputError, Quadruplets, Triplets
 from ordhc.cli import main
 from ordhc.comparison.units import shares_of
-from ordhc.evaluate import bootstrap, select
+from ordhc.evaluate import resampling, select
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 from support.answers import answered, persons
 
@@ -249,7 +249,7 @@ def test_the_fast_bootstrap_counts_answers_as_the_slow_one(monkeypatch):
         np.concatenate([few.rows, many.rows]), 6, answers=np.concatenate([few.answers, many.answers + 3])
     )
     fast = ordhc.bootstrap(t, n_resamples=20)
-    monkeypatch.setattr(bootstrap._Work, "is_additive", property(lambda _: False))
+    monkeypatch.setattr(resampling.Resampling, "is_additive", property(lambda _: False))
     slow = ordhc.bootstrap(t, n_resamples=20)
     assert fast.trees == slow.trees
     for name in fast.scores:

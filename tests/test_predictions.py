@@ -114,8 +114,24 @@ def test_simulated_answers_are_those_of_the_model():
 
 def test_a_session_says_how_good_its_tree_is(tmp_path):
     truth = random_tree(20, 1)
+    oracle = ordhc.oracles.from_tree(truth)
+    noisy = ordhc.oracles.noisy(oracle, 0.85)
     with ordhc.Session(tmp_path / "a", n_leaves=20, method="uncertain", budget=200) as session:
-        tree = ordhc.learn(ordhc.oracles.noisy(ordhc.oracles.from_tree(truth), 0.85), session=session)
+        tree = ordhc.learn(noisy, session=session)
         p = session.posterior(sweeps=100)
         assert p.expected.accuracy == pytest.approx(1 - ordhc.metrics.triplet_distance(tree, truth), abs=0.1)
         assert p.forecast(session.comparisons(), 10, repeats=2).accuracy > 0.98
+        assert p.heldout is None
+    with ordhc.Session(tmp_path / "b", n_leaves=20, method="uncertain", budget=240, limit=1) as session:
+        # What the learner asks is with ann, so all others get questions whose answers are held out.
+        taken = session.ask(who="ann")
+        for who in map(str, range(40)):
+            questions = session.ask(who=who, fill="heldout")
+            session.tell(questions.ids, oracle(questions.rows), who=who)
+        session.release(taken.ids)
+        ordhc.learn(noisy, session=session)
+        p = session.posterior(sweeps=100)
+        heldout = session.comparisons(heldout=True)
+        assert p.heldout.n_answers == len(heldout) // 2 > 30
+        assert p.heldout.accuracy == pytest.approx(np.mean(p.predict(heldout) > 0.5), abs=0.02)
+        assert 0.7 < p.heldout.low < p.heldout.accuracy <= p.heldout.high <= 1

@@ -48,7 +48,7 @@ def test_counting_in_the_engine_equals_one_by_one(quadruplets, monkeypatch):
         for options in ({}, {"linkage": "single"}):
             fast = ordhc.bootstrap(data, n_resamples=10, seed=5, group=group, **options)
             with monkeypatch.context() as patch:
-                patch.setattr("ordhc.evaluate.bootstrap._Work.is_additive", False)
+                patch.setattr("ordhc.evaluate.resampling.Resampling.is_additive", False)
                 slow = ordhc.bootstrap(data, n_resamples=10, seed=5, group=group, **options)
             assert fast.trees == slow.trees
             assert np.array_equal(fast.support, slow.support)

@@ -1,5 +1,8 @@
 """The learner that asks what is least certain: `Learner(method="uncertain")`, alone and in sessions."""
 
+import signal
+import threading
+import time
 from collections import Counter
 
 import numpy as np
@@ -32,20 +35,23 @@ def people(labels, spread=1.5, seed=0):
 
 
 def test_fewer_questions_than_random_ones():
-    labels = levels()
-    n, found = len(labels), {}
-    learner = ordhc.Learner(n, "uncertain", budget=20 * n)
-    ordhc.learn(people(labels), learner=learner)
-    found["uncertain"] = ordhc.metrics.aari(learner.tree(), labels)
-    rng = np.random.default_rng(1)
-    rows = np.array([rng.permutation(n)[:3] for _ in range(20 * n)])
-    t = oracles.recording(people(labels))
-    t(rows)
-    found["random"] = ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels)
-    assert learner.done
-    assert learner.n_answered == 20 * n
-    assert found["uncertain"] > 0.95
-    assert found["uncertain"] > found["random"] + 0.05, found
+    uncertain, random = [], []
+    # Of one tree a single leaf may be astray, by chance.
+    for seed in range(3):
+        labels = levels(seed=seed)
+        n = len(labels)
+        learner = ordhc.Learner(n, "uncertain", budget=20 * n, seed=seed)
+        ordhc.learn(people(labels, seed=seed), learner=learner)
+        uncertain.append(ordhc.metrics.aari(learner.tree(), labels))
+        rng = np.random.default_rng(seed + 1)
+        rows = np.array([rng.permutation(n)[:3] for _ in range(20 * n)])
+        t = oracles.recording(people(labels, seed=seed))
+        t(rows)
+        random.append(ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels))
+        assert learner.done
+        assert learner.n_answered == 20 * n
+    assert np.mean(uncertain) > 0.95
+    assert np.mean(uncertain) > np.mean(random) + 0.05, (uncertain, random)
 
 
 def test_it_depends_on_settings_answers_and_seed_only():
@@ -151,3 +157,123 @@ def test_what_the_learner_may_not_ask_is_filled(tmp_path):
         assert session.n_placed == 3
     with ordhc.Session(tmp_path / "a") as session:
         assert session.n_placed == 3
+
+
+def triplets_of(tree, seed=0, m=600):
+    """Triplets (a, b, c) as a tree has them, of no more than half of all."""
+    rng = np.random.default_rng(seed)
+    rows = rng.permuted(rng.integers(tree.n_leaves, size=(4 * m, 3)), axis=1)
+    rows = np.unique(rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)], axis=0)
+    near, far = (np.asarray(tree.lca_size(rows[:, 0], rows[:, at])) for at in (1, 2))
+    swap = near > far
+    rows[swap] = rows[swap][:, [0, 2, 1]]
+    return ordhc.Triplets(rng.permutation(rows[near != far])[:m], n_leaves=tree.n_leaves)
+
+
+def test_only_what_was_recorded_is_asked():
+    truth = random_tree(14, 3)
+    t = triplets_of(truth)
+    oracle = oracles.recorded(t)
+    known = set(map(tuple, oracle.known.tolist()))
+    assert oracle.known.shape[1] == 4
+    asked = oracles.recording(oracle)
+    # No question is one that nobody has answered: that would be an error.
+    tree = ordhc.learn(asked, method="uncertain", budget=150)
+    rows = list(map(tuple, asked.rows.tolist()))
+    assert len(rows) == len(set(rows)) == 150
+    assert known.issuperset(rows)
+    assert 1 - ordhc.metrics.triplet_distance(tree, truth) > 0.9
+    # Without a budget all of it is asked, by name, too.
+    names = [f"leaf {k}" for k in range(14)]
+    some = ordhc.Triplets(t.rows[:60], names=names)
+    asked = oracles.recording(oracles.recorded(some))
+    ordhc.learn(asked, names[::-1], "uncertain")
+    assert asked.n_questions == len(oracles.recorded(some).known)
+
+
+def test_recorded_odd_ones_out_are_asked_as_such():
+    truth = oracles.from_tree(random_tree(10, 1))
+    kept = oracles.recording(truth)
+    rows = np.array([[a, b, c] for a in range(10) for b in range(a) for c in range(b)])[::2]
+    kept(rows)
+    oracle = oracles.recorded(kept.comparisons(10))
+    clear = rows[truth(rows) >= 0]
+    assert sorted(map(sorted, oracle.known.tolist())) == sorted(map(sorted, clear.tolist()))
+    learner = ordhc.Learner(10, "uncertain", among=oracle.known, limit=4, budget=30)
+    assert (learner.width, len(learner.ask())) == (3, 4)
+    # Triplets answer questions of two pairs with a leaf in common.
+    anchored = oracles.recorded(ordhc.Triplets([(0, 2, 1)]))
+    assert anchored.known.tolist() == [[0, 1, 0, 2]]
+    assert anchored([[0, 1, 0, 2], [2, 0, 1, 0], [1, 0, 0, 2]]).tolist() == [-1, 1, -1]
+    with pytest.raises(ordhc.InputError, match="don't tell about 0, 1, 1, 2"):
+        anchored([[0, 1, 1, 2]])
+    assert oracles.recorded(ordhc.Quadruplets([(3, 2, 0, 1)])).known.tolist() == [[0, 1, 2, 3]]
+
+
+def test_lists_of_questions_are_checked(tmp_path):
+    for wrong, text in (
+        ([[0, 1]], "not \\(m, 3\\) or"),
+        ([[0, 1, 1]], "three different leaves"),
+        ([[0, 1, 2], [0, 1, 12]], "0..=11"),
+        ([[0, 1, 1, 0]], "two different pairs"),
+    ):
+        with pytest.raises(ordhc.InputError, match=text):
+            ordhc.Learner(12, "uncertain", among=wrong)
+    with pytest.raises(ordhc.InputError, match="takes no list of questions"):
+        ordhc.Learner(12, "quick", among=[[0, 1, 2]])
+    with pytest.raises(ordhc.InputError, match="a session keeps no list"):
+        ordhc.Session(tmp_path / "a", n_leaves=12, method="uncertain", among=[[0, 1, 2]])
+    assert ordhc.Learner(12, "uncertain", among=np.zeros((0, 3), int)).done
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_drawing_stops_when_interrupted():
+    n = 400
+    rows = np.random.default_rng(1).random((4 * n, n)).argsort(axis=1)[:, :3]
+    learner = ordhc.Learner(n, "uncertain", among=rows)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        while not learner.done:
+            # Answers are by chance, so that trees take long.
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            start = time.perf_counter()
+            questions = learner.ask(n)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            learner.tell(questions.ids, questions.ids % 3)
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted, took = True, time.perf_counter() - start
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    assert interrupted
+    assert took < 2
+    # Nothing is lost, and the same questions come.
+    before = learner.n_answered
+    other = ordhc.Learner(n, "uncertain", among=rows)
+    while other.n_answered < before:
+        questions = other.ask(n)
+        other.tell(questions.ids, questions.ids % 3)
+    assert learner.ask(n).rows.tolist() == other.ask(n).rows.tolist()
+
+
+def test_other_threads_may_look_while_trees_are_drawn():
+    n = 150
+    learner, seen = ordhc.Learner(n, "uncertain", budget=8 * n), []
+    over = threading.Event()
+
+    def look():
+        while not over.is_set():
+            seen.append((learner.n_answered, learner.done, len(learner.open)))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        while not learner.done:
+            questions = learner.ask(n)
+            learner.tell(questions.ids, questions.ids % 3)
+    finally:
+        over.set()
+        watcher.join(60)
+    assert not watcher.is_alive()
+    assert seen[-1][0] <= 8 * n
+    assert len(seen) > 5

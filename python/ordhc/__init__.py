@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from ordhc.agglomerate.linkage import linkage
     from ordhc.asking.answers import estimate_p
     from ordhc.asking.contraction import contract
-    from ordhc.asking.learner import Learner, Questions
+    from ordhc.asking.learner import Learner
     from ordhc.asking.loop import learn, learn_async
     from ordhc.asking.planted import simulate_planted
+    from ordhc.asking.questions import Questions
     from ordhc.asking.session import Session
     from ordhc.clustering.cluster import cluster
     from ordhc.clustering.describe import describe
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ordhc.errors import InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError
     from ordhc.estimator import OrdinalClustering as OrdinalClustering
     from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
+    from ordhc.evaluate.needed import StudyPlan, plan
     from ordhc.evaluate.select import Candidate, Selection, select
     from ordhc.io import (
         read_answers,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         write_tree,
         write_trees,
     )
+    from ordhc.io.scan import scan
     from ordhc.metrics.score import score
     from ordhc.plugins.registry import list_plugins
     from ordhc.reporting.report import Report, report
@@ -68,6 +71,7 @@ __all__ = [
     "Report",
     "Selection",
     "Session",
+    "StudyPlan",
     "Triplets",
     "__version__",
     "as_dendrogram",
@@ -85,6 +89,7 @@ __all__ = [
     "metrics",
     "oracles",
     "pca",
+    "plan",
     "plots",
     "posterior",
     "read_answers",
@@ -94,6 +99,7 @@ __all__ = [
     "read_triplets",
     "refine",
     "report",
+    "scan",
     "score",
     "select",
     "similarity",
@@ -108,7 +114,8 @@ _LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.asking.answers": "estimate_p",
     "ordhc.asking.contraction": "contract",
-    "ordhc.asking.learner": "Learner Questions",
+    "ordhc.asking.learner": "Learner",
+    "ordhc.asking.questions": "Questions",
     "ordhc.asking.loop": "learn learn_async",
     "ordhc.asking.planted": "simulate_planted",
     "ordhc.asking.session": "Session",
@@ -120,9 +127,11 @@ _LATER = {
     "ordhc.errors": "InputError InternalError MissingExtraError OrdhcWarning PluginError",
     "ordhc.estimator": "OrdinalClustering",
     "ordhc.evaluate.bootstrap": "Bootstrap bootstrap",
+    "ordhc.evaluate.needed": "StudyPlan plan",
     "ordhc.evaluate.select": "Candidate Selection select",
     "ordhc.io": "read_answers read_quadruplets read_tree read_trees read_triplets "
     "write_comparisons write_tree write_trees",
+    "ordhc.io.scan": "scan",
     "ordhc.metrics.score": "score",
     "ordhc.plugins.registry": "list_plugins",
     "ordhc.reporting.report": "Report report",
@@ -134,7 +143,7 @@ _LATER = {
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names.split()}
 #: Public modules that are imported when they are used.
-_MODULES = ["commands", "datasets", "errors", "hooks", "io", "metrics"]
+_MODULES = ["commands", "datasets", "errors", "executors", "hooks", "io", "metrics"]
 _MODULES += ["oracles", "plots", "progress", "specs", "testing"]
 
 

@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 # fmt: off
 __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
-    "OrdhcWarning", "Records", "Samples", "TreeOracle", "aari", "aari_of_trees", "adds", "adds_csr",
-    "adds_linkage", "agglomerate", "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build",
-    "canonical_order", "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
-    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "estimate_p", "expected_adds3",
-    "kendall_tau", "leaf_heights", "mean_dot_linkage", "merge_distortion", "mixing", "mulk3", "mulk4",
-    "optimal_leaf_order", "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage",
-    "random_tree", "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram",
-    "split_table", "square", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
+    "OrdhcWarning", "Records", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
+    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_sparse", "ari",
+    "best_revenue", "bootstrap_adds", "build", "canonical_keys", "canonical_order", "canonical_sums",
+    "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
+    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "end_of_first_row", "estimate_p",
+    "expected_adds3", "kendall_tau", "leaf_heights", "limit_threads", "mean_dot_linkage",
+    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
+    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "random_tree",
+    "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table",
+    "square", "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage",
+    "verdicts",
 ]
-# fmt: on
 
 _Floats = NDArray[np.float64]
 _Any = NDArray[Any]
 _Vectors = _Floats | NDArray[np.float32]
+_Keys = NDArray[np.uint64]
 _Ints = NDArray[np.int64]
 _Ints32 = NDArray[np.int32]
 _Bytes = NDArray[np.int8]
@@ -40,13 +43,8 @@ class InputError(ValueError):
     leaves: tuple[tuple[int, ...], ...] | None
     path: str | None
     def __init__(
-        self,
-        reason: str = "",
-        *,
-        row: int | None = None,
-        line: int | None = None,
-        leaves: Iterable[Iterable[int]] | None = None,
-        path: str | os.PathLike[str] | None = None,
+        self, reason: str = "", *, row: int | None = None, line: int | None = None, leaves:
+        Iterable[Iterable[int]] | None = None, path: str | os.PathLike[str] | None = None
     ) -> None: ...
 
 class OrdhcWarning(UserWarning): ...
@@ -59,18 +57,12 @@ def panic(message: str) -> None: ...
 def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def parse_table(
-    data: bytes,
-    chosen: list[int] | list[str] | None,
-    known: list[list[str]],
-    weight_columns: list[str],
-    labels: list[list[str]],
-    delimiter: str | None,
-    comment: str | None,
-    header: bool | None,
-    missing: list[str],
-    skip_bad: bool,
-    progress: _Progress,
+    data: bytes, chosen: list[int] | list[str] | None, known: list[list[str]], weight_columns: list[str],
+    labels: list[list[str]], delimiter: str | None, comment: str | None, header: bool | None, ids: bool |
+    None, missing: list[str], skip_bad: bool, progress: _Progress
 ) -> dict[str, Any]: ...
+def end_of_first_row(data: bytes, delimiter: str, comment: str | None) -> tuple[int, int] | None: ...
+def start_of_last_row(data: bytes, delimiter: str, comment: str | None) -> tuple[int, int]: ...
 def split_table(
     data: str, delimiter: str | None, comment: str | None
 ) -> tuple[list[list[str]], list[int]]: ...
@@ -89,6 +81,14 @@ def mulk3(
 def mulk4(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Floats, _Floats]: ...
+def adds_into(out: _Any, rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> None: ...
+def pair_run(
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, both: bool, sum: bool
+) -> tuple[_Keys, _Floats]: ...
+def merged_runs(runs: list[tuple[_Keys, _Floats]]) -> tuple[_Keys, _Floats]: ...
+def canonical_sums(rows: _Rows, weights: _MaybeFloats, keys: _Keys, sums: _Keys) -> None: ...
+def canonical_keys(keys: _Keys, sums: _Keys) -> _Keys | None: ...
+def limit_threads(limit: int | None) -> int | None: ...
 def square(condensed: _Floats, diagonal: _Floats) -> _Floats: ...
 def check_memory(what: str, n_bytes: int) -> None: ...
 def preference_linkage(
@@ -112,17 +112,24 @@ class EmbeddingLoss:
     def evaluate_pairs(self, points: _Floats) -> tuple[float, _Floats]: ...
 
 def expected_adds3(points: _Floats, model: str, parameter: float | None, progress: _Progress) -> _Floats: ...
+
+@final
+class Tallies:
+    def __new__(cls, n_leaves: int, times: NDArray[np.uint32]) -> Tallies: ...
+    def add(
+        self, rows: _Rows, weights: _MaybeFloats, groups: NDArray[np.uint32], first: Dendrogram
+    ) -> None: ...
+    def scores(self) -> _Floats: ...
+    def trees(self, linkage: Linkage, progress: _Progress) -> list[Dendrogram]: ...
+
+def add_rest(
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, groups: NDArray[np.uint32], times: NDArray[np.uint32],
+    trees: list[Dendrogram], sums: _Floats
+) -> None: ...
 def draw_times(m: int, groups: _MaybeInts, seed: int, index: int) -> _Ints: ...
 def bootstrap_adds(
-    rows: _Rows,
-    weights: _MaybeFloats,
-    linkage: Linkage,
-    tree: Dendrogram,
-    groups: _MaybeInts,
-    shares: _MaybeFloats,
-    seed: int,
-    n_resamples: int,
-    progress: _Progress,
+    rows: _Rows, weights: _MaybeFloats, linkage: Linkage, tree: Dendrogram, groups: _MaybeInts, shares:
+    _MaybeFloats, seed: int, first: int, n_resamples: int, progress: _Progress
 ) -> tuple[list[Dendrogram], _Floats]: ...
 def support(tree: Dendrogram, others: list[Dendrogram]) -> _Floats: ...
 
@@ -142,31 +149,16 @@ class Linkage:
     def native_names() -> list[str]: ...
 
 def agglomerate(
-    values: _Any,
-    linkage: Linkage,
-    dissimilarity: bool,
-    engine: str,
-    initial: _MaybeInts,
-    progress: _Progress,
-    overwrite: bool = False,
+    values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
+    _Progress, overwrite: bool = False
 ) -> Dendrogram: ...
 def agglomerate_sparse(
-    indptr: _Ints32 | _Ints,
-    indices: _Ints32 | _Ints,
-    values: _Floats,
-    linkage: Linkage,
-    dissimilarity: bool,
-    missing: str,
-    initial: _MaybeInts,
-    progress: _Progress,
+    indptr: _Ints32 | _Ints, indices: _Ints32 | _Ints, values: _Floats, linkage: Linkage, dissimilarity:
+    bool, missing: str, initial: _MaybeInts, progress: _Progress
 ) -> tuple[Dendrogram, int]: ...
 def adds_linkage(
-    rows: _Rows,
-    weights: _MaybeFloats,
-    n_leaves: int,
-    linkage: Linkage,
-    initial: _MaybeInts,
-    progress: _Progress,
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int, linkage: Linkage, initial: _MaybeInts, progress:
+    _Progress
 ) -> Dendrogram: ...
 
 # --- the tree --------------------------------------------------------------------------------
@@ -191,19 +183,9 @@ class Dendrogram:
         str | None,
     ]: ...
     def to_newick(
-        self,
-        names: list[str] | None,
-        joined: NDArray[np.bool_] | None,
-        node_names: list[str | None] | None,
-        support: _MaybeFloats,
-        shares: bool,
-        standing: _MaybeInts,
-        branch_lengths: _MaybeFloats,
-        leaf_heights: _MaybeFloats,
-        *,
-        lengths: bool,
-        heights: bool,
-        progress: _Progress,
+        self, names: list[str] | None, joined: NDArray[np.bool_] | None, node_names: list[str | None] | None,
+        support: _MaybeFloats, shares: bool, standing: _MaybeInts, branch_lengths: _MaybeFloats,
+        leaf_heights: _MaybeFloats, *, lengths: bool, heights: bool, progress: _Progress
     ) -> str: ...
     def check_joined(self, joined: NDArray[np.bool_]) -> None: ...
     def in_order_of_children(self, joined: NDArray[np.bool_]) -> Dendrogram: ...
@@ -240,7 +222,8 @@ def leaf_heights(tree: Dendrogram, own: _Floats) -> _Floats: ...
 _How = tuple[int | None, int, int, _MaybeInts]
 
 def refine_similarity(
-    tree: Dendrogram, values: _Any, dissimilarity: bool, average_heights: bool, how: _How, progress: _Progress
+    tree: Dendrogram, values: _Any, dissimilarity: bool, average_heights: bool, how: _How, progress:
+    _Progress
 ) -> tuple[Dendrogram, float, int, bool]: ...
 def optimal_leaf_order(tree: Dendrogram, values: _Any, dissimilarity: bool, progress: _Progress) -> _Ints: ...
 def canonical_order(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> _Ints: ...
@@ -286,13 +269,7 @@ class Desk:
     def __new__(cls, learner: Learner, limit: int | None, budget: int | None) -> Desk: ...
     def copy(self) -> Desk: ...
     def replay(
-        self,
-        first: int,
-        kinds: _Bytes,
-        refs: _Ints,
-        leaves: _Ints32,
-        answers: _Bytes,
-        p: _Floats,
+        self, first: int, kinds: _Bytes, refs: _Ints, leaves: _Ints32, answers: _Bytes, p: _Floats,
         skipped: NDArray[np.bool_],
     ) -> None: ...
     def happen(
@@ -316,23 +293,19 @@ class Desk:
 
 @final
 class Learner:
-    # fmt: off
     def __new__(
         cls, method: str, n_leaves: int, parallel: int, seed: int, *, p: float, delta: float,
         assume: str, noise: str, schedule: str, questions: int | None, repeat: int,
         prior: Dendrogram | None, prior_strength: float,
     ) -> Learner: ...
-    # fmt: on
     @staticmethod
     def of_quadruplets(
-        method: str,
-        n_leaves: int,
-        seed: int,
-        *,
-        n_landmarks: int | None,
-        q: float | None,
-        n_references: int | None,
-        budget: int | None,
+        method: str, n_leaves: int, seed: int, *, n_landmarks: int | None, q: float | None, n_references: int
+        | None, budget: int | None
+    ) -> Learner: ...
+    @staticmethod
+    def uncertain_among(
+        n_leaves: int, seed: int, among: _Ints32, *, questions: int | None, repeat: int
     ) -> Learner: ...
     def repeated(self, times: int) -> Learner: ...
     def ask(self, limit: int) -> tuple[_Ints, _Ints32]: ...
@@ -387,15 +360,6 @@ def sample(
 ) -> Samples: ...
 def mixing(chains: list[_Floats]) -> tuple[float, float]: ...
 def planted(
-    levels: int,
-    leaves_per_cluster: int,
-    mu: float,
-    delta: float,
-    sigma: float,
-    n_comparisons: int,
-    flip: float,
-    quadruplets: bool,
-    permute: bool,
-    seed: int,
-    progress: _Progress,
+    levels: int, leaves_per_cluster: int, mu: float, delta: float, sigma: float, n_comparisons: int, flip:
+    float, quadruplets: bool, permute: bool, seed: int, progress: _Progress
 ) -> tuple[_Ints32, _Ints]: ...

@@ -63,6 +63,8 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
         @wraps(work)
         def called(*args: Any, progress: Any = None, **kwargs: Any) -> Any:
+            if progress is None:
+                return work(*args, **kwargs)
             with _shown(progress, what) as told:
                 return work(*args, progress=told, **kwargs)  # type: ignore[arg-type]
 

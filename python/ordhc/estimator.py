@@ -56,7 +56,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         The number of leaves; by default what `X` says. Give it for cross-validation: the largest ids
         may be missing from a part of the rows.
     initial_clusters
-        (n_leaves_,) labels of clusters to start from, as in `ordhc.cluster`.
+        (n_leaves,) labels of clusters to start from, as in `ordhc.cluster`.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
 
@@ -64,19 +64,19 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     ----------
     dendrogram_ : Dendrogram
         The tree, with heights in the units of the similarity.
-    children_ : ndarray of shape (n_leaves_ - 1, 2)
+    children_ : ndarray of shape (n_leaves - 1, 2)
         The two clusters of each merge, as in `sklearn.cluster.AgglomerativeClustering`.
-    distances_ : ndarray of shape (n_leaves_ - 1,)
+    distances_ : ndarray of shape (n_leaves - 1,)
         The heights of `dendrogram_.to_linkage_matrix()`: they grow from 0 (except under inversions).
     n_leaves_ : int
         The number of leaves.
-    labels_ : ndarray of shape (n_leaves_,)
+    labels_ : ndarray of shape (n_leaves,)
         The flat cluster of each leaf. Only set if `n_clusters` is given.
     posterior_ : Posterior
         The trees that were drawn. Only set by the method "posterior-al".
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features_in,)
         The names of the columns. Only set if `X` is a data frame with these columns alone; columns are found
         by name, whatever their order.
 
@@ -214,7 +214,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_leaves_,)
+        ndarray of shape (n_leaves,)
             The label of each leaf, counted from 0 by first leaf.
 
         Raises

@@ -5,6 +5,7 @@ PUBLIC = (
     "ordhc.commands",
     "ordhc.datasets",
     "ordhc.errors",
+    "ordhc.executors",
     "ordhc.hooks",
     "ordhc.io",
     "ordhc.metrics",

@@ -1,6 +1,7 @@
 """Losses beside NumPy, solvers beside what was published, and what goes wrong."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -279,3 +280,12 @@ def test_the_engine_checks_its_arguments():
         EmbeddingLoss(rows, None, 3, "ste", None).evaluate(np.array([[0, np.nan], [0, 0], [1, 1]]))
     with pytest.raises(ordhc.InputError, match="rows of 3 leaves"):
         EmbeddingLoss(np.array([[0, 1, 0, 2]], np.int32), None, 3, "ste", None)
+
+
+def test_starts_by_an_executor():
+    triplets, _ = ordhc.simulate_planted(1500, levels=2, leaves_per_cluster=4, seed=1)
+    expected = embed(triplets, "ckl", restarts=4, seed=2)
+    with ThreadPoolExecutor(3) as executor:
+        found = embed(triplets, "ckl", restarts=4, seed=2, executor=executor)
+    np.testing.assert_array_equal(found.points, expected.points)
+    assert (found.loss, found.n_iterations) == (expected.loss, expected.n_iterations)

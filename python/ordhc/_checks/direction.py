@@ -71,7 +71,7 @@ def check_dissimilarities(values: NDArray[Any], *, squared: bool) -> None:
     """
     text = None
     at, least = _least(values)
-    if least < -1e-9 * np.abs(values).max(initial=0):
+    if least < 0 and least < -1e-9 * max(float(values.max()), -least):
         place = _place(values, at)
         text = f"the dissimilarity of leaves {place[0]} and {place[1]} is negative, {least:.6g}"
         if squared:

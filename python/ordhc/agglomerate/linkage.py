@@ -189,7 +189,7 @@ def linkage(
         _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     if tie_seed is None:
-        tree = merged_by(
+        return merged_by(
             spec,
             values,
             settings,
@@ -198,8 +198,9 @@ def linkage(
             dissimilarity=dissimilarity,
             engine=engine,
             overwrite=overwrite,
+            names=names,
+            made=made,
         )
-        return tree._with(names=names, settings=made)
     order = np.random.default_rng(tie_seed).permutation(n)
     values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
     initial = None if initial is None else initial[order]
@@ -243,6 +244,8 @@ def merged_by(
     dissimilarity: bool = False,
     engine: str = "auto",
     overwrite: bool = False,
+    names: Sequence[str] | None = None,
+    made: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
     """What a linkage gives for a matrix that the engine reads, or works in."""
 
@@ -252,4 +255,4 @@ def merged_by(
 
     rule = engine_linkage(spec, settings, similarities)
     tree = _ordhc.agglomerate(values, rule, bool(dissimilarity), engine, initial, progress, overwrite)
-    return Dendrogram._of(tree, None)
+    return Dendrogram._of(tree, names, settings=made)

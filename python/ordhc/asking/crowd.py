@@ -23,10 +23,10 @@ from ordhc.asking.events import (
 )
 from ordhc.asking.fill import Filler
 from ordhc.asking.given import checked_rows, checked_who
-from ordhc.asking.learner import Questions
 from ordhc.asking.log import Log
 from ordhc.asking.met import Key, Met
 from ordhc.asking.mirror import Mirror
+from ordhc.asking.questions import Questions
 
 __all__ = ["Crowd"]
 

@@ -45,6 +45,8 @@ def new_desk(names: Sequence[str] | None, n_leaves: int, settings: dict[str, Any
     # What a leaf takes at least, in the learner and the copies that are kept of it.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     own = {key: value for key, value in settings.items() if key not in _OF_SESSIONS}
+    if own.get("among") is not None:
+        raise InputError("a session keeps no list of questions (among); a Learner takes one")
     if own.get("p") == BY_PERSON:
         # What is assumed of somebody of whom nothing is known.
         own["p"] = PRIOR[0] / sum(PRIOR)

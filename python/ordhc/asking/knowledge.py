@@ -155,8 +155,8 @@ class Knowledge(Crowd):
     def posterior(self, *, weights: str | None = None, **how: Any) -> "Posterior":
         """Trees by how likely they are, given all answers but those held out; see `ordhc.posterior`.
 
-        Its `expected` says how right the tree is by now, `forecast(session.comparisons(), 40)` how right it
-        would be with 40 answers more for each leaf.
+        Its `expected` says how right the tree is by now, `heldout` how well it predicts the answers held out,
+        `forecast(session.comparisons(), 40)` how right it would be with 40 answers more for each leaf.
 
         Parameters
         ----------
@@ -175,8 +175,11 @@ class Knowledge(Crowd):
         True
         """
         from ordhc.clustering.posterior import posterior
+        from ordhc.evaluate.held_out import predicted
 
-        return posterior(self.comparisons(weights=weights), **how)
+        found = posterior(self.comparisons(weights=weights), **how)
+        found.heldout = predicted(found, self.comparisons(heldout=True))
+        return found
 
     def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
         return np.asarray(self._kinds(at) == HELDOUT)

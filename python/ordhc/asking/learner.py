@@ -1,8 +1,7 @@
 """Learners, which ask and are told."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -12,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html, _ordhc
 from ordhc.asking.given import checked_p
 from ordhc.asking.prior import prior_tree, supported_tree
+from ordhc.asking.questions import Questions, checked_among
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "Questions"]
+__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
@@ -33,34 +33,6 @@ def method_of(settings: Mapping[str, Any]) -> str:
     method: str | None = settings.get("method")
     default = "insertion" if settings.get("prior") is None else "revise"
     return default if method is None else method
-
-
-@dataclass(frozen=True, eq=False)
-class Questions:
-    """Questions that may be answered now, in any order.
-
-    Attributes
-    ----------
-    ids
-        (m,) their numbers, by which they are answered.
-    rows
-        (m, 3) leaves: the answer is the place of the odd one out (0, 1 or 2), or -1 if no two are closer.
-        Or (m, 4), two pairs: the answer is 1 if the first pair is more similar, -1 if the second one is,
-        0 if neither.
-    samplers
-        (m,) who chose each: "learner", or in a `Session` also "heldout", "repeat", "random" and "gold". Empty
-        where all are the learner's.
-    """
-
-    ids: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    samplers: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
 
 
 class Learner:
@@ -136,6 +108,11 @@ class Learner:
     repeat
         Ask every question so many times, an odd number, and take the majority; a tie is "none". Of
         "uncertain" any number, of different people in a `Session`, all of whose answers count.
+    among
+        Of "uncertain": (m, 3) or (m, 4) leaves. It asks nothing else, each as often as it stands there
+        (times `repeat`), and all of them if there is no `budget`. Those of four leaves ask which of two pairs
+        is closer; "is a closer to b than to c?" is (a, b, a, c). `ordhc.learn` takes what an oracle of
+        recorded answers knows.
     budget
         Ask so many questions at most, then be done.
     limit
@@ -174,6 +151,7 @@ class Learner:
         prior: Any = None,
         prior_strength: float | None = None,
         repeat: int = 1,
+        among: ArrayLike | None = None,
         budget: int | None = None,
         limit: int | None = None,
         seed: int = 0,
@@ -221,7 +199,12 @@ class Learner:
             budget = _checks.whole("budget", budget, at_least=0)
         if method == "uncertain" and p < 1:
             raise InputError("uncertain has no p: it learns how often answers are wrong")
-        if method in OF_PAIRS:
+        if among is not None:
+            if method != "uncertain":
+                raise InputError(f"{method} takes no list of questions (among); uncertain does")
+            may = checked_among(among, n)
+            self._learner = _ordhc.Learner.uncertain_among(n, seed, may, questions=budget, repeat=times)
+        elif method in OF_PAIRS:
             if p < 1:
                 raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
             counts = {

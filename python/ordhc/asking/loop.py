@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.learner import Learner, Questions
-from ordhc.asking.oracle import Oracle, settled
+from ordhc.asking.learner import Learner
+from ordhc.asking.oracle import Oracle, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
+from ordhc.asking.questions import Questions
 from ordhc.asking.registered import oracle_of
 from ordhc.asking.told import check_contract, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
@@ -85,7 +86,8 @@ def learn(
     who
         Who answers, for the session; by default the name of the oracle.
     progress
-        True for a bar; what can be called is, with the share of leaves that have their place, from 0 to 1.
+        True for a bar; what can be called is, with the share of leaves that have their place, or of answers
+        where that is less, from 0 to 1.
 
     Returns
     -------
@@ -272,6 +274,8 @@ def _prepared(
         if leaves is None:
             raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
         given = settings if method is None else {**settings, "method": method}
+        if method == "uncertain" and given.get("among") is None:
+            given = {**given, "among": known_to(answer, leaves)}
         subject = Learner(leaves, budget=budget, **given)
     else:
         _check_subject(subject, session is not None)
@@ -365,7 +369,9 @@ def _steps(
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])
         if progress is not None:
-            progress(subject.n_placed / subject.n_leaves)
+            known = subject.n_answered
+            share = known / (known + subject.remaining_estimate) if known else 0.0
+            progress(min(subject.n_placed / subject.n_leaves, share))
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:

@@ -1,7 +1,7 @@
 """What an oracle is: questions in, answers out, at once or awaited."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["Answering", "Oracle", "checked_answers", "checked_questions", "settled", "then"]
+__all__ = ["Answering", "Oracle", "checked_answers", "checked_questions", "known_to", "settled", "then"]
 
 
 Oracle = Callable[[NDArray[Any]], Any]
@@ -19,7 +19,8 @@ Oracle = Callable[[NDArray[Any]], Any]
 class Answering:
     """A callable on batches of questions that may know how many leaves there are, and their names.
 
-    `questions` says how many leaves a question may have: 3, 4 or both.
+    `questions` says how many leaves a question may have: 3, 4 or both; `known`, (m, 3) or (m, 4), which ones
+    it can answer, where these are some only.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Answering:
         self.questions = questions
         #: Gives the oracle's leaves of names, where that is more than looking them up.
         self.leaves_of: Callable[[Any], Any] | None = None
+        self.known: NDArray[np.int32] | None = None
 
     @classmethod
     def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
@@ -42,6 +44,7 @@ class Answering:
         known = (getattr(oracle, "n_leaves", None), getattr(oracle, "names", None))
         made = cls(answer, *known, getattr(oracle, "questions", (3, 4)))
         made.leaves_of = getattr(oracle, "leaves_of", None)
+        made.known = getattr(oracle, "known", None)
         return made
 
     def __call__(self, rows: ArrayLike) -> Any:
@@ -50,6 +53,17 @@ class Answering:
 
     def __repr__(self) -> str:
         return f"<oracle{'' if self.n_leaves is None else f' about {self.n_leaves:,} leaves'}>"
+
+
+def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | None:
+    """The questions about these leaves that an oracle can answer, by their numbers; None for any."""
+    known: NDArray[np.int32] | None = getattr(oracle, "known", None)
+    names = getattr(oracle, "names", None)
+    if known is None or names is None or isinstance(leaves, int) or tuple(names) == tuple(leaves):
+        return known
+    place = {name: leaf for leaf, name in enumerate(leaves)}
+    numbers = np.array([place.get(name, -1) for name in names], dtype=np.int32)[known]
+    return np.ascontiguousarray(numbers[(numbers >= 0).all(axis=1)])
 
 
 def then(given: Any, work: Callable[[Any], Any]) -> Any:

@@ -20,8 +20,9 @@ from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
-from ordhc.asking.learner import DOES_NOT_WEIGH, Questions
+from ordhc.asking.learner import DOES_NOT_WEIGH
 from ordhc.asking.prior import with_kept_prior
+from ordhc.asking.questions import Questions
 from ordhc.asking.schema import FORMAT, damaged, width_of
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError

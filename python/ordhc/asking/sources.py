@@ -115,12 +115,16 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
     """Answers from comparisons that were collected before.
 
     A leaf is the odd one out if both others were said to be closer to each other than to it (by the
-    larger weight); one such triplet is enough where nothing speaks against it.
+    larger weight); one such triplet is enough where nothing speaks against it. Whether a is closer to b than
+    to c is the question (a, b, a, c) of two pairs.
+
+    ``oracle.known`` has the questions that it can answer, (m, 3) for triplets each of which is half of an odd
+    one out, else (m, 4). ``ordhc.learn(oracle, method="uncertain")`` asks no others.
 
     Parameters
     ----------
     data
-        Triplets for questions of three leaves, quadruplets for those of four.
+        Triplets, or quadruplets for questions of two pairs.
     missing
         What to do with a question that the data don't answer: "error", or "none" to answer -1 (0 for
         quadruplets).
@@ -131,6 +135,8 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
     >>> oracle = ordhc.oracles.recorded(ordhc.Triplets([(0, 1, 2), (1, 0, 2)]))
     >>> oracle([[2, 0, 1]])
     array([0], dtype=int8)
+    >>> oracle.known
+    array([[0, 1, 2]], dtype=int32)
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"recorded answers are Triplets or Quadruplets, not {_checks.quoted(data)}")
@@ -156,10 +162,20 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         value = known.get((a, *sorted((b, c))), 0.0)
         return value if b < c else -value
 
+    def of_pairs(row: list[int]) -> float:
+        near, far = sorted(row[:2]), sorted(row[2:])
+        return known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
+
+    def of_anchor(i: int, j: int, k: int, m: int) -> float:
+        """How much says that i and j are closer than k and m, one of which is one of them."""
+        if len({i, j, k, m}) != 3:
+            return 0.0
+        anchor = i if i in (k, m) else j
+        return farther(anchor, i + j - anchor, k + m - anchor)
+
     def one(row: list[int]) -> int:
         if len(row) == 4:
-            near, far = sorted(row[:2]), sorted(row[2:])
-            value = known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
+            value = of_anchor(*row) if width == 3 else of_pairs(row)
             if value == 0 and missing == "error":
                 raise unknown(row)
             return int(np.sign(value))
@@ -175,13 +191,32 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return votes.index(best)
 
     width = 3 if isinstance(data, Triplets) else 4
+    widths = (3, 4) if width == 3 else (4,)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
         return np.array(
-            [one(row) for row in checked_questions(rows, data.n_leaves, (width,)).tolist()], dtype=np.int8
+            [one(row) for row in checked_questions(rows, data.n_leaves, widths).tolist()], dtype=np.int8
         )
 
-    return Answering(answer, data.n_leaves, data.names, (width,))
+    made = Answering(answer, data.n_leaves, data.names, widths)
+    clear = [key for key, value in known.items() if value != 0]
+    if width == 3 and _are_odd_ones_out(clear, farther):
+        rows = sorted({tuple(sorted(key)) for key in clear})
+        made.known = np.array(rows, dtype=np.int32).reshape(-1, 3)
+    elif width == 3:
+        made.known = np.array([(a, b, a, c) for a, b, c in clear], dtype=np.int32).reshape(-1, 4)
+    else:
+        made.known = np.array(clear, dtype=np.int32).reshape(-1, 4)
+    return made
+
+
+def _are_odd_ones_out(clear: list[tuple[int, ...]], farther: Callable[[int, int, int], float]) -> bool:
+    """Whether of each triplet (a, b, odd) the other half is there, too."""
+    for a, b, c in clear:
+        near, odd = (b, c) if farther(a, b, c) > 0 else (c, b)
+        if farther(near, a, odd) <= 0:
+            return False
+    return True
 
 
 def person(names: Sequence[str] | None = None) -> Answering:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.asking.contraction import contracted
-from ordhc.asking.learner import Learner, Questions
+from ordhc.asking.learner import Learner
+from ordhc.asking.questions import Questions
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 

@@ -124,6 +124,7 @@ class counting:  # noqa: N801
         self.n_leaves = getattr(self._oracle, "n_leaves", None)
         self.names = getattr(self._oracle, "names", None)
         self.questions = getattr(self._oracle, "questions", (3, 4))
+        self.known = getattr(self._oracle, "known", None)
         self.n_questions = 0
         self.n_batches = 0
 

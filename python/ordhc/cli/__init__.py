@@ -13,6 +13,7 @@ from ordhc.cli.consensus import consensus
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
+from ordhc.cli.plan import plan
 from ordhc.cli.plugins import plugins
 from ordhc.cli.report import report
 from ordhc.cli.root import Root
@@ -70,6 +71,7 @@ _COMMANDS = (
     convert,
     consensus,
     simulate,
+    plan,
     plugins,
     demo,
     completion,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import (
     check_outputs,
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 @click.argument("file")
 @section("The method")
 @click.option(
-    "--method", type=Registered("method"), help="A similarity, a linkage and moves of subtrees by one name."
+    "--method",
+    type=Registered("method"),
+    help="A similarity, a linkage and moves of subtrees by one name. Default: adds3-al+spr or adds4-al+spr.",
 )
 @click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
 @click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
@@ -72,6 +75,10 @@ if TYPE_CHECKING:
 @click.option("--bootstrap", type=int, metavar="N", help="Resample the answers N times; give support.")
 @unit_option
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
+@section("More than fits")
+@executor_option
+@click.option("--memory", metavar="SIZE", help="Of a folder or pattern: what sums may take, as 2GB.")
+@click.option("--spill", metavar="FOLDER", help="Where sums go that need more; by default temporary files.")
 @section("Options")
 @click.option("--seed", type=int, help="Of resamples; and break ties in a random order of the leaves.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -94,6 +101,9 @@ def cluster(
     bootstrap: int | None,
     unit: str | None,
     consensus: str | None,
+    executor: str | None,
+    memory: str | None,
+    spill: str | None,
     seed: int | None,
     as_json: bool,
     quiet: bool,
@@ -102,7 +112,8 @@ def cluster(
     """Make a dendrogram from FILE, answers as csv, tsv, parquet, npz or npy (- is standard input).
 
     FILE has rows anchor,near,far (ids or names): the anchor is more like near than far; or answers to other
-    questions, one a row (--kind). Repeats count; a column count or weight multiplies.
+    questions, one a row (--kind). Repeats count; a column count or weight multiplies. FILE can be a folder or
+    a pattern in quotes: then the answers stay in their files, and are added up block by block.
 
     \b
     Examples:
@@ -111,13 +122,15 @@ def cluster(
       ordhc cluster answers.csv --method 3-al --refine satisfied -o tree.nwk
       ordhc cluster answers.csv --method mulk3-al --bootstrap 200 --group participant -o tree.nwk
       ordhc cluster study.csv --kind odd-one-out --items left,middle,right --chosen odd --na skip
+      ordhc cluster 'answers/*.parquet' --executor processes:8 -o tree.nwk
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan
+    from ordhc.io.scan import Scan
     from ordhc.metrics.score import score
 
-    inputs = (file, initial, *files_of(reading))
+    inputs = (initial, *files_of(file, reading))
     check_outputs(
         outputs, plots, labels, consensus, html=html, n_clusters=n_clusters, as_json=as_json, inputs=inputs
     )
@@ -139,13 +152,19 @@ def cluster(
     if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
     start = None if initial is None else read_labels(initial, data)
-    with progress_bar("clustering", quiet=quiet) as progress:
-        tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
+    scanned: dict[str, Any] = {"spill": spill}
+    if memory is not None:
+        scanned["memory"] = memory
+    if not isinstance(data, Scan) and (memory or spill or (executor and bootstrap is None)):
+        raise click.UsageError("--memory, --spill and --executor are for a folder or a pattern of files")
+    with progress_bar("clustering", quiet=quiet) as progress, executor_of(executor) as workers:
+        by: dict[str, Any] = {"executor": workers, **scanned} if isinstance(data, Scan) else {}
+        tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress, **by)
     resampled = None
     if bootstrap is not None:
         from ordhc.evaluate.bootstrap import bootstrap as resample
 
-        with progress_bar("resampling", quiet=quiet) as progress:
+        with progress_bar("resampling", quiet=quiet) as progress, executor_of(executor) as workers:
             resampled = resample(
                 data,
                 n_resamples=bootstrap,
@@ -153,6 +172,8 @@ def cluster(
                 unit=unit,
                 initial_clusters=start,
                 tree=tree,
+                executor=workers,
+                spill=spill,
                 progress=progress,
                 **asked,
             )

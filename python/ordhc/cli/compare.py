@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import emit_json, progress_bar
 from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
@@ -21,6 +22,7 @@ from ordhc.cli.reading import read_comparisons, reading_arguments, reading_optio
 )
 @unit_option
 @section("Options")
+@executor_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @reading_options
@@ -31,6 +33,7 @@ def compare(
     seed: int,
     by: str,
     unit: str | None,
+    executor: str | None,
     as_json: bool,
     quiet: bool,
     **reading: Any,
@@ -44,15 +47,23 @@ def compare(
     Examples:
       ordhc compare answers.csv
       ordhc compare answers.csv --method adds3-al --method adds3-al+spr --person participant
+      ordhc compare 'answers/*.parquet' --executor processes:8
       ordhc compare study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
     from ordhc.evaluate.select import select
 
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
-    with progress_bar("comparing", quiet=quiet) as progress:
+    with progress_bar("comparing", quiet=quiet) as progress, executor_of(executor) as workers:
         found = select(
-            data, list(methods) or None, folds=folds, seed=seed, by=by, unit=unit, progress=progress
+            data,
+            list(methods) or None,
+            folds=folds,
+            seed=seed,
+            by=by,
+            unit=unit,
+            executor=workers,
+            progress=progress,
         )
     if as_json:
         emit_json(found.to_dict())

@@ -15,8 +15,9 @@ _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy"
 @click.argument("source")
 @click.argument("target")
 @click.option("--tree/--comparisons", "tree", default=None, help="What SOURCE holds, if unclear.")
+@click.option("--preserve-underscores", is_flag=True, help="Keep the underscores in Newick's bare names.")
 @reading_options
-def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None:
+def convert(source: str, target: str, tree: bool | None, preserve_underscores: bool, **reading: Any) -> None:
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
     Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z), as many as there are; comparisons .csv,
@@ -35,7 +36,7 @@ def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None
     from ordhc.io.files import check_outputs_apart, check_writable, suffix_of
     from ordhc.io.trees import ONLY_TREES, check_written
 
-    check_outputs_apart([target], [source, *files_of(reading)])
+    check_outputs_apart([target], files_of(source, reading))
     if tree is None:
         tree = (
             reading["kind"] is None
@@ -46,7 +47,7 @@ def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None
         check_written(target)
         check_writable(target)
         with progress_bar("reading", quiet=False) as progress:
-            found = read_trees(source, progress=progress)
+            found = read_trees(source, preserve_underscores=preserve_underscores, progress=progress)
         with progress_bar("writing", quiet=False) as progress:
             write_trees(found, target, progress=progress)
         return
@@ -54,6 +55,6 @@ def convert(source: str, target: str, tree: bool | None, **reading: Any) -> None
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)
     with progress_bar("reading", quiet=False) as progress:
-        data = read_comparisons(source, progress=progress, **reading)
+        data = read_comparisons(source, whole=True, progress=progress, **reading)
     with progress_bar("writing", quiet=False) as progress:
         write_comparisons(data, target, progress=progress)

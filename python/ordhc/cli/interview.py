@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ordhc.asking.learner import Questions
+    from ordhc.asking.questions import Questions
     from ordhc.asking.session import Session
 
 #: Seconds between two looks at the file for others' answers.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ordhc.comparison.comparisons import Comparisons
     from ordhc.evaluate.bootstrap import Bootstrap
+    from ordhc.io.scan import Scan
     from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
@@ -156,7 +157,7 @@ def write_outputs(
 
 
 def summarise(
-    data: "Comparisons",
+    data: "Comparisons | Scan",
     tree: "Dendrogram",
     revenue: float,
     flat: "NDArray[np.int64] | None",
@@ -164,13 +165,14 @@ def summarise(
     unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
     """What there is to say about a run."""
+    from ordhc.io.scan import Scan
     from ordhc.tree.settings import as_json
 
     return {
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
-        "kind": type(data).__name__.lower(),
-        "weighted": data.weights is not None,
+        "kind": (data.kind if isinstance(data, Scan) else type(data)).__name__.lower(),
+        "weighted": data.weighted if isinstance(data, Scan) else data.weights is not None,
         "unanswered": unanswered.tolist(),
         **as_json(tree.settings),
         "revenue": revenue,
@@ -236,6 +238,8 @@ def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np
         for label in range(int(flat.max()) + 1):
             members = [tree.labels[leaf] for leaf in np.flatnonzero(flat == label)]
             shown = "; ".join(members[:3]) + ("; ..." if len(members) > 3 else "")
-            click.echo(f"  {label + 1:>3} ({len(members)} leaves): {shown}")
+            click.echo(
+                f"  {label + 1:>3} ({len(members)} {'leaf' if len(members) == 1 else 'leaves'}): {shown}"
+            )
     for path in summary["files"]:
         click.echo(f"wrote    {path}")

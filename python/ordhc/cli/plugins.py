@@ -1,25 +1,27 @@
-"""`ordhc plugins`: what is registered."""
+"""`ordhc plugins`: what is registered, and a package to begin with."""
 
-from dataclasses import replace
+import shlex
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from ordhc.cli.help import Command
+from ordhc.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from ordhc.plugins.registry import Registered
 
 
-@click.command(cls=Command)
+@click.group(cls=Group, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_context
 def plugins(ctx: click.Context, as_json: bool) -> None:
     """List all linkages, similarities, methods, oracles, metrics, plugins' commands, plugins that failed.
 
     \b
-    Example:
+    Examples:
       ordhc plugins --json
+      ordhc plugins new ordhc-mixed --kind linkage
     """
     import warnings
 
@@ -27,6 +29,10 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
     from ordhc.errors import OrdhcWarning
     from ordhc.plugins.registry import KINDS, list_plugins
 
+    if ctx.invoked_subcommand is not None:
+        if as_json:
+            raise click.UsageError(f"--json stands after {ctx.invoked_subcommand}")
+        return
     with warnings.catch_warnings():
         # The table says it.
         warnings.simplefilter("ignore", OrdhcWarning)
@@ -54,3 +60,46 @@ def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
     if (row.kind, row.status) == ("command", "ok") and row.name in own:
         return replace(row, status="clash", error=f"also in ordhc: use {row.plugin}:{row.name}")
     return row
+
+
+@plugins.command(cls=Command, no_args_is_help=True)
+@click.argument("name")
+@click.argument("folder", required=False)
+@click.option(
+    "--kind",
+    required=True,
+    type=click.Choice(["linkage", "similarity", "oracle", "metric", "method"]),
+    help="What the plugin brings.",
+)
+@click.option(
+    "--license",
+    "licence",
+    type=click.Choice(["MIT", "BSD-3-Clause", "Apache-2.0", "none"]),
+    default="MIT",
+    show_default=True,
+    help="Under which licence.",
+)
+@click.option("--author", metavar="NAME", help="Whose it is; by default the developers of NAME.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document about what was written.")
+def new(name: str, folder: str | None, kind: str, licence: str, author: str | None, as_json: bool) -> None:
+    """Write a package NAME that brings a plugin, with tests, into FOLDER (by default one of that name).
+
+    What it brings works and passes ordhc's conformance checks; replace what it computes by yours. Users type
+    NAME without "ordhc-" in front of it.
+
+    \b
+    Examples:
+      ordhc plugins new ordhc-mixed --kind linkage
+      ordhc plugins new letters plugins/letters --kind oracle --license BSD-3-Clause --author "Ann Lee"
+    """
+    from ordhc.cli.output import emit_json
+    from ordhc.cli.scaffold import new_plugin
+
+    made = new_plugin(name, kind, folder, licence=licence, author=author)
+    if as_json:
+        emit_json(asdict(made))
+        return
+    for path in made.files:
+        click.echo(f"wrote    {made.folder}/{path}")
+    where = shlex.quote(made.folder)
+    click.echo(f"next: cd {where} && python -m pip install -e '.[test]' && python -m pytest")

@@ -10,7 +10,6 @@ import click
 from ordhc.cli.help import section
 from ordhc.cli.output import LEFT_OUT
 from ordhc.comparison.asked import FORMATS, KINDS
-from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 
 __all__ = ["files_of", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
@@ -107,7 +106,7 @@ _QUOTED_OPTIONS = (
 #: What resamples and folds keep together.
 unit_option = click.option(
     "--unit",
-    type=click.Choice(["answer", "group"]),
+    type=click.Choice(["answer", "group", "file"]),
     help="What is kept together; by default people if known.",
 )
 
@@ -136,10 +135,15 @@ def read_comparisons(
     quadruplets: bool,
     delimiter: str | None,
     by_name: bool = False,
+    whole: bool = False,
     **options: Any,
-) -> Comparisons:
-    """Read comparisons as the options say, and keep for JSON what was left out of them."""
+) -> Any:
+    """Read comparisons as the options say, and keep for JSON what was left out of them.
+
+    Of a folder or a pattern that is a scan, what is in the files stays there; with `whole` it is read, too.
+    """
     from ordhc.io.answers import answers_of_file
+    from ordhc.io.scan import is_several
 
     if _is_session(path):
         given = {
@@ -178,6 +182,32 @@ def read_comparisons(
         if found_chosen is not None and len(found_chosen) == 1:
             found_chosen = found_chosen[0]
     by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
+    if is_several(path):
+        asked = {
+            "items": items,
+            "chosen": chosen,
+            "chosen_as": chosen_as,
+            "ranks": ranks,
+            "exclude": exclude,
+            **{name: options.pop(name, None) for name in ("n_ranked", "format", "participants", "answer")},
+        }
+        options.pop("progress", None)
+        found = _scanned(
+            path,
+            kind,
+            asked,
+            columns=found_items,
+            group=group,
+            missing=_words_of(missing),
+            delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
+            **options,
+        )
+        if by_name and not found.survey.has_names:
+            raise InputError(
+                "has ids, but the tree's leaves have names; give --names FILE to say which is which",
+                path=path,
+            )
+        return found.read() if whole else found
     if by_name:
         options["by_name"] = True
     with _left_out():
@@ -190,10 +220,30 @@ def read_comparisons(
             ranks=None if ranks is None else listed(ranks),
             exclude=_exclude_of(exclude),
             person=group,
-            na=None if missing is None else [word.strip() for word in missing.split(",") if word.strip()],
+            na=_words_of(missing),
             delimiter=None if delimiter is None else by_words.get(delimiter, delimiter),
             **options,
         )
+
+
+def _words_of(missing: str | None) -> list[str] | None:
+    return None if missing is None else [word.strip() for word in missing.split(",") if word.strip()]
+
+
+def _scanned(path: str, kind: str | None, asked: dict[str, Any], **options: Any) -> Any:
+    """A scan of a folder or a pattern, which has columns in their order only."""
+    from ordhc.io.scan import scan
+
+    given = [name for name, value in asked.items() if value]
+    if given or kind not in (None, "triplet", "pairs"):
+        wrong = f"--{given[0].replace('_', '-')}" if given else f"--kind {kind}"
+        raise click.UsageError(
+            f"{wrong} is for one file; of a folder or a pattern columns anchor,near,far (--columns) are read"
+        )
+    with _left_out():
+        found = scan(path, quadruplets=kind == "pairs", **options)
+        _ = found.survey
+        return found
 
 
 def _is_session(path: str) -> bool:
@@ -207,7 +257,7 @@ def _is_session(path: str) -> bool:
         return False
 
 
-def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> Comparisons:
+def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> Any:
     """The answers of a session but held-out ones, weighted with --weights reliability."""
     from ordhc.asking.session import Session
 
@@ -287,12 +337,15 @@ def _left_out() -> Iterator[None]:
         context.meta[LEFT_OUT] = counts
 
 
-def files_of(reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """The files that the reading options name."""
+def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
+    """The files that a path stands for and the reading options name."""
     from ordhc.io.names import names_file
+    from ordhc.io.scan import files_of as files_in
+    from ordhc.io.scan import is_several
 
     names = reading["names"]
-    return (None if names is None else str(names_file(names)[0]), reading["participants"])
+    inside = files_in(path) if is_several(path) else [path]
+    return (*inside, None if names is None else str(names_file(names)[0]), reading["participants"])
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:

@@ -100,7 +100,7 @@ def report(
         check_report(path)
     both = [str(each) for path in targets for each in (path, *beside(path))]
     # A page's own numbers may be asked for by name, too.
-    check_outputs_apart(dict.fromkeys(both), (file, words, *files_of(reading)))
+    check_outputs_apart(dict.fromkeys(both), (words, *files_of(file, reading)))
     asked: dict[str, Any] = {
         "method": method,
         "methods": list(methods) or None,
@@ -161,7 +161,7 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
         with progress_bar("reading", quiet=quiet) as progress:
             return Session(file, progress=progress)
     with progress_bar("reading", quiet=quiet) as progress:
-        return nullcontext(read_comparisons(file, progress=progress, **reading))
+        return nullcontext(read_comparisons(file, whole=True, progress=progress, **reading))
 
 
 def _is_session(file: str) -> bool:

@@ -63,8 +63,10 @@ def score(
       ordhc score tree.nwk similarities.npy --metric dasgupta_cost
     """
     from ordhc._progress import part
+    from ordhc.comparison.comparisons import Triplets
     from ordhc.errors import InputError
     from ordhc.io import read_reference, read_tree
+    from ordhc.io.scan import kind_of
     from ordhc.metrics.score import score as verb
     from ordhc.plugins import registry
 
@@ -86,7 +88,7 @@ def score(
             hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
             error.args = (f"{error} ({hint} --metric triplet_distance, similarities dasgupta_cost)",)
             raise
-        metrics = metrics or (f"{type(data).__name__.lower()[:-1]}_revenue",)
+        metrics = metrics or (f"{(kind_of(data) or Triplets).__name__.lower()[:-1]}_revenue",)
         specs = specs or [registry.get("metric", metrics[0])]
     else:
         columns = None if labels is None else [column.strip() for column in labels.split(",")]
@@ -120,8 +122,14 @@ def score(
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
     """What share of comparisons is satisfied by chance, and at most where questions were repeated."""
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
+    from ordhc.evaluate.scanned import chance_of_scan
+    from ordhc.io.scan import Scan
+    from ordhc.metrics.streamed import matched as numbered
     from ordhc.tree.matching import prepared
 
+    if isinstance(data, Scan):
+        chance = chance_of_scan(numbered(tree, data, ("triplets", "quadruplets"), "satisfied"), data)
+        return {"chance": chance, "ceiling": None}
     found, matched = prepared(tree, data, ("triplets", "quadruplets"), "satisfied")
     return {"chance": chance_of(found, matched), "ceiling": noise_ceiling(matched)}
 

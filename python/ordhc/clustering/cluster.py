@@ -1,6 +1,8 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
+from ordhc._workers import as_executor
 from ordhc.clustering import routes
+from ordhc.clustering.neighbors import by_neighbors, check_neighbors
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.scanned import fit_scan
 from ordhc.clustering.unanswered import unanswered_text, with_unanswered
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, warn
+from ordhc.io.scan import Scan, kind_of
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
@@ -27,7 +33,7 @@ MEMORY = ("auto", "matrix", "vectors")
 
 @shows_progress("clustering")
 def cluster(
-    data: Triplets | Quadruplets | ArrayLike,
+    data: Triplets | Quadruplets | Scan | ArrayLike,
     *,
     method: str | None = None,
     similarity: str | None = None,
@@ -36,7 +42,10 @@ def cluster(
     linkage_parameters: Mapping[str, Any] | None = None,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
-    memory: str = "auto",
+    memory: str | int = "auto",
+    spill: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    neighbors: int | None = None,
     refine: bool | str | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
@@ -47,7 +56,8 @@ def cluster(
     ----------
     data
         `Triplets`, `Quadruplets`, or for methods of vectors an (n, p) array (float32 and float64 are used
-        as they are), a SciPy sparse matrix, or a data frame. Its index names the leaves (as text, unless it
+        as they are), a SciPy sparse matrix, or a data frame; or a scan of files (`ordhc.scan`), if the
+        similarity is a sum over answers, AddS3 or AddS4. A frame's index names the leaves (as text, unless it
         only numbers the rows), or else a first column of text.
     method
         A paper's name: "adds3-al", "mulk3-al" = "3k-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
@@ -73,7 +83,18 @@ def cluster(
         dot product of their means), single linkage of these and of distances (a spanning tree that grows),
         and "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding
         the tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that
-        fits. Single linkage and Ward start from `initial_clusters` only with a matrix.
+        fits. Single linkage and Ward start from `initial_clusters` only with a matrix. For a scan, how many
+        bytes sparse sums may take, as "2GB", before they go to files; by default 1 GiB.
+    spill
+        For a scan, the folder for these files, by default one for temporary files. It is left as it was.
+    executor
+        For a scan, who reads and adds up its files: any `concurrent.futures.Executor`, as of processes, loky
+        or Dask (`client.get_executor()`), whose workers see files and `spill`. The tree is the same.
+    neighbors
+        For vectors, link each with so many nearest ones only ("cosine", "euclidean"; average, single or
+        complete linkage), for millions of vectors: pairs that aren't linked count as cosine 0, distances as
+        unknown. On 20,000 vectors of nested blobs, 20 neighbours gave heights with tau-b 0.38 to those of the
+        exact tree and AARI 0.44 to its cuts, 50 neighbours 0.52 and 0.78. Needs `pip install "ordhc[graph]"`.
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
@@ -127,7 +148,15 @@ def cluster(
         **parameters,
     )
     tree, unanswered = fit(
-        plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, memory=memory, progress=progress
+        plan,
+        data,
+        initial_clusters=initial_clusters,
+        tie_seed=tie_seed,
+        memory=memory,
+        spill=spill,
+        executor=executor,
+        neighbors=neighbors,
+        progress=progress,
     )
     if len(unanswered):
         warn(unanswered_text(tree, unanswered))
@@ -140,10 +169,28 @@ def fit(
     *,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
-    memory: str = "auto",
+    memory: Any = "auto",
+    spill: Any = None,
+    executor: Any = None,
+    neighbors: Any = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
+    if neighbors is not None and kind_of(data) is not None:
+        raise InputError("neighbors are for vectors")
+    if isinstance(data, Scan):
+        return fit_scan(
+            plan,
+            data,
+            initial_clusters=initial_clusters,
+            tie_seed=tie_seed,
+            memory=memory,
+            spill=spill,
+            executor=as_executor(executor),
+            progress=progress,
+        )
+    if spill is not None or as_executor(executor) is not None:
+        raise InputError("spill and executor are for a scan: what is in memory is clustered here")
     if isinstance(data, Triplets | Quadruplets):
         names: Sequence[Any] | None = data.names
     else:
@@ -156,6 +203,8 @@ def fit(
     memory = _checks.choice("memory", memory, MEMORY)
     if not is_comparisons:
         _check_memory(plan, memory, initial)
+        if neighbors is not None:
+            neighbors = check_neighbors(plan, neighbors)
     # Moves depend on ties of the tree they start from.
     order = canonical_order(data) if plan.refine else np.arange(n)
     if tie_seed is not None:
@@ -168,7 +217,10 @@ def fit(
     if is_comparisons:
         tree, unanswered = _of_answered(plan, data, initial, progress)
     else:
-        tree = routes.of_vectors(plan, data, initial, memory, progress)
+        if neighbors is not None:
+            tree = by_neighbors(plan, data, neighbors, initial, progress)
+        else:
+            tree = routes.of_vectors(plan, data, initial, memory, progress)
     if renumbered:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     return tree._with(names=names, settings=plan.settings), unanswered

@@ -7,13 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
+from ordhc.agglomerate.linkage import linkage
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Expected", "expected_of", "simulated"]
+__all__ = ["Expected", "Outlook", "Predicted", "is_by_correlation", "simulated"]
 
 #: Numbers of clusters at which trees are compared.
 _LEVELS = (2, 4, 8)
+#: With more leaves than this summaries are cut by mean heights, as `Samples.summary` has it.
+_CORRELATED = 3_000
+#: So many trees say how right flat clusters are expected to be.
+_JUDGES = 50
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,8 @@ class Expected:
     low, high
         It lies between these with a probability of 0.9.
     aari
-        The adjusted Rand index of 2, 4 and 8 clusters, averaged: the mean.
+        The adjusted Rand index of 2, 4 and 8 clusters, averaged: the mean. Where the tree is cut by
+        correlations, so are those that may be true.
     """
 
     accuracy: float
@@ -35,21 +41,99 @@ class Expected:
     high: float
     aari: float
 
+    def after(self, gains: "Sequence[tuple[Expected, Expected]]") -> "Expected":
+        """What is expected when more is known, from what was found (then, now) for some truths."""
+        then, now = (
+            np.array([(one.accuracy, one.aari) for one in each]) for each in zip(*gains, strict=True)
+        )
+        both = np.array([self.accuracy, self.aari]) + (then - now).mean(axis=0)
+        accuracy, aari = both.clip(0.0, 1.0).tolist()
+        low, high = np.quantile(then[:, 0] - then[:, 0].mean() + accuracy, (0.05, 0.95)).clip(0.0, 1.0)
+        return Expected(accuracy, float(low), float(high), aari)
+
     def __str__(self) -> str:
         return f"accuracy {self.accuracy:.3f} ({self.low:.3f} to {self.high:.3f}), AARI {self.aari:.3f}"
 
 
-def expected_of(pairs: Sequence[tuple[Dendrogram, Dendrogram]]) -> Expected:
-    """From trees and what may be the truth of each."""
-    accuracies, indices = [], []
-    for tree, truth in pairs:
-        same, different, only_truth, _, _ = _ordhc.triplet_counts(truth._tree, tree._tree, True, None)
-        resolved = same + different + only_truth
-        accuracies.append(same / resolved if resolved else 1.0)
-        levels = [k for k in _LEVELS if k < tree.n_leaves]
-        indices.append(_ordhc.aari_of_trees(tree._tree, truth._tree, levels, None)[0] if levels else 1.0)
-    low, high = np.quantile(accuracies, (0.05, 0.95))
-    return Expected(float(np.mean(accuracies)), float(low), float(high), float(np.mean(indices)))
+@dataclass(frozen=True)
+class Predicted:
+    """How well answers are predicted that nothing was made from.
+
+    Attributes
+    ----------
+    accuracy
+        The share of these answers that are the likelier ones.
+    low, high
+        Its 95% interval, over questions; NaN where there are fewer than five.
+    n_answers
+        How many there are.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    n_answers: int
+
+    def __str__(self) -> str:
+        return f"{self.accuracy:.3f} ({self.low:.3f} to {self.high:.3f}) of {self.n_answers:,} answers"
+
+
+class Outlook:
+    """Trees beside what may be the truth.
+
+    Parameters
+    ----------
+    truths
+        Trees, each of which may be true.
+    """
+
+    def __init__(self, truths: Sequence[Dendrogram]) -> None:
+        self.truths = truths
+        self._cuts: dict[int, Dendrogram] = {}
+
+    def beside(self, tree: Dendrogram, by_correlation: bool, every: Sequence[int]) -> Expected:
+        """How right a tree is, if one of these truths is; whether its merges are by correlation."""
+        n = tree.n_leaves
+        accuracies = []
+        for at in every:
+            same, different, only_truth, _, _ = _ordhc.triplet_counts(
+                self.truths[at]._tree, tree._tree, True, None
+            )
+            resolved = same + different + only_truth
+            accuracies.append(same / resolved if resolved else 1.0)
+        levels, indices = [k for k in _LEVELS if k < n], []
+        judges = list(every)[:: -(-len(every) // _JUDGES)]
+        for at in judges if levels else []:
+            truth = self._cut(at) if by_correlation else self.truths[at]
+            indices.append(_ordhc.aari_of_trees(tree._tree, truth._tree, levels, None)[0])
+        low, high = np.quantile(accuracies, (0.05, 0.95))
+        aari = float(np.mean(indices)) if indices else 1.0
+        return Expected(float(np.mean(accuracies)), float(low), float(high), aari)
+
+    def _cut(self, at: int) -> Dendrogram:
+        """A truth whose merges stand in the order that correlations of rows of its own heights give them.
+
+        Heights of nodes far apart in a tree are compared by few answers. So a cut by the heights of a single
+        tree is much more a matter of chance than one by correlations of mean heights is, and one by its
+        heights would make the latter look worse than it is.
+        """
+        if at not in self._cuts:
+            H = heights_of_pairs(self.truths[at])
+            np.fill_diagonal(H, -np.inf)
+            np.fill_diagonal(H, H.max(axis=1))
+            H -= H.mean(axis=1, keepdims=True)
+            length = np.sqrt((H * H).sum(axis=1, keepdims=True))
+            H /= np.where(length > 0, length, 1.0)
+            self._cuts[at] = linkage(H @ H.T, "average")
+        return self._cuts[at]
+
+
+def is_by_correlation(tree: Dendrogram, similarity: NDArray[np.float64]) -> bool:
+    """Whether the merges of a summary stand at correlations rather than at mean heights."""
+    if not 3 <= tree.n_leaves <= _CORRELATED:
+        return False
+    here = tree.cut(2) == 0
+    return not np.isclose(tree.heights[-1], similarity[here][:, ~here].mean())
 
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from ordhc import _checks
 from ordhc.clustering.refine import refining
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
+from ordhc.io.scan import kind_of
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
 from ordhc.tree.settings import made_by
@@ -143,9 +144,9 @@ _FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshol
 
 def _default(data: Any, refine: bool | str | None) -> str | None:
     """The method for comparisons if nothing is named: what is best on answers that it has not seen."""
-    if not isinstance(data, Triplets | Quadruplets):
+    if kind_of(data) is None:
         return None
-    name = "adds3-al" if isinstance(data, Triplets) else "adds4-al"
+    name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
     return f"{name}+spr" if refine is None and data.n_leaves <= MOVES_UP_TO else name
 
 
@@ -156,9 +157,9 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
             raise InputError(f"linkage {linkage!r} takes comparisons as they are: leave out the similarity")
         return None, linkage
     if similarity is None:
-        if isinstance(data, Quadruplets):
+        if kind_of(data) is Quadruplets:
             similarity = "adds4"
-        elif isinstance(data, Triplets):
+        elif kind_of(data) is Triplets:
             similarity = "adds3"
         else:
             raise InputError(

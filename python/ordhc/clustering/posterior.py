@@ -1,7 +1,6 @@
 """Trees by how likely they are, given noisy answers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.outlook import Expected, expected_of, simulated
+from ordhc.clustering.mixing import Mixing
+from ordhc.clustering.outlook import Expected, Outlook, Predicted, is_by_correlation, simulated
 from ordhc.clustering.plan import Plan
-from ordhc.clustering.sampling import are_odd_ones_out, people_of, square, with_groups
+from ordhc.clustering.sampling import people_of, square, with_groups
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import UNITS
+from ordhc.comparison.units import UNITS, are_odd_ones_out
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
@@ -30,32 +30,6 @@ CHAINS = 4
 _SWEEPS, _MANY = (60, 300), 14_400
 #: Trees that are kept, of all chains together.
 _KEPT = 200
-
-
-@dataclass(frozen=True)
-class Mixing:
-    """How well chains have mixed, by their log-likelihoods.
-
-    Attributes
-    ----------
-    r_hat
-        Split R-hat: near 1 where all halves of all chains look alike; above 1.1 longer chains are better.
-    effective_size
-        How many independent trees would say as much about the mean.
-    log_likelihood, noise, n_nodes
-        By chain and sweep after the burn-in, (chains, sweeps): the log-likelihood of the answers, half of the
-        share of answers given by a coin (the mean over people, where they are known), and the number of inner
-        nodes.
-    """
-
-    r_hat: float
-    effective_size: float
-    log_likelihood: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    n_nodes: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"<Mixing: R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}>"
 
 
 class Posterior:
@@ -71,10 +45,14 @@ class Posterior:
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
         chance, the mean, by name or number. 0.5 is a coin. Empty if all share the noise.
+    heldout
+        Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
+        there are none.
     """
 
     tree: Dendrogram
     noise_by_group: dict[str | int, float]
+    heldout: Predicted | None = None
 
     def __init__(
         self, samples: _ordhc.Samples, order: NDArray[np.int64], names: Any, burn_in: int, start: Dendrogram
@@ -139,16 +117,32 @@ class Posterior:
         >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
         True
         """
-        return expected_of([(self.tree, truth) for truth in self.trees] or [(self.tree, self.tree)])
+        return self._outlook.beside(self.tree, self._is_by_correlation, range(len(self._outlook.truths)))
 
+    @cached_property
+    def _outlook(self) -> Outlook:
+        return Outlook(self.trees or (self.tree,))
+
+    @cached_property
+    def _is_by_correlation(self) -> bool:
+        return bool(self.trees) and is_by_correlation(self.tree, self.similarity)
+
+    @shows_progress("forecasting")
     def forecast(
-        self, data: Triplets | Quadruplets, more: int, *, repeats: int = 4, seed: int = 0
+        self,
+        data: Triplets | Quadruplets,
+        more: int,
+        *,
+        repeats: int = 8,
+        seed: int = 0,
+        progress: Progress | bool | None = None,
     ) -> Expected:
         """How right the tree would be after more answers.
 
         Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
-        are simulated for each, and trees are drawn from the posterior of these and of `data`. This takes as
-        long as `ordhc.posterior` with so many answers, `repeats` times.
+        are simulated for each, and trees are drawn from the posterior of these and of `data`. What is gained
+        is added to `expected`. This takes as long as `ordhc.posterior` with so many answers, `repeats` times.
+        Of questions that are chosen (`Learner(method="uncertain")`) a part is as good.
 
         Parameters
         ----------
@@ -160,6 +154,8 @@ class Posterior:
             How many trees are taken for the truth.
         seed
             Of the simulation.
+        progress
+            As of `ordhc.posterior`.
 
         Raises
         ------
@@ -176,13 +172,16 @@ class Posterior:
             raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
         if not self.trees:
             return self.expected
+        progress = _checks.callback("progress", progress)
         noise, is_odd = float(self.diagnostics.noise.mean()), are_odd_ones_out(data)
-        pairs = []
-        for at in np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist():
-            truth = self.trees[at]
-            answers = simulated(truth, noise, more * n, data, is_odd, seed + at)
-            pairs.append((posterior(answers, seed=seed).tree, truth))
-        return expected_of(pairs)
+        gains = []
+        for done, at in enumerate(np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist()):
+            answers = simulated(self.trees[at], noise, more * n, data, is_odd, seed + at)
+            told = part(progress, done / repeats, (done + 1) / repeats)
+            later = posterior(answers, seed=seed, progress=told)
+            then = self._outlook.beside(later.tree, later._is_by_correlation, [at])
+            gains.append((then, self._outlook.beside(self.tree, self._is_by_correlation, [at])))
+        return self.expected.after(gains)
 
     def predict(
         self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"

@@ -1,5 +1,7 @@
 """Better trees: subtrees are moved as long as that improves an objective."""
 
+import os
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -7,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
+from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
+from ordhc.similarities.spilled import Spill
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import made_by
 
@@ -38,6 +42,8 @@ def refine(
     max_moves: int | None = None,
     restarts: int = 3,
     seed: int = 0,
+    executor: Executor | None = None,
+    spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
     """Move subtrees of a dendrogram as long as that improves an objective.
@@ -74,6 +80,10 @@ def refine(
         subtrees are put anywhere, twice in each restart.
     seed
         Of the random moves. The same seed gives the same tree, however leaves are numbered and rows stand.
+    executor, spill
+        Who makes the restarts: any `concurrent.futures.Executor`, and a folder that all workers see (see
+        `ordhc.bootstrap`). Then each restart begins with the tree, and the best of all is kept, the same
+        whoever did it; without one a restart goes on from the best so far, which gives another tree.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
@@ -126,18 +136,26 @@ def refine(
                 "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
             )
             _checks.warn_of_distances(reference, instead)
-    better = refined(
-        found,
-        reference,
-        objective,
-        dissimilarity=dissimilarity,
-        heights=heights,
-        initial=_checks.labels("initial_clusters", initial_clusters, found.n_leaves),
-        max_moves=max_moves,
-        restarts=restarts,
-        seed=seed,
-        progress=progress,
-    )
+    how: dict[str, Any] = {
+        "dissimilarity": dissimilarity,
+        "heights": heights,
+        "initial": _checks.labels("initial_clusters", initial_clusters, found.n_leaves),
+        "max_moves": max_moves,
+    }
+    workers = as_executor(executor)
+    if workers is None:
+        if spill is not None:
+            raise InputError("spill is for an executor: it needs none here")
+        better, _ = _searched(
+            found, reference, objective, **how, restarts=restarts, seed=seed, progress=progress
+        )
+    else:
+        count, seed = _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed)
+        with Spill(spill) as folder:
+            shared = Shared((found, reference, objective, how), lambda: folder.folder)
+            tasks = [(shared, min(1, count), seed, at) for at in range(max(1, count))]
+            # The first of equals, whichever came first.
+            better, _ = max(run_tasks(workers, _restarted, tasks, progress), key=lambda one: one[1])
     given = refining(objective, heights, max_moves, restarts, seed)
     before = {} if found.settings is None else found.settings
     after = {"method": None, "refine": objective, "refine_parameters": given}
@@ -158,6 +176,42 @@ def refined(
     progress: Progress | None = None,
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
+    better, _ = _searched(
+        tree,
+        data,
+        objective,
+        dissimilarity=dissimilarity,
+        heights=heights,
+        initial=initial,
+        max_moves=max_moves,
+        restarts=restarts,
+        seed=seed,
+        progress=progress,
+    )
+    return better
+
+
+def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendrogram, float]:
+    """One of several searches, each with random numbers of its own."""
+    tree, data, objective, how = shared.value()
+    number = int(np.random.default_rng([seed, at]).integers(2**32))
+    return _searched(tree, data, objective, **how, restarts=restarts, seed=number)
+
+
+def _searched(
+    tree: Dendrogram,
+    data: Triplets | Quadruplets | NDArray[Any],
+    objective: str,
+    *,
+    dissimilarity: bool = False,
+    heights: str | None = None,
+    initial: NDArray[np.int64] | None = None,
+    max_moves: int | None = None,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[Dendrogram, float]:
+    """A better tree, and by how much."""
     dissimilarity = _checks.flag("dissimilarity", dissimilarity)
     if heights is not None:
         _checks.choice("heights", heights, ("sizes", "average"))
@@ -169,7 +223,7 @@ def refined(
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
         if not isinstance(data, Triplets):
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
-        better, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
+        better, gain, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
     else:
         order, start = None, tree
         if isinstance(data, Triplets | Quadruplets):
@@ -184,9 +238,9 @@ def refined(
             S: NDArray[Any] = similarity(data, name, layout="square")
         else:
             S = data
-        better, *_ = _ordhc.refine_similarity(
+        better, gain, *_ = _ordhc.refine_similarity(
             start._tree, S, dissimilarity, how_high == "average", how, progress
         )
         if order is not None:
-            return Dendrogram._of(better, None).relabel(order).with_names(tree.names)
-    return Dendrogram._of(better, tree.names)
+            return Dendrogram._of(better, None).relabel(order).with_names(tree.names), gain
+    return Dendrogram._of(better, tree.names), gain

@@ -23,7 +23,7 @@ from ordhc.similarities.similarity import built, factored, is_adds
 from ordhc.similarities.vectors import products, squared_norms
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["of_comparisons", "of_vectors"]
+__all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
 
 Initial = NDArray[np.int64] | None
 
@@ -38,7 +38,7 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     """The tree of comparisons in which every leaf has a place."""
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
-    if _is_sparse(plan, data):
+    if is_sparse(plan, data.n_leaves, len(data)):
         return by_sparse_adds(plan, data, initial, progress)
     return by_matrix(plan, data, initial, progress)
 
@@ -59,7 +59,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     merge = plan.linkage.from_comparisons
     if merge is None:
         raise InputError(f"linkage {plan.linkage.name!r} needs a similarity")
-    before, after = _stages(plan, progress)
+    before, after = stages(plan, progress)
     tree = merge(data, initial_clusters=initial, progress=before, **plan.linkage_settings)
     if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
         raise PluginError(f"{plan.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
@@ -96,7 +96,7 @@ def by_matrix(
     """Similarities of all pairs, agglomerated; of factors perhaps without the pairs."""
     build = plan.similarity
     assert build is not None
-    before, after = _stages(plan, progress)
+    before, after = stages(plan, progress)
     building, merging = part(before, 0, 0.5), part(before, 0.5, 1)
     settings = dict(plan.similarity_settings)
     own = None
@@ -110,26 +110,33 @@ def by_matrix(
         # The engine works in these pairs, so that there is only one matrix.
         multiplying = part(building, 0.5, 1)
         pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)
-    less_is_closer = build.dissimilarity
-    if not len(pairs):
-        tree = Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
-    else:
-        # The engine may work in what ordhc has made, but a plugin may hold on to its matrix.
-        fresh = own is not None or registry.is_builtin(build)
-        tree = merged_by(
-            plan.linkage,
-            pairs,
-            dict(plan.linkage_settings),
-            initial,
-            merging,
-            dissimilarity=less_is_closer,
-            overwrite=fresh and pairs.dtype == np.float64 and plan.refine != "dasgupta",
-        )
+    # The engine may work in what ordhc has made, but a plugin may hold on to its matrix.
+    fresh = own is not None or registry.is_builtin(build)
+    tree = of_pairs(plan, pairs, initial, merging, fresh=fresh)
     tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
     return _with_own(tree, own)
 
 
-def _stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Progress | None]:
+def of_pairs(
+    plan: Plan, pairs: NDArray[Any], initial: Initial, progress: Progress | None, *, fresh: bool
+) -> Dendrogram:
+    """Similarities of all pairs, condensed, agglomerated; in their own memory if they are `fresh`."""
+    assert plan.similarity is not None
+    less_is_closer = plan.similarity.dissimilarity
+    if not len(pairs):
+        return Dendrogram([], [], kind="dissimilarity" if less_is_closer else "similarity")
+    return merged_by(
+        plan.linkage,
+        pairs,
+        dict(plan.linkage_settings),
+        initial,
+        progress,
+        dissimilarity=less_is_closer,
+        overwrite=fresh and pairs.dtype == np.float64 and plan.refine != "dasgupta",
+    )
+
+
+def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Progress | None]:
     """What tells the progress of the tree, and of the moves of its subtrees."""
     if plan.refine is None:
         return progress, None
@@ -160,10 +167,9 @@ def _goes_free(plan: Plan, rows: Any, initial: Initial, memory: str) -> bool:
     return memory == "vectors" or prefers_no_matrix(rows, native)
 
 
-def _is_sparse(plan: Plan, data: Comparisons) -> bool:
-    """Whether answers are so few that most pairs have AddS similarity 0."""
+def is_sparse(plan: Plan, n: int, n_rows: int) -> bool:
+    """Whether answers are so few that most pairs of n leaves have AddS similarity 0."""
     if plan.similarity is None or plan.refine or not is_adds(plan.similarity):
         return False
-    n = data.n_leaves
-    few = n >= _MANY and 2 * len(data) * _FEW < n * (n - 1) // 2
+    few = n >= _MANY and 2 * n_rows * _FEW < n * (n - 1) // 2
     return few and plan.linkage.native in sparse.LINKAGES

@@ -1,14 +1,14 @@
-"""Comparisons as chains take them: whose they are, and what people were asked."""
+"""What chains take and give: whose each comparison is, and mean heights."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import answers_of, coded, groups_of
+from ordhc.comparison.units import coded, groups_of
 from ordhc.errors import InputError
 
-__all__ = ["are_odd_ones_out", "people_of", "square", "with_groups"]
+__all__ = ["people_of", "square", "with_groups"]
 
 
 def with_groups(
@@ -49,18 +49,6 @@ def people_of(
     people = rank[codes].astype(np.uint32)
     rows = np.lexsort((people, content))
     return rows, people[rows], [number if known is None else known[number] for number in who]
-
-
-def are_odd_ones_out(data: Triplets | Quadruplets) -> bool:
-    """Whether each answer is two triplets, (a, b, odd) and (b, a, odd)."""
-    if not isinstance(data, Triplets) or data.answers is None or not len(data):
-        return False
-    numbers = answers_of(data)
-    order = np.lexsort((np.arange(len(data)), numbers))
-    if len(order) % 2 or (np.bincount(numbers) != 2).any():
-        return False
-    first, second = (data.rows[order[at::2]] for at in (0, 1))
-    return bool((first[:, [1, 0, 2]] == second).all())
 
 
 def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:

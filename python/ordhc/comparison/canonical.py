@@ -1,5 +1,6 @@
 """An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,14 @@ def canonical_order(data: Any) -> NDArray[np.int64]:
     if isinstance(data, np.ndarray):
         return np.lexsort(data.T[::-1]).astype(np.int64) if data.shape[1] else np.arange(len(data))
     return np.arange(data.shape[0])
+
+
+def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> NDArray[np.int64]:
+    """As `canonical_order`, of comparisons of which only sums over all are known, given keys of leaves."""
+    keys = np.zeros(n, dtype=np.uint64)
+    while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:
+        keys = found
+    return np.argsort(keys, kind="stable").astype(np.int64)
 
 
 def in_order(data: Any, order: NDArray[np.int64]) -> Any:

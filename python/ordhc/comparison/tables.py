@@ -40,7 +40,7 @@ def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] |
 def tidy(cell: Any) -> Any:
     """A cell as None, a whole number, a float or text without outer blanks."""
     if type(cell) is int:
-        return cell
+        return _short(cell)
     if isinstance(cell, str):
         return cell.strip() or None
     if cell is None or cell is np.ma.masked or type(cell).__name__ in ("NAType", "NaTType"):
@@ -52,7 +52,7 @@ def tidy(cell: Any) -> Any:
     if isinstance(cell, numbers.Real):
         whole = _checks.as_int(cell)
         if whole is not None:
-            return whole
+            return _short(whole)
         return None if math.isnan(float(cell)) else float(cell)
     if isinstance(cell, list | tuple | dict | np.ndarray):
         plain = cell.tolist() if isinstance(cell, np.ndarray) else cell
@@ -68,9 +68,14 @@ def text_of(cell: Any) -> str:
     if type(cell) is str:
         return cell.strip()
     found = tidy(cell)
-    if not _is_printable(found):
-        raise InputError(f"{quoted(found)} is too long")
     return "" if found is None else str(found)
+
+
+def _short(number: int) -> int:
+    """A whole number that Python prints, which those of more than some thousand digits are not."""
+    if _is_printable(number):
+        return number
+    raise InputError(f"{quoted(number)} is too long")
 
 
 def _is_printable(value: Any) -> bool:
@@ -124,10 +129,12 @@ class Table:
     def cells(self, name: Any) -> list[Any]:
         """The cells of a column, tidied."""
         if name not in self._cells:
-            found = [tidy(cell) for cell in self.read(name)]
-            for row, cell in enumerate(found):
-                if not _is_printable(cell):
-                    raise self.error(f"column {quoted(name)}: {quoted(cell)} is too long", row)
+            found: list[Any] = []
+            try:
+                # Cells before one that cannot be read are kept, so their number is its row.
+                found.extend(map(tidy, self.read(name)))
+            except InputError as error:
+                raise self.error(f"column {quoted(name)}: {error}", len(found)) from error
             if len(found) != self.length:
                 raise self.error(f"column {quoted(name)} has {len(found)} rows, the first one {self.length}")
             self._cells[name] = found

@@ -10,11 +10,11 @@ from ordhc.comparison import units
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
+__all__ = ["ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
 
 
 #: Orders of the leaves over which the chance level of quadruplets is averaged.
-_ORDERS = 20
+ORDERS = 20
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     random = np.random.default_rng(0)
     shares = units.shares_of(data)
     found = []
-    for _ in range(_ORDERS):
+    for _ in range(ORDERS):
         order = random.permutation(data.n_leaves)
         found.append(satisfied_share(tree, data._changed(rows=order[data.rows]), shares))
     return float(np.mean(found))

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.outlook import Predicted
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.posterior import Posterior
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import answers_of, numbered, questions_of
 from ordhc.evaluate.ceiling import chance_of
@@ -17,7 +19,7 @@ from ordhc.evaluate.select import parts_of
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Answers", "HeldOut", "held_out"]
+__all__ = ["Answers", "HeldOut", "held_out", "predicted"]
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -109,6 +111,16 @@ class HeldOut:
 def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
     """(m,) 1 where a tree agrees with a comparison, -1 where it disagrees, 0 where it leaves it open."""
     return _ordhc.verdicts(tree._tree, data.rows)
+
+
+def predicted(posterior: Posterior, data: Comparisons) -> Predicted | None:
+    """How well answers are predicted that the posterior is not made from; None without answers."""
+    if not len(data):
+        return None
+    answers = Answers.of(data)
+    p = posterior.predict(data)
+    hits = answers.mean((p > 0.5) + 0.5 * (p == 0.5))
+    return Predicted(*of_units(answers.question, hits, answers.weights), len(answers))
 
 
 def held_out(

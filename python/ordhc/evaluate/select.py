@@ -1,7 +1,9 @@
 """Which method to use: trees made from part of the answers, scored by the others."""
 
+import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,15 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
+from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.plan import Plan
+from ordhc.clustering.plan import MOVES_UP_TO, Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
+from ordhc.evaluate.scanned import ScannedFold, checked_plan
+from ordhc.io.portions import unit_of
+from ordhc.io.scan import Scan, kind_of
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import fitting
+from ordhc.similarities.spilled import Spill
 
 __all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions", "select"]
 
@@ -26,7 +33,7 @@ __all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions
 _TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "4k-al")
 #: What is compared if nothing is named, by the score; those of plugins if they are installed.
-DEFAULT_METHODS = {
+DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Triplets, "revenue"): _TRIPLETS,
     (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
     (Quadruplets, "revenue"): _QUADRUPLETS,
@@ -162,7 +169,7 @@ class Selection:
 
 @shows_progress("comparing")
 def select(
-    data: Triplets | Quadruplets,
+    data: Triplets | Quadruplets | Scan,
     methods: Sequence[str] | None = None,
     *,
     folds: int = 5,
@@ -170,6 +177,8 @@ def select(
     by: str = "revenue",
     group: ArrayLike | None = None,
     unit: str | None = None,
+    executor: Executor | None = None,
+    spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Selection:
     """Say which method to use, by cross-validation.
@@ -179,7 +188,8 @@ def select(
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`.
+        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), for methods that are sums over
+        answers.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
         "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it
@@ -195,7 +205,10 @@ def select(
         (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
         are in the same part.
     unit
-        "answer" or "group" (of the data): what is kept together, instead of people where they are known.
+        "answer" or "group" (of the data): what is kept together, instead of people where they are known. Of a
+        scan "group" or "file".
+    executor, spill
+        As in `bootstrap`: who makes the trees, and a folder that all workers see.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
@@ -223,34 +236,37 @@ def select(
     ('adds3-al', 2)
     """
     progress = _checks.callback("progress", progress)
-    if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"select takes Triplets or Quadruplets, not {type(data).__name__}")
+    workers = as_executor(executor)
+    kind = kind_of(data)
+    if kind is None:
+        raise InputError(f"select takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
     by = _checks.choice("by", by, SCORES)
     folds = _checks.whole("folds", folds, at_least=2)
     seed = _checks.seed(seed)
     if methods is None:
         known = registry.names("method")
-        methods = [name for name in DEFAULT_METHODS[type(data), by] if name in known]
-        if len(data) * np.log2(max(data.n_leaves, 2)) <= _DRAWN:
+        methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
+        if isinstance(data, Scan):
+            methods = [name for name in methods if _is_sum(data, name)]
+        elif len(data) * np.log2(max(data.n_leaves, 2)) <= _DRAWN:
             methods.append("posterior-al")
     methods = _checks.words("methods", methods)
-    plans = [Plan.of(data, method=name) for name in methods]
-    parts, kept = parts_of(data, folds, seed, group, unit)
-    scores = np.empty((len(plans), folds, 4))
-    done, fits = 0, folds * len(plans) / _FITS
-    for fold, seen, unseen in _splits(data, parts, folds):
-        for at, plan in enumerate(plans):
-            share = part(progress, done / fits, (done + 1) / fits)
-            start = time.perf_counter()
-            tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=share)
-            seconds = time.perf_counter() - start
-            best = _ordhc.best_revenue(unseen.rows, unseen.weights, unseen.n_leaves)
-            if not best:
-                raise InputError(f"part {fold} of {folds} holds no answers of positive weight")
-            revenue = _ordhc.revenue(tree._tree, unseen.rows, unseen.weights) / best
-            satisfied = satisfied_share(tree, unseen, shares_of(unseen))
-            scores[at, fold] = revenue, satisfied, seconds, chance_of(tree, unseen)
-            done += 1
+    work: _Folds | ScannedFold
+    if isinstance(data, Scan):
+        for name in methods:
+            checked_plan(data, {"method": name})
+        kept, count = unit_of(data, unit, group)
+        work, ceiling = ScannedFold.of(data, kept, count, folds, seed), None
+    else:
+        for name in methods:
+            Plan.of(data, method=name)
+        parts, kept = parts_of(data, folds, seed, group, unit)
+        work = _Folds(data, parts, folds)
+        ceiling = noise_ceiling(data)
+    tasks = [(fold, name) for fold in range(folds) for name in methods]
+    with Spill(spill) as folder:
+        found = _fits(work, tasks, workers, folder, part(progress, 0, _FITS))
+    scores = np.array(found).reshape(folds, len(methods), 4).swapaxes(0, 1)
     means = scores.mean(axis=1)
     errors = scores.std(axis=1, ddof=1) / np.sqrt(folds)
     candidates = [
@@ -258,18 +274,64 @@ def select(
         for name, m, e in zip(methods, means, errors, strict=True)
     ]
     ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
-    ceiling = noise_ceiling(data)
     if progress is not None:
         progress(1.0)
     return Selection(tuple(ranked), by, folds, kept, ceiling)
 
 
-def _splits(
-    data: Triplets | Quadruplets, parts: NDArray[np.int64], folds: int
-) -> Iterator[tuple[int, Any, Any]]:
-    for fold in range(folds):
-        unseen = parts == fold
-        yield fold, data[~unseen], data[unseen]
+@dataclass(frozen=True)
+class _Folds:
+    """What of comparisons in memory is held out in turn."""
+
+    data: Triplets | Quadruplets
+    parts: NDArray[np.int64]
+    folds: int
+
+    def scores(self, fold: int, method: str, progress: Progress | None = None) -> tuple[float, ...]:
+        """Revenue, share satisfied, seconds and chance of a method's tree on a part that it has not seen."""
+        held = self.parts == fold
+        seen, unseen = self.data[~held], self.data[held]
+        plan = Plan.of(self.data, method=method)
+        start = time.perf_counter()
+        tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=progress)
+        seconds = time.perf_counter() - start
+        best = _ordhc.best_revenue(unseen.rows, unseen.weights, unseen.n_leaves)
+        if not best:
+            raise InputError(f"part {fold} of {self.folds} holds no answers of positive weight")
+        revenue = _ordhc.revenue(tree._tree, unseen.rows, unseen.weights) / best
+        satisfied = satisfied_share(tree, unseen, shares_of(unseen))
+        return revenue, satisfied, seconds, chance_of(tree, unseen)
+
+
+def _fits(
+    work: "_Folds | ScannedFold",
+    tasks: Sequence[tuple[int, str]],
+    executor: Executor | None,
+    folder: Spill,
+    progress: Progress | None,
+) -> list[tuple[float, ...]]:
+    """The scores of each fold and method, here or by an executor."""
+    if executor is not None:
+        shared = Shared(work, lambda: folder.folder)
+        return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress)
+    return [
+        work.scores(fold, method, part(progress, at / len(tasks), (at + 1) / len(tasks)))
+        for at, (fold, method) in enumerate(tasks)
+    ]
+
+
+def _scores(shared: Shared, fold: int, method: str) -> tuple[float, ...]:
+    found: tuple[float, ...] = shared.value().scores(fold, method)
+    return found
+
+
+def _is_sum(scan: Scan, method: str) -> bool:
+    """Whether a method goes without all answers in memory; moves of subtrees are for few leaves."""
+    try:
+        plan = checked_plan(scan, {"method": method})
+    except InputError:
+        return False
+    return plan.refine is None or scan.n_leaves <= MOVES_UP_TO
 
 
 def parts_of(

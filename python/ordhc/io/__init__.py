@@ -5,11 +5,13 @@ from ordhc.io.columns import read_column
 from ordhc.io.comparisons import read_quadruplets, read_triplets
 from ordhc.io.names import read_names
 from ordhc.io.references import read_reference
+from ordhc.io.scan import Scan, scan
 from ordhc.io.trees import read_tree, read_trees, write_tree, write_trees
 from ordhc.io.vectors import read_vectors
 from ordhc.io.writing import write_comparisons
 
 __all__ = [
+    "Scan",
     "read_answers",
     "read_column",
     "read_names",
@@ -19,6 +21,7 @@ __all__ = [
     "read_trees",
     "read_triplets",
     "read_vectors",
+    "scan",
     "write_comparisons",
     "write_tree",
     "write_trees",

@@ -172,10 +172,13 @@ class Table:
             like = f"; looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
             reason = quoted(str(error).splitlines()[0] if str(error) else "")
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
+        self._is(source)
+        check_unpacked(self.n_rows * 8, source)
+
+    def _is(self, source: str) -> None:
         self.source = source
         self.there = list(self._file.schema_arrow.names)
         self.n_rows: int = self._file.metadata.num_rows
-        check_unpacked(self.n_rows * 8, source)
         self._sheet = Sheet(source, [self.there], [1])
 
     def find(self, names: Sequence[str]) -> str | None:
@@ -185,8 +188,12 @@ class Table:
 
     def cells(self, column: str) -> list[Any]:
         """A column as Python's values, None where there is none."""
-        found: list[Any] = self._file.read(columns=[column], use_threads=False).column(0).to_pylist()
+        found: list[Any] = self.column(column).to_pylist()
         return found
+
+    def column(self, name: str) -> Any:
+        """A column as Arrow has it."""
+        return self._file.read(columns=[name], use_threads=False).column(0)
 
     def values(self, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """A column as numbers or text, and which of it is missing."""
@@ -198,11 +205,13 @@ class Table:
                 f"there are two columns {quoted(column)}; only one can be meant", path=self.source
             )
         try:
-            found = self._file.read(columns=[column], use_threads=False).column(0)
+            found = self.column(column)
             kind = found.type
             if pyarrow.types.is_dictionary(kind):
                 found = found.cast(kind.value_type)
                 kind = found.type
+            if pyarrow.types.is_integer(kind) and not found.null_count:
+                return found.to_numpy(), np.zeros(len(found), dtype=bool)
             missing = np.asarray(found.is_null(nan_is_null=True))
             if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
                 return np.array(found.to_pylist(), dtype=object), missing
@@ -231,8 +240,21 @@ def from_parquet(
     group: str | None = None,
 ) -> Parsed:
     """Rows of a Parquet file."""
-    table = Table(data, source)
-    wanted, literal = _leaf_columns(table, chosen, known, weights, answer, group)
+    return rows_of(Table(data, source), chosen, known, missing, weights, answer, group)
+
+
+def rows_of(
+    table: Table,
+    chosen: list[int] | list[str] | None,
+    known: list[list[str]],
+    missing: Sequence[str],
+    weights: str | None = None,
+    answer: str | None = None,
+    group: str | None = None,
+) -> Parsed:
+    """Rows of a table, or of the part of it that it gives."""
+    source = table.source
+    wanted, literal = leaf_columns(table, chosen, known, weights, answer, group)
     parts = [table.values(column) for column in wanted]
     text = any(values.dtype == object for values, _ in parts)
     absent = np.zeros(len(parts[0][0]), dtype=bool)
@@ -247,23 +269,27 @@ def from_parquet(
     cells = np.stack([values.astype(object) if text else values for values, _ in parts], axis=1)
     kept = np.flatnonzero(~absent)
     try:
-        rows, names = as_ids(cells[kept], len(wanted), tuple(wanted), None)
+        there = cells[kept] if absent.any() else cells
+        rows, names = as_ids(there, len(wanted), tuple(wanted), None)
     except InputError as error:
+        if error.row is not None:
+            error = InputError(error.reason, row=int(kept[error.row]), leaves=error.leaves)
         raise located(error, source) from None
-    parsed = Parsed(source, rows.astype(np.int64), names)
+    parsed = Parsed(source, rows if rows.dtype == np.int32 else rows.astype(np.int64), names)
     if absent.any():
         parsed.numbers = kept
         parsed.missing = [(row, words.get(row, "")) for row in np.flatnonzero(absent).tolist()]
-    _add_further(parsed, table, kept, wanted, weights, answer, group)
+    add_further(parsed, table, kept, wanted, weights, answer, group)
     return parsed
 
 
-def _leaf_columns(
+def leaf_columns(
     table: Table,
     chosen: list[int] | list[str] | None,
     known: list[list[str]],
     *further: str | None,
 ) -> tuple[list[str], bool]:
+    """The columns of the leaves, and whether they hold names to the letter."""
     if chosen is not None:
         wanted = []
         for column in chosen:
@@ -295,7 +321,7 @@ def _leaf_columns(
     return [column for column in table.there if column not in other], False
 
 
-def _add_further(
+def add_further(
     parsed: Parsed,
     table: Table,
     kept: NDArray[np.intp],
@@ -304,6 +330,8 @@ def _add_further(
     answer: str | None,
     group: str | None,
 ) -> None:
+    """Add weights, answers and persons of the rows that are kept."""
+
     def column_of(given: str | None, known: Sequence[str]) -> str | None:
         found = table.find([given] if given else list(known))
         if given and found is None:

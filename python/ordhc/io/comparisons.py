@@ -5,20 +5,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ordhc import _checks, _ordhc
+from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.frames import ANSWERS, CENTRAL, ODD, PAIRS, PERSONS, ROLES, WEIGHTS
+from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import from_arrays, from_parquet
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
-from ordhc.io.guard import reading, refuse_others
+from ordhc.io.guard import reading
 from ordhc.io.names import as_names
-from ordhc.io.parsed import LITERAL, Parsed, assemble, persons_of
-from ordhc.io.sheet import check_header, located, refuse_quadruplets, unknown_column
+from ordhc.io.parsed import assemble
+from ordhc.io.texts import drop_headers, from_text
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 KNOWN: dict[type, list[list[str]]] = {
@@ -215,7 +215,7 @@ def _read(
     progress = _checks.callback("progress", progress)
     given = as_names(names)
     n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
-    chosen = _chosen(columns, len(known[0]) if known else None, known)
+    chosen = chosen_columns(columns, len(known[0]) if known else None, known)
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)
     data = read_bytes(path)
@@ -238,8 +238,8 @@ def _read(
             parsed = from_parquet(data, source, chosen, known, options["missing"], **further)
         else:
             told = part(progress, 0, 0.8)
-            parsed = _from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
-        _drop_headers(parsed, [*known, *([chosen] if chosen else [])])
+            parsed = from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
+        drop_headers(parsed, [*known, *([chosen] if chosen else [])])
         if by_name and parsed.names is None:
             raise InputError(
                 "has ids, but the tree's leaves have names; give --names FILE to say which is which",
@@ -258,7 +258,7 @@ def _read(
     return made
 
 
-def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
+def chosen_columns(columns: Any, width: int | None, known: list[list[str]]) -> Any:
     """The columns to read, by name or by position."""
     if columns is None:
         return None
@@ -291,89 +291,3 @@ def _chosen(columns: Any, width: int | None, known: list[list[str]]) -> Any:
                 f"taken for {quoted(role)}; give them in this order, or none"
             )
     return chosen
-
-
-def _drop_headers(parsed: Parsed, headers: list[list[Any]]) -> None:
-    """Pass over rows that repeat the header, as in files that were joined."""
-    code = {name.strip().lower(): leaf for leaf, name in enumerate(parsed.names or ())}
-    for header in headers:
-        for ending in ("", LITERAL):
-            leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]
-            if min(leaves) < 0 or len(leaves) != parsed.rows.shape[1]:
-                continue
-            repeats = (parsed.rows == leaves).all(axis=1)
-            if repeats.any():
-                parsed.bad += [
-                    (parsed.number(row), "repeats the header") for row in np.flatnonzero(repeats).tolist()
-                ]
-                parsed.keep(~repeats)
-                parsed.forget_unused()
-
-
-def _from_text(
-    data: bytes,
-    source: str,
-    suffix: str,
-    chosen: Any,
-    known: list[list[str]],
-    skip_bad: bool,
-    progress: Progress | None,
-    *,
-    weights: str | None = None,
-    answer: str | None = None,
-    group: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    missing: list[str],
-    comment: str | None = None,
-) -> Parsed:
-    for what, given in (("delimiter", delimiter), ("comment", comment)):
-        if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
-            raise InputError(f"{what} {quoted(given)} is not one ASCII character")
-    refuse_others(data, source, "comparisons")
-    if suffix == ".tsv" and delimiter is None:
-        delimiter = "\t"
-    labels = [
-        [answer] if answer is not None else list(ANSWERS),
-        [group] if group is not None else [name for base in PERSONS for name in (base, f"{base}_name")],
-    ]
-    wanted = [weights] if weights is not None else list(WEIGHTS)
-    try:
-        found = _ordhc.parse_table(
-            data, chosen, known, wanted, labels, delimiter, comment, header, missing, skip_bad, progress
-        )
-    except InputError as error:
-        if "give a header with" in error.reason:
-            # Perhaps these are answers as they were saved, a row each.
-            more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
-            error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
-        raise located(error, source) from None
-    for given, values in (
-        (weights, found["weights"]),
-        (answer, found["labels"][0]),
-        (group, found["labels"][1]),
-    ):
-        if given is not None and values is None:
-            raise unknown_column(source, given, _first_cells(data, delimiter, comment), 1)
-    if chosen is None and ["i", "j", "k"] in known and header is not False:
-        refuse_quadruplets(_first_cells(data, delimiter, comment), source)
-    if header is None and found["names"] is not None and chosen and not isinstance(chosen[0], str):
-        first = _first_cells(data, delimiter, comment)
-        check_header(source, 1, [first[at].strip() for at in chosen], set(found["names"]))
-    parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
-    parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
-    if found["labels"][0] is not None:
-        _, codes, texts = found["labels"][0]
-        values, told = persons_of(texts, codes, literal=False)
-        parsed.answers = values if told is None else np.array(told, dtype=object)[values]
-    if found["labels"][1] is not None:
-        column, codes, texts = found["labels"][1]
-        parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
-    return parsed
-
-
-def _first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
-    """The cells of the first line that is no comment."""
-    lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
-    first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
-    return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []

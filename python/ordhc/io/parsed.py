@@ -43,6 +43,10 @@ class Parsed:
         The names of leaves that a file of ids tells.
     missing, bad
         Rows that were passed over: the line or row, and what stands for no leaf, or what is wrong.
+    first
+        How many lines or rows of the file come before, if this is a part of it.
+    delimiter, has_header
+        Of text: what separates columns, and whether the first row is a header.
     """
 
     source: str
@@ -58,10 +62,13 @@ class Parsed:
     own_names: tuple[str, ...] | None = None
     missing: list[tuple[int, str]] = field(default_factory=list)
     bad: list[tuple[int, str]] = field(default_factory=list)
+    first: int = 0
+    delimiter: str | None = None
+    has_header: bool = False
 
     def number(self, row: int) -> int:
         """The line of a row, or its number in the file."""
-        return row if self.numbers is None else int(self.numbers[row])
+        return self.first + (row if self.numbers is None else int(self.numbers[row]))
 
     def place(self, row: int) -> dict[str, int]:
         """Where a row stands, as errors take it."""
@@ -102,10 +109,10 @@ def assemble(
         n_leaves = parsed.n_leaves
     if parsed.names is not None:
         names = _look_up(parsed, names, n_leaves)
-    wrong = _wrong_rows(parsed, names, len(names) if names is not None else n_leaves, quadruplets)
+    wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, quadruplets)
     if wrong:
         if not skip_bad:
-            raise _first_of(parsed, wrong)
+            raise first_of(parsed, wrong)
         parsed.bad += [(parsed.number(row), reason) for row, reason in wrong]
         kept = np.ones(len(parsed.rows), dtype=bool)
         kept[[row for row, _ in wrong]] = False
@@ -143,7 +150,7 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
     return names
 
 
-def _wrong_rows(
+def wrong_rows(
     parsed: Parsed, names: tuple[str, ...] | None, n: int | None, quadruplets: bool
 ) -> list[tuple[int, str]]:
     """Rows with leaves that are twice in them or aren't there, with the reason, in order."""
@@ -196,7 +203,7 @@ def _row_of(leaves: list[int], names: tuple[str, ...] | None) -> str:
     return brief(str(leaves if names is None else [names[leaf] for leaf in leaves]), 80)
 
 
-def _first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> InputError:
+def first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> InputError:
     """The error of the first bad row, and how many there are."""
     row, text = wrong[0]
     if len(wrong) > 1:
@@ -271,3 +278,15 @@ def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tupl
     if whole and texts:
         return np.array([int(text) for text in texts], dtype=np.int64)[codes], None
     return codes, tuple(texts)
+
+
+def persons_in(parsed: Parsed) -> tuple[list[str], NDArray[Any]]:
+    """Whose rows of a block are: texts in order of first appearance, and the place of each row."""
+    groups = np.asarray(parsed.groups)
+    distinct, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    values = distinct[order].tolist()
+    names = parsed.group_names
+    return [str(value) if names is None else names[value] for value in values], rank[inverse.ravel()]

@@ -10,7 +10,8 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.io.scan import Scan
+from ordhc.metrics import streamed
 from ordhc.tree.matching import prepared
 
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
@@ -19,14 +20,14 @@ __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 @shows_progress("scoring")
 def triplet_revenue(
     tree: Any,
-    triplets: Triplets | ArrayLike,
+    triplets: Triplets | Scan | ArrayLike,
     *,
     normalize: bool = False,
     progress: Progress | bool | None = None,
 ) -> int | float:
     """The triplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 3); higher is better.
 
-    The sum, over triplets (i, j, k) of weight w, of w (|H(i, k)| - |H(i, j)|), where |H(i, j)| is the
+    The sum, over triplets (i, j, k) of weight w, of ``w (|H(i, k)| - |H(i, j)|)``, where ``|H(i, j)|`` is the
     number of leaves under the lowest common ancestor of i and j.
 
     Parameters
@@ -34,7 +35,7 @@ def triplet_revenue(
     tree
         See `ordhc.as_dendrogram`.
     triplets
-        `Triplets`, or (m, 3) leaf ids.
+        `Triplets`, a scan of files, or (m, 3) leaf ids.
     normalize
         Divide by the best conceivable, (n - 2) times the sum of weights: at most 1.
     progress
@@ -58,20 +59,20 @@ def triplet_revenue(
     >>> ordhc.metrics.triplet_revenue(tree, t), ordhc.metrics.triplet_revenue(tree, t, normalize=True)
     (2, 1.0)
     """
-    return _revenue(*prepared(tree, triplets, ("triplets",), "triplet_revenue"), normalize, progress)
+    return _revenue(tree, triplets, ("triplets",), "triplet_revenue", normalize, progress)
 
 
 @shows_progress("scoring")
 def quadruplet_revenue(
     tree: Any,
-    quadruplets: Quadruplets | Triplets | ArrayLike,
+    quadruplets: Quadruplets | Triplets | Scan | ArrayLike,
     *,
     normalize: bool = False,
     progress: Progress | bool | None = None,
 ) -> int | float:
     """The quadruplet revenue (Mandal, Perrot & Ghoshdastidar 2023, equation 4); higher is better.
 
-    The sum, over quadruplets (i, j, k, l) of weight w, of w (|H(k, l)| - |H(i, j)|); otherwise as
+    The sum, over quadruplets (i, j, k, l) of weight w, of ``w (|H(k, l)| - |H(i, j)|)``; otherwise as
     `triplet_revenue`.
 
     Examples
@@ -80,18 +81,29 @@ def quadruplet_revenue(
     >>> ordhc.metrics.quadruplet_revenue("((0,1),(2,3));", ordhc.Quadruplets([(0, 1, 1, 2)], n_leaves=4))
     2
     """
-    return _revenue(*prepared(tree, quadruplets, ("quadruplets",), "quadruplet_revenue"), normalize, progress)
+    return _revenue(tree, quadruplets, ("quadruplets",), "quadruplet_revenue", normalize, progress)
 
 
 def _revenue(
-    tree: Dendrogram, data: Triplets | Quadruplets, normalize: bool, progress: Progress | bool | None
+    tree: Any,
+    data: Any,
+    kinds: tuple[str, ...],
+    what: str,
+    normalize: bool,
+    progress: Progress | bool | None,
 ) -> int | float:
     normalize = _checks.flag("normalize", normalize)
     progress = _checks.callback("progress", progress)
-    value = _ordhc.revenue(tree._tree, data.rows, data.weights, progress)
+    best: int | float
+    if isinstance(data, Scan):
+        value = streamed.revenue_of(streamed.matched(tree, data, kinds, what), data, progress)
+        best = streamed.best_of(data) if normalize else 0
+    else:
+        found, data = prepared(tree, data, kinds, what)
+        value = _ordhc.revenue(found._tree, data.rows, data.weights, progress)
+        best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves) if normalize else 0
     if not normalize:
         return value
-    best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves)
     if best == 0:
         raise InputError("the best conceivable revenue is 0: there are no comparisons (of positive weight)")
     return value / best
@@ -117,7 +129,10 @@ class Satisfied:
 
 @shows_progress("scoring")
 def satisfied(
-    tree: Any, comparisons: Triplets | Quadruplets | ArrayLike, *, progress: Progress | bool | None = None
+    tree: Any,
+    comparisons: Triplets | Quadruplets | Scan | ArrayLike,
+    *,
+    progress: Progress | bool | None = None,
 ) -> Satisfied:
     """The shares of comparisons that a tree agrees with, disagrees with and leaves open.
 
@@ -132,11 +147,19 @@ def satisfied(
     Satisfied(agreed=0.5, disagreed=0.0, unresolved=0.5)
     """
     progress = _checks.callback("progress", progress)
-    tree, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "satisfied")
-    if not len(data) or (data.weights is not None and not data.weights.any()):
-        raise InputError("there are no comparisons (of positive weight) to satisfy")
-    weights = _ordhc.satisfied(tree._tree, data.rows, data.weights, progress)
+    kinds, nothing = ("triplets", "quadruplets"), "there are no comparisons (of positive weight) to satisfy"
+    if isinstance(comparisons, Scan):
+        weights = streamed.satisfied_of(
+            streamed.matched(tree, comparisons, kinds, "satisfied"), comparisons, progress
+        )
+    else:
+        tree, data = prepared(tree, comparisons, kinds, "satisfied")
+        if not len(data):
+            raise InputError(nothing)
+        weights = _ordhc.satisfied(tree._tree, data.rows, data.weights, progress)
     total = sum(weights)
+    if not total:
+        raise InputError(nothing)
     if total == np.inf:
         raise InputError("the weights are so large that their sum overflows a float; rescale them")
     return Satisfied(*(weight / total for weight in weights))

@@ -4,13 +4,18 @@ from typing import Any
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
-from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.comparisons import Quadruplets
 from ordhc.errors import InputError
+from ordhc.io.scan import Scan, kind_of
+from ordhc.metrics.comparisons import quadruplet_revenue, satisfied, triplet_revenue
 from ordhc.plugins import registry
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
 __all__ = ["score"]
+
+#: Metrics that are sums over answers.
+_OF_SCANS = (triplet_revenue, quadruplet_revenue, satisfied)
 
 
 @shows_progress("scoring")
@@ -30,8 +35,8 @@ def score(
         A `Dendrogram`, or any form that `as_dendrogram` takes.
     reference
         What to compare with: the `Triplets` or `Quadruplets` it was made from or, better, ones held
-        out; another tree; labels or nested labels; similarities. Leaves are matched by name where both
-        sides have names.
+        out, or for the revenues and "satisfied" a scan of files (`ordhc.scan`); another tree; labels or
+        nested labels; similarities. Leaves are matched by name where both sides have names.
     metric
         One of those of `ordhc.metrics`, or a plugin's. By default "triplet_revenue" for triplets and
         "quadruplet_revenue" for quadruplets.
@@ -64,14 +69,19 @@ def score(
     """
     progress = _checks.callback("progress", progress)
     if metric is None:
-        if not isinstance(reference, Triplets | Quadruplets):
+        if kind_of(reference) is None:
             raise InputError(_without_metric(reference))
-        metric = "quadruplet_revenue" if isinstance(reference, Quadruplets) else "triplet_revenue"
+        metric = "quadruplet_revenue" if kind_of(reference) is Quadruplets else "triplet_revenue"
     spec = registry.get("metric", metric)
     settings = _checks.settings(f"metric {metric!r}", parameters, spec.parameters)
     tells = "progress" in spec.parameters
     if tells:
         settings["progress"] = progress
+    if isinstance(reference, Scan):
+        if spec.score not in _OF_SCANS:
+            known = ", ".join(metric.__name__ for metric in _OF_SCANS)
+            raise InputError(f"metric {metric!r} takes no scan, only {known} do: scan.read() reads it")
+        return spec.score(tree, reference, **settings)
     found, other = prepared(tree, reference, spec.reference, metric)
     value = spec.score(found, other, **settings)
     if progress is not None and not tells:

@@ -16,7 +16,7 @@ __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
     """Dasgupta's cost of a tree under similarities (Dasgupta 2016); lower is better.
 
-    The sum over i < j of s_ij |H(i, j)|. Under dissimilarities higher is better.
+    The sum over i < j of ``s_ij |H(i, j)|``. Under dissimilarities higher is better.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class Spec:
 class LanceWilliams:
     """Lance-Williams coefficients as formulas, evaluated in Rust.
 
-    d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|
+    ``d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|``
 
     The formulas use `n_i`, `n_j`, `n_k` (the sizes of the two clusters and of a third) and the
     spec's parameters, with `+ - * / **`, parentheses, `min`, `max`, `sqrt`, `abs`. `alpha` is that of

@@ -1,7 +1,9 @@
 """The verb `similarity`: from data to similarities of all pairs."""
 
 import math
+import os
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -10,24 +12,33 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._signals import interrupts_later
+from ordhc._workers import as_executor
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError, MissingExtraError, PluginError, warn
+from ordhc.io.scan import Scan
 from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
+from ordhc.similarities.blockwise import mulk3_sums
+from ordhc.similarities.comparisons import shaped_by
+from ordhc.similarities.spilled import Spill, bytes_of, csr_of
+from ordhc.similarities.streamed import dense_sums, sparse_sums
 from ordhc.similarities.vectors import as_vectors, products
 
-__all__ = ["built", "factored", "fitting", "is_adds", "similarity"]
+__all__ = ["built", "factored", "fitting", "is_adds", "is_mulk3", "similarity", "square_of"]
 
 _DTYPES = ("float64", "float32", "int64", "int32")
 
 
 @shows_progress("similarities")
 def similarity(
-    data: Triplets | Quadruplets | ArrayLike,
+    data: Triplets | Quadruplets | Scan | ArrayLike,
     name: str = "adds3",
     *,
     layout: str = "square",
     dtype: Any = "float64",
+    memory: str | int = "auto",
+    spill: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
@@ -37,7 +48,7 @@ def similarity(
     ----------
     data
         `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed), or an
-        (n, p) array of vectors.
+        (n, p) array of vectors; or a scan of files (`ordhc.scan`), for "adds3", "adds4" and "mulk3".
     name
         "adds3", "mulk3" for triplets; "adds4", "mulk4", "4k" for quadruplets; "dot", "cosine" for
         vectors; or what a plugin brings.
@@ -48,6 +59,14 @@ def similarity(
         `pip install "ordhc[vectors]"`.
     dtype
         float64, float32, int64 or int32; counts are whole numbers, others need floats.
+    memory, spill
+        Of a scan with layout="sparse": how many bytes may be taken, as "2GB" (by default 1 GiB), before sums
+        go to files, and the folder for these, which is left as it was (by default one for temporary files).
+        What is larger than that is an array that maps a file.
+    executor
+        Of a scan, who reads and adds up the files: any `concurrent.futures.Executor`, as of processes, loky
+        or Dask (`client.get_executor()`), whose workers see the files and `spill`. The result is the same,
+        bit for bit.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -92,6 +111,12 @@ def similarity(
         type_name = ""
     if type_name not in _DTYPES or dtype is None:
         raise InputError(f"dtype is {_checks.quoted(dtype)}, not one of {', '.join(_DTYPES)}")
+    most, workers = bytes_of(memory), as_executor(executor)
+    if isinstance(data, Scan):
+        settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
+        return _of_scan(data, spec, layout, type_name, most, spill, workers, progress, settings)
+    if spill is not None or workers is not None:
+        raise InputError("spill and executor are for a scan: what is in memory is added up here")
     found: Any = fitting(data, spec.data, f"similarity {name!r}")
     settings = _checks.settings(f"similarity {name!r}", parameters, spec.parameters)
     if layout == "sparse":
@@ -105,6 +130,64 @@ def similarity(
     if progress is not None:
         progress(1.0)
     return result
+
+
+def _of_scan(
+    scan: Scan,
+    spec: SimilaritySpec,
+    layout: str,
+    dtype: str,
+    memory: int,
+    spill: Any,
+    executor: Executor | None,
+    progress: Progress | None,
+    settings: Mapping[str, Any],
+) -> Any:
+    """AddS or MulK3 of comparisons in files."""
+    if not is_adds(spec) and not is_mulk3(spec):
+        raise InputError(
+            f"similarity {spec.name!r} is no sum over answers: it needs them in memory, "
+            "scan.read(); of a scan go 'adds3', 'adds4' and 'mulk3'"
+        )
+    own = "triplets" if scan.kind is Triplets else "quadruplets"
+    if own not in spec.data and not (own == "triplets" and "quadruplets" in spec.data):
+        raise InputError(f"similarity {spec.name!r} takes {' or '.join(spec.data)}, not {scan.kind.__name__}")
+    if scan.weighted and not dtype.startswith("float"):
+        raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
+    with Spill(spill) as folder:
+        if is_mulk3(spec):
+            if layout == "sparse":
+                raise InputError(
+                    f"similarity {spec.name!r} has no sparse layout, only 'adds3' and 'adds4' have"
+                )
+            normalize = bool(settings["normalize"])
+            pairs, diagonal, _ = mulk3_sums(
+                scan, normalize, memory, folder, executor=executor, progress=progress
+            )
+            whole = not scan.weighted and not normalize
+            return shaped_by(pairs, diagonal, layout, dtype, whole=whole)
+        if layout == "sparse":
+            sums, _ = sparse_sums(scan, memory, folder, both=True, executor=executor, progress=progress)
+            return _csr(csr_of(sums, dtype), scan.n_leaves, dtype, "layout='sparse'")
+        floats = layout == "condensed" and dtype == "float64"
+        pairs = dense_sums(
+            scan, progress, floats=floats, executor=executor, memory=memory, spill=folder
+        ).pairs
+    if layout == "condensed":
+        return pairs.astype(dtype, copy=False)
+    return square_of(pairs, scan.n_leaves, dtype)
+
+
+def square_of(pairs: NDArray[Any], n: int, dtype: str) -> NDArray[Any]:
+    """The (n, n) matrix of condensed values, with zeros on the diagonal."""
+    _ordhc.check_memory("the similarity matrix", np.dtype(dtype).itemsize * n * n)
+    found = np.zeros((n, n), dtype=dtype)
+    at = 0
+    for row in range(n - 1):
+        found[row, row + 1 :] = pairs[at : at + n - 1 - row]
+        found[row + 1 :, row] = found[row, row + 1 :]
+        at += n - 1 - row
+    return found
 
 
 def built(
@@ -133,6 +216,11 @@ def built(
 def is_adds(spec: SimilaritySpec) -> bool:
     """Whether a similarity is built-in AddS, which sparse answers make sparse."""
     return spec.name in ("adds3", "adds4") and registry.is_builtin(spec)
+
+
+def is_mulk3(spec: SimilaritySpec) -> bool:
+    """Whether a similarity is built-in MulK3, which is a sum over blocks of pairs."""
+    return spec.name == "mulk3" and registry.is_builtin(spec)
 
 
 def factored(

@@ -12,6 +12,7 @@ how. `ordhc.testing.strategies` has hypothesis strategies for the data types.
 """
 
 from ordhc.testing.linkages import LINKAGE_CHECKS, check_linkage
+from ordhc.testing.methods import METHOD_CHECKS, check_method
 from ordhc.testing.metrics import METRIC_CHECKS, check_metric
 from ordhc.testing.oracles import ORACLE_CHECKS, check_oracle
 from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS
@@ -20,10 +21,12 @@ from ordhc.testing.similarities import SIMILARITY_CHECKS, check_similarity
 __all__ = [
     "COMPARISON_LINKAGE_CHECKS",
     "LINKAGE_CHECKS",
+    "METHOD_CHECKS",
     "METRIC_CHECKS",
     "ORACLE_CHECKS",
     "SIMILARITY_CHECKS",
     "check_linkage",
+    "check_method",
     "check_metric",
     "check_oracle",
     "check_similarity",

@@ -10,7 +10,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage"]
+__all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage", "answers_of_a_tree", "clusters_of"]
 
 
 class ComparisonLinkage:
@@ -36,10 +36,10 @@ class ComparisonLinkage:
 
     def answered(self, n: int, seed: int) -> list[tuple[Any, set[frozenset[int]]]]:
         """One sample of every kind of data that it takes, with the clusters of the tree that answered."""
-        return [_answers(kind, n, seed) for kind in self.spec.data]
+        return [answers_of_a_tree(kind, n, seed) for kind in self.spec.data]
 
 
-def _answers(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
+def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
     """All comparisons, as a tree of different heights has them (none are open in quadruplets)."""
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))
@@ -76,7 +76,7 @@ def _recovers(linkage: ComparisonLinkage) -> None:
     """The tree that gave all answers comes back."""
     for data, clusters in linkage.answered(9, seed=4):
         kind = type(data).__name__.lower()
-        _need(_clusters(linkage.merge(data)) == clusters, f"a tree's own {kind} do not give the tree")
+        _need(clusters_of(linkage.merge(data)) == clusters, f"a tree's own {kind} do not give the tree")
 
 
 def _deterministic(linkage: ComparisonLinkage) -> None:
@@ -90,21 +90,22 @@ def _numbering(linkage: ComparisonLinkage) -> None:
     for data in linkage.samples(8, seed=6):
         order = np.random.default_rng(7).permutation(8)
         moved = type(data)(order[data.rows], n_leaves=8)
-        found, expected = _clusters(linkage.merge(moved)), _clusters(linkage.merge(data).relabel(order))
+        found, expected = clusters_of(linkage.merge(moved)), clusters_of(linkage.merge(data).relabel(order))
         _need(found == expected, "renumbering leaves changes the tree")
 
 
 def _repeats(linkage: ComparisonLinkage) -> None:
     """Every comparison twice, or with the weight 2, gives the same tree."""
     for data in linkage.samples(7, seed=8):
-        once = _clusters(linkage.merge(data))
+        once = clusters_of(linkage.merge(data))
         twice = type(data)(np.repeat(data.rows, 2, axis=0), n_leaves=7)
         weighted = type(data)(data.rows, n_leaves=7, weights=np.full(len(data), 2.0))
-        _need(_clusters(linkage.merge(twice)) == once, "repeated comparisons give another tree")
-        _need(_clusters(linkage.merge(weighted)) == once, "weights of 2 give another tree")
+        _need(clusters_of(linkage.merge(twice)) == once, "repeated comparisons give another tree")
+        _need(clusters_of(linkage.merge(weighted)) == once, "weights of 2 give another tree")
 
 
-def _clusters(tree: Dendrogram) -> set[frozenset[int]]:
+def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
+    """The clusters of a tree as sets of leaves."""
     members: list[frozenset[int]] = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
     merges: NDArray[np.int64] = tree.merges
     for a, b in merges.tolist():

@@ -380,7 +380,8 @@ class Dendrogram(Navigation):
         span = f", {self.kind} {heights[0]:.6g} .. {heights[-1]:.6g}" if len(heights) else ""
         made = "" if self.settings is None else in_words(self.settings)
         made = f", {made}" if 0 < len(made) <= 80 else ""
-        return f"<Dendrogram: {self.n_leaves:,} leaves{span}{made}>"
+        leaves = "1 leaf" if self.n_leaves == 1 else f"{self.n_leaves:,} leaves"
+        return f"<Dendrogram: {leaves}{span}{made}>"
 
     def _repr_html_(self) -> str:
         """The page of `to_html`, in a notebook; of more than 5,000 leaves only the text."""

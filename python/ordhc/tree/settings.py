@@ -42,14 +42,22 @@ def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Settings that can't be changed, of what JSON can hold; other values are their text."""
     if given is None:
         return None
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not isinstance(given, dict | Mapping) or not all(isinstance(name, str) for name in given):
         raise InputError(f"settings are {_checks.quoted(given)}, not a mapping of names to values")
     found: Mapping[str, Any] = _plain(given)
     return found
 
 
+#: Most parts have no parameters.
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, dict | Mapping):
+        if not value:
+            return _NONE
         return MappingProxyType({str(name): _plain(part) for name, part in value.items()})
     if isinstance(value, np.ndarray | np.generic):
         if value.size > _MANY:

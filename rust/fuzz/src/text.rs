@@ -30,6 +30,7 @@ pub fn triplets(data: &[u8]) {
         delimiter,
         comment: (choice >= 216).then_some(b'#'),
         header,
+        ids: None,
         missing: vec!["NA".into()],
         skip_bad: choice >= 162,
     };

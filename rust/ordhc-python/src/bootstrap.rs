@@ -1,8 +1,11 @@
 //! Resampled answers and their trees.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use std::sync::Mutex;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
-use ordhc::bootstrap::{Draws, Resample};
+use ordhc::bootstrap::{Draws, Resample, add_held_out};
+use ordhc::metric::Satisfied;
 use pyo3::prelude::*;
 
 use crate::callbacks;
@@ -45,21 +48,22 @@ pub(crate) fn bootstrap_adds<'py>(
     groups: Option<PyReadonlyArray1<'py, i64>>,
     shares: Option<PyReadonlyArray1<'py, f64>>,
     seed: u64,
+    first: u64,
     n_resamples: u64,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Dendrogram>, Bound<'py, PyArray2<f64>>)> {
     let Some(rule) = linkage.get().rule() else {
         return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
     };
-    let first = tree.get().inner();
-    let n = first.n_leaves();
+    let tree = tree.get().inner();
+    let n = tree.n_leaves();
     let draws = draws(rows.shape()[0], groups, seed)?;
     let shares = shares.as_ref().map(|shares| shares.as_slice()).transpose()?;
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
     let answers = Answers::of(&rows, weights, n)?;
     let resamples: Vec<Resample> = callbacks::run(py, true, progress, |monitor| {
         with!(&answers, answers => {
-            ordhc::bootstrap::adds(answers, shares, rule, first, &draws, n_resamples, Some(monitor))
+            ordhc::bootstrap::adds(answers, shares, rule, tree, &draws, first..first + n_resamples, Some(monitor))
         })
     })?;
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);
@@ -81,4 +85,113 @@ pub(crate) fn support<'py>(
     let tree = tree.get().inner();
     let found = py.detach(|| ordhc::bootstrap::support(tree, &others)).map_err(to_py)?;
     Ok(PyArray1::from_vec(py, found))
+}
+
+/// Of each resample how often it draws each group.
+fn times_of(times: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<Vec<u32>>> {
+    let n_groups = times.shape()[1].max(1);
+    Ok(times.as_slice()?.chunks(n_groups).map(<[u32]>::to_vec).collect())
+}
+
+/// The groups of answers, checked.
+fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usize) -> PyResult<&'a [u32]> {
+    let groups = groups.as_slice()?;
+    if groups.len() != m || groups.iter().any(|&group| group as usize >= n_groups) {
+        return Err(to_py(Error::Argument(format!("{} groups below {n_groups} for {m} answers", groups.len()))));
+    }
+    Ok(groups)
+}
+
+/// Resamples of answers that come in parts.
+#[pyclass(frozen, module = "ordhc._ordhc")]
+pub(crate) struct Tallies {
+    inner: Mutex<Option<ordhc::bootstrap::Tallies>>,
+    n_leaves: usize,
+    n_groups: usize,
+}
+
+const GONE: &str = "the trees were made, or an earlier call broke";
+
+#[pymethods]
+impl Tallies {
+    #[new]
+    fn new(n_leaves: usize, times: PyReadonlyArray2<'_, u32>) -> PyResult<Self> {
+        let tallies = ordhc::bootstrap::Tallies::new(n_leaves, times_of(&times)?).map_err(to_py)?;
+        Ok(Self { inner: Mutex::new(Some(tallies)), n_leaves, n_groups: times.shape()[1] })
+    }
+
+    fn add<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+        groups: PyReadonlyArray1<'py, u32>,
+        first: &Bound<'py, Dendrogram>,
+    ) -> PyResult<()> {
+        let answers = Answers::of(&rows, weights.as_ref(), self.n_leaves)?;
+        let groups = groups_of(&groups, answers.len(), self.n_groups)?;
+        let first = first.get().inner();
+        callbacks::run(py, true, None, |monitor| {
+            let mut inner = self.inner.lock().expect(GONE);
+            let tallies = inner.as_mut().ok_or_else(|| Error::Argument(GONE.into()))?;
+            with!(&answers, answers => tallies.add(answers, groups, first, Some(monitor)))
+        })
+    }
+
+    /// (k, 2): of each resample the revenue of the first tree, and the share that it agrees with.
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let inner = self.inner.lock().expect(GONE);
+        let tallies = inner.as_ref().ok_or_else(|| to_py(Error::Argument(GONE.into())))?;
+        let scores = tallies.scores();
+        PyArray1::from_iter(py, scores.iter().flat_map(|&(revenue, share)| [revenue, share])).reshape([scores.len(), 2])
+    }
+
+    /// The trees, once.
+    fn trees<'py>(
+        &self,
+        py: Python<'py>,
+        linkage: &Bound<'py, Linkage>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Dendrogram>> {
+        let Some(rule) = linkage.get().rule() else {
+            return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
+        };
+        let trees = callbacks::run(py, true, progress.as_ref(), |monitor| {
+            let taken = self.inner.lock().expect(GONE).take();
+            taken.ok_or_else(|| Error::Argument(GONE.into()))?.trees(rule, Some(monitor))
+        })?;
+        Ok(trees.into_iter().map(Dendrogram::from).collect())
+    }
+}
+
+/// Adds to `sums`, (k, 3), what trees agree with, disagree with and leave open of answers that resamples didn't draw.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
+pub(crate) fn add_rest<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    groups: PyReadonlyArray1<'py, u32>,
+    times: PyReadonlyArray2<'py, u32>,
+    trees: Vec<Bound<'py, Dendrogram>>,
+    sums: &Bound<'py, PyArray2<f64>>,
+) -> PyResult<()> {
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let groups = groups_of(&groups, answers.len(), times.shape()[1])?;
+    let (times, trees) = (times_of(&times)?, inner(&trees));
+    let mut sums = sums.try_readwrite()?;
+    let sums = sums.as_slice_mut()?;
+    let mut found: Vec<Satisfied> =
+        sums.chunks(3).map(|sum| Satisfied { agreed: sum[0], disagreed: sum[1], unresolved: sum[2] }).collect();
+    callbacks::run(
+        py,
+        true,
+        None,
+        |_| with!(&answers, answers => add_held_out(answers, groups, &times, &trees, &mut found)),
+    )?;
+    for (sum, found) in sums.chunks_mut(3).zip(found) {
+        sum.copy_from_slice(&[found.agreed, found.disagreed, found.unresolved]);
+    }
+    Ok(())
 }

@@ -4,10 +4,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::learn::Event;
-use ordhc::{Error, learn};
+use ordhc::{Error, Monitor, learn};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use crate::arrays::rows;
+use crate::callbacks;
 use crate::error::to_py;
 use crate::learn::{Asked, Either, Learner, Questions, told};
 use crate::tree::Dendrogram;
@@ -25,8 +27,8 @@ enum Width {
 
 /// Runs the same code for questions of three and of four leaves.
 macro_rules! with {
-    ($self:expr, $desk:ident => $body:expr) => {
-        match &mut *$self.lock() {
+    ($lock:expr, $desk:ident => $body:expr) => {
+        match &mut *$lock {
             Width::Three($desk) => $body,
             Width::Four($desk) => $body,
         }
@@ -86,17 +88,22 @@ fn width<const K: usize>(_: &learn::Desk<K>) -> usize {
 }
 
 impl Desk {
+    /// For who is not attached to the interpreter, which work that is watched needs now and then.
     fn lock(&self) -> MutexGuard<'_, Width> {
         // A lock is poisoned only by a panic, which the caller has been told of.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Width> {
+        self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[pymethods]
 impl Desk {
     #[new]
-    fn new(learner: &Learner, limit: Option<u64>, budget: Option<u64>) -> Self {
-        let width = match &*learner.0.lock().unwrap_or_else(PoisonError::into_inner) {
+    fn new(py: Python<'_>, learner: &Learner, limit: Option<u64>, budget: Option<u64>) -> Self {
+        let width = match &*learner.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner) {
             Either::Three(one) => Width::Three(Box::new(learn::Desk::new(one.boxed_clone(), limit, budget))),
             Either::Four(one) => Width::Four(Box::new(learn::Desk::new(one.boxed_clone(), limit, budget))),
         };
@@ -129,7 +136,7 @@ impl Desk {
             p: p.as_slice()?,
             skipped: skipped.as_slice()?,
         };
-        py.detach(|| with!(self, desk => table.replay(desk)))
+        py.detach(|| with!(self.lock(), desk => table.replay(desk)))
     }
 
     /// One event, as `replay` takes many; no leaves where there are none.
@@ -145,7 +152,7 @@ impl Desk {
         p: f64,
     ) -> PyResult<()> {
         py.detach(|| {
-            with!(self, desk => {
+            with!(self.lock(), desk => {
                 let leaves = if leaves.is_empty() { vec![-1; width(desk)] } else { leaves };
                 let table = Table {
                     first: number,
@@ -163,17 +170,16 @@ impl Desk {
 
     /// The learner is asked until so many questions wait.
     fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        py.detach(|| with!(self, desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
+        py.detach(|| with!(self.lock(), desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
     /// (m, 3) or (m, 4) leaves of the first questions that nobody has.
     fn waiting<'py>(&self, py: Python<'py>, most: u64) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let flat = |leaves: Vec<u32>| leaves.into_iter().map(|leaf| leaf as i32).collect::<Vec<_>>();
-        let found = py.detach(|| match &mut *self.lock() {
-            Width::Three(desk) => desk.waiting(most).map(|rows| (3, flat(rows.concat()))),
-            Width::Four(desk) => desk.waiting(most).map(|rows| (4, flat(rows.concat()))),
-        });
-        let (width, leaves) = found.map_err(to_py)?;
+        let (width, leaves) = callbacks::run(py, false, None, |monitor| match &mut *self.lock() {
+            Width::Three(desk) => desk.waiting(most, Some(monitor)).map(|rows| (3, flat(rows.concat()))),
+            Width::Four(desk) => desk.waiting(most, Some(monitor)).map(|rows| (4, flat(rows.concat()))),
+        })?;
         let shape = [leaves.len() / width, width];
         PyArray1::from_vec(py, leaves).reshape(shape)
     }
@@ -181,7 +187,7 @@ impl Desk {
     /// Questions that somebody has, without those of `taken` (ascending).
     fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
-        let asked = match &*self.lock() {
+        let asked = match &*self.lock_attached(py) {
             Width::Three(desk) => Asked::from(desk.open(most, &taken)),
             Width::Four(desk) => Asked::from(desk.open(most, &taken)),
         };
@@ -189,46 +195,47 @@ impl Desk {
     }
 
     /// Whether a number is not answered, and the learner still asks it.
-    fn is_asked(&self, number: u64) -> bool {
-        with!(self, desk => desk.is_asked(number))
+    fn is_asked(&self, py: Python<'_>, number: u64) -> bool {
+        with!(self.lock_attached(py), desk => desk.is_asked(number))
     }
 
     /// Whether the learner asks about these leaves now.
-    fn asks(&self, leaves: Vec<u32>) -> bool {
-        match &*self.lock() {
+    fn asks(&self, py: Python<'_>, leaves: Vec<u32>) -> bool {
+        match &*self.lock_attached(py) {
             Width::Three(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
             Width::Four(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
         }
     }
 
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
-        Ok(py.detach(|| with!(self, desk => desk.learner().tree())).map_err(to_py)?.into())
+        let work = |monitor: &Monitor| with!(self.lock(), desk => desk.learner().tree_watched(Some(monitor)));
+        callbacks::run(py, false, None, work).map(Dendrogram::from)
     }
 
     /// As the learner's.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
         let tree = tree.get().inner();
-        py.detach(|| with!(self, desk => desk.learner().support(tree)))
+        py.detach(|| with!(self.lock(), desk => desk.learner().support(tree)))
     }
 
     #[getter]
-    fn done(&self) -> bool {
-        with!(self, desk => desk.done())
+    fn done(&self, py: Python<'_>) -> bool {
+        with!(self.lock_attached(py), desk => desk.done())
     }
 
     /// How many questions more may go to somebody.
     #[getter]
-    fn left(&self) -> u64 {
-        with!(self, desk => desk.left())
+    fn left(&self, py: Python<'_>) -> u64 {
+        with!(self.lock_attached(py), desk => desk.left())
     }
 
     #[getter]
-    fn n_placed(&self) -> usize {
-        with!(self, desk => desk.learner().placed())
+    fn n_placed(&self, py: Python<'_>) -> usize {
+        with!(self.lock_attached(py), desk => desk.learner().placed())
     }
 
     #[getter]
-    fn remaining_estimate(&self) -> f64 {
-        with!(self, desk => desk.remaining_estimate())
+    fn remaining_estimate(&self, py: Python<'_>) -> f64 {
+        with!(self.lock_attached(py), desk => desk.remaining_estimate())
     }
 }

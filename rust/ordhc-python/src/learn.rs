@@ -1,14 +1,16 @@
 //! Learners and an oracle that knows the tree.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::generate::TreeOracle as Oracle;
 use ordhc::learn::{Landmarks, Method, QuadrupletMethod, Question, References, Told};
-use ordhc::{Error, learn};
+use ordhc::{Error, Monitor, learn};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use crate::arrays::rows;
+use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Dendrogram;
 
@@ -27,13 +29,24 @@ pub(crate) enum Either {
 
 /// Runs the same code for learners of three and of four leaves.
 macro_rules! with {
-    ($self:expr, $learner:ident => $body:expr) => {
-        // A call that panicked has left half a learner, which is not used again.
-        match &mut *$self.0.lock().expect("an earlier call of this learner broke") {
+    ($lock:expr, $learner:ident => $body:expr) => {
+        match &mut *$lock {
             Either::Three($learner) => $body,
             Either::Four($learner) => $body,
         }
     };
+}
+
+impl Learner {
+    /// For who is not attached to the interpreter, which work that is watched needs now and then.
+    fn lock(&self) -> MutexGuard<'_, Either> {
+        // A call that panicked has left half a learner, which is not used again.
+        self.0.lock().expect("an earlier call of this learner broke")
+    }
+
+    fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Either> {
+        self.0.lock_py_attached(py).expect("an earlier call of this learner broke")
+    }
 }
 
 /// An answer that is right with probability `p`, NaN for what the learner's settings say.
@@ -143,9 +156,32 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(method.learner(n_leaves, seed).map_err(to_py)?))))
     }
 
+    /// One that asks what is least certain, of (m, 3) or (m, 4) questions only.
+    #[staticmethod]
+    #[pyo3(signature = (n_leaves, seed, among, *, questions, repeat))]
+    fn uncertain_among(
+        py: Python<'_>,
+        n_leaves: usize,
+        seed: u64,
+        among: PyReadonlyArray2<'_, i32>,
+        questions: Option<u64>,
+        repeat: u64,
+    ) -> PyResult<Self> {
+        let (values, shape) = (among.as_slice()?, among.shape());
+        let of = |leaf: &i32| u32::try_from(*leaf).unwrap_or(u32::MAX);
+        let learner = if shape[1] == 4 {
+            let among = rows::<i32, 4>(values, shape)?.iter().map(|row| row.each_ref().map(of)).collect();
+            py.detach(|| learn::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Four)
+        } else {
+            let among = rows::<i32, 3>(values, shape)?.iter().map(|row| row.each_ref().map(of)).collect();
+            py.detach(|| learn::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Three)
+        };
+        Ok(Self(Mutex::new(learner.map_err(to_py)?)))
+    }
+
     /// One that asks each question so many times, of a learner that nothing was asked yet.
-    fn repeated(&self, times: u64) -> PyResult<Self> {
-        let repeated = match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+    fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
+        let repeated = match &*self.lock_attached(py) {
             Either::Three(one) => learn::repeated(one.boxed_clone(), times).map(Either::Three),
             Either::Four(one) => learn::repeated(one.boxed_clone(), times).map(Either::Four),
         };
@@ -153,11 +189,12 @@ impl Learner {
     }
 
     fn ask<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Questions<'py>> {
-        py.detach(|| with!(self, learner => learner.ask(limit).map(Asked::from))).map_err(to_py)?.into_py(py)
+        let ask = |monitor: &Monitor| with!(self.lock(), learner => learner.ask_watched(limit, Some(monitor)).map(Asked::from));
+        callbacks::run(py, false, None, ask)?.into_py(py)
     }
 
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Questions<'py>> {
-        with!(self, learner => Asked::from(learner.open())).into_py(py)
+        with!(self.lock_attached(py), learner => Asked::from(learner.open())).into_py(py)
     }
 
     /// Tells answers one after the other, with how likely they are right (NaN: as the settings say); gives the position of the first that is none, and why.
@@ -178,7 +215,7 @@ impl Learner {
             }));
         }
         Ok(py.detach(|| {
-            with!(self, learner => {
+            with!(self.lock(), learner => {
                 (0..ids.len()).find_map(|at| {
                     let told = told(answers[at], p[at]);
                     learner.tell_with(ids[at] as u64, told).err().map(|error| (at, error.to_string()))
@@ -188,57 +225,58 @@ impl Learner {
     }
 
     fn tree(&self, py: Python<'_>) -> PyResult<Dendrogram> {
-        Ok(py.detach(|| with!(self, learner => learner.tree())).map_err(to_py)?.into())
+        callbacks::run(py, false, None, |monitor| with!(self.lock(), learner => learner.tree_watched(Some(monitor))))
+            .map(Dendrogram::from)
     }
 
     /// By merge of the tree: the share of answers that agree with it, of a learner that revises one.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Dendrogram>) -> Option<Vec<f64>> {
         let tree = tree.get().inner();
-        py.detach(|| with!(self, learner => learner.support(tree)))
+        py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
     /// How many leaves a question has.
     #[getter]
-    fn width(&self) -> usize {
-        match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+    fn width(&self, py: Python<'_>) -> usize {
+        match &*self.lock_attached(py) {
             Either::Three(_) => 3,
             Either::Four(_) => 4,
         }
     }
 
     #[getter]
-    fn done(&self) -> bool {
-        with!(self, learner => learner.done())
+    fn done(&self, py: Python<'_>) -> bool {
+        with!(self.lock_attached(py), learner => learner.done())
     }
 
     #[getter]
-    fn n_leaves(&self) -> usize {
-        with!(self, learner => learner.n_leaves())
+    fn n_leaves(&self, py: Python<'_>) -> usize {
+        with!(self.lock_attached(py), learner => learner.n_leaves())
     }
 
     #[getter]
-    fn n_placed(&self) -> usize {
-        with!(self, learner => learner.placed())
+    fn n_placed(&self, py: Python<'_>) -> usize {
+        with!(self.lock_attached(py), learner => learner.placed())
     }
 
     #[getter]
-    fn n_asked(&self) -> u64 {
-        with!(self, learner => learner.n_asked())
+    fn n_asked(&self, py: Python<'_>) -> u64 {
+        with!(self.lock_attached(py), learner => learner.n_asked())
     }
 
     #[getter]
-    fn n_answered(&self) -> u64 {
-        with!(self, learner => learner.n_answered())
+    fn n_answered(&self, py: Python<'_>) -> u64 {
+        with!(self.lock_attached(py), learner => learner.n_answered())
     }
 
     #[getter]
-    fn n_rounds(&self) -> u64 {
-        with!(self, learner => learner.n_rounds())
+    fn n_rounds(&self, py: Python<'_>) -> u64 {
+        with!(self.lock_attached(py), learner => learner.n_rounds())
     }
 
     #[getter]
-    fn remaining_estimate(&self) -> f64 {
-        with!(self, learner => learner.remaining_estimate())
+    fn remaining_estimate(&self, py: Python<'_>) -> f64 {
+        with!(self.lock_attached(py), learner => learner.remaining_estimate())
     }
 }
 

@@ -19,16 +19,17 @@ mod records;
 mod refine;
 mod similarity;
 mod sparse;
+mod streams;
 mod table;
 mod tree;
 mod vectors;
 
-#[pyo3::pymodule]
+#[pyo3::pymodule(gil_used = false)]
 mod _ordhc {
     #[pymodule_export]
     use crate::arrays::check_memory;
     #[pymodule_export]
-    use crate::bootstrap::{bootstrap_adds, draw_times, support};
+    use crate::bootstrap::{Tallies, add_rest, bootstrap_adds, draw_times, support};
     #[pymodule_export]
     use crate::comparison::{check_quadruplets, check_triplets};
     #[pymodule_export]
@@ -61,7 +62,9 @@ mod _ordhc {
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
-    use crate::table::{parse_table, split_table};
+    use crate::streams::{adds_into, canonical_keys, canonical_sums, limit_threads, merged_runs, pair_run};
+    #[pymodule_export]
+    use crate::table::{end_of_first_row, parse_table, split_table, start_of_last_row};
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]

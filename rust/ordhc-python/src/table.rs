@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use ordhc::Error;
-use ordhc::comparison::{Columns, Delimiter, Rows, TableOptions, sniff};
+use ordhc::comparison::{Columns, Delimiter, Rows, TableOptions, first_row, last_row, sniff};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -58,6 +58,7 @@ pub(crate) fn parse_table<'py>(
     delimiter: Option<char>,
     comment: Option<char>,
     header: Option<bool>,
+    ids: Option<bool>,
     missing: Vec<String>,
     skip_bad: bool,
     progress: Option<Bound<'py, PyAny>>,
@@ -68,14 +69,24 @@ pub(crate) fn parse_table<'py>(
         None if known.is_empty() => Columns::All,
         None => Columns::Known,
     };
-    let delimiter = delimiter_of(delimiter)?;
     let comment = ascii("comment", comment)?;
+    let found = match delimiter_of(delimiter)? {
+        Some(delimiter) => delimiter,
+        None => sniff(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data), comment),
+    };
+    let delimiter = Some(found);
     let options =
-        TableOptions { columns, known, weight_columns, labels, delimiter, comment, header, missing, skip_bad };
+        TableOptions { columns, known, weight_columns, labels, delimiter, comment, header, ids, missing, skip_bad };
     let table = callbacks::run(py, data.len() > 1 << 22, progress.as_ref(), |monitor| {
         ordhc::comparison::parse_table(data, &options, Some(monitor))
     })?;
+    let delimiter = match found {
+        Delimiter::Byte(byte) => char::from(byte),
+        _ => ' ',
+    };
     let found = PyDict::new(py);
+    found.set_item("delimiter", delimiter)?;
+    found.set_item("has_header", table.has_header)?;
     let rows: Bound<'py, PyArray2<i64>> =
         PyArray1::from_vec(py, table.ids).reshape([table.lines.len(), table.width])?;
     found.set_item("rows", rows)?;
@@ -109,4 +120,22 @@ pub(crate) fn split_table(
         lines.push(line);
     }
     Ok((found, lines))
+}
+
+/// Where the first row of text ends, and the lines up to there; nothing if it doesn't end.
+#[pyfunction]
+pub(crate) fn end_of_first_row(
+    data: &[u8],
+    delimiter: char,
+    comment: Option<char>,
+) -> PyResult<Option<(usize, usize)>> {
+    let delimiter = delimiter_of(Some(delimiter))?.unwrap_or(Delimiter::Blanks);
+    Ok(first_row(data, delimiter, ascii("comment", comment)?))
+}
+
+/// Where the last row of text starts, which may be cut, and the lines before.
+#[pyfunction]
+pub(crate) fn start_of_last_row(data: &[u8], delimiter: char, comment: Option<char>) -> PyResult<(usize, usize)> {
+    let delimiter = delimiter_of(Some(delimiter))?.unwrap_or(Delimiter::Blanks);
+    Ok(last_row(data, delimiter, ascii("comment", comment)?))
 }

@@ -89,6 +89,7 @@ pub use comparison::{Quadruplets, Triplets};
 pub use error::{Error, Position, Result};
 pub use kind::Kind;
 pub use monitor::Monitor;
+pub use parallel::limit_threads;
 pub use tree::Dendrogram;
 
 use agglomerate::{Agglomeration, Layout, Matrix, Values};

@@ -2,14 +2,39 @@
 //! every caller gives the same result for any number of threads.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// The number of threads: `ORDHC_NUM_THREADS`, else what the machine offers.
+/// The most threads that a call makes, if that is not 0.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets the most threads that calls of this process make from now on, none for what they make by default; the limit
+/// that was.
+///
+/// Results don't depend on it. Programs that work on several things at the same time share the cores like that.
+///
+/// ```
+/// assert_eq!(ordhc::limit_threads(Some(1)), None);
+/// assert_eq!(ordhc::limit_threads(None), Some(1));
+/// ```
+pub fn limit_threads(limit: Option<usize>) -> Option<usize> {
+    let before = LIMIT.swap(limit.map_or(0, |limit| limit.max(1)), Ordering::Relaxed);
+    (before > 0).then_some(before)
+}
+
+/// The number of threads: `ORDHC_NUM_THREADS`, else what the machine offers; not more than [`limit_threads`] says.
 pub(crate) fn n_threads() -> usize {
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => all_threads(),
+        limit => limit.min(all_threads()),
+    }
+}
+
+fn all_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| {
         std::env::var("ORDHC_NUM_THREADS")

@@ -1,6 +1,7 @@
 """Ordinal embeddings: points whose distances answer triplets as people did."""
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from ordhc import InputError, Triplets
 from ordhc._ordhc import EmbeddingLoss
+from ordhc.executors import as_executor, run_tasks
 from ordhc.progress import Progress, shows_progress
 from ordhc_embedding.models import MODELS, Model
 from ordhc_embedding.solvers import SOLVERS, Solution
@@ -89,6 +91,7 @@ def embed(
     alpha: float | None = None,
     mu: float | None = None,
     margin: float | None = None,
+    executor: Executor | None = None,
     progress: Progress | bool | None = None,
 ) -> Embedding:
     """Find points whose distances agree with triplets.
@@ -121,6 +124,9 @@ def embed(
         What keeps the probabilities of "ckl" away from 0 and 1, by default 0.05.
     margin
         How much nearer "soe" wants the near one to be, by default 1.
+    executor
+        Who goes from the starts: any `concurrent.futures.Executor`, as of processes, loky or Dask. The points
+        are the same.
     progress
         True for a bar; what can be called is, after each iteration, with the share that is done, from 0 to 1:
         a guess, as nobody knows how many iterations there will be.
@@ -177,7 +183,13 @@ def embed(
     loss = _loss(triplets, kind, parameter)
     starts = _starts(triplets.n_leaves, n_components, seed, restarts, initial, solver)
 
-    best: Solution | None = None
+    workers = as_executor(executor)
+    if workers is not None:
+        tasks = [(triplets, model, parameter, solver, at, max_iterations, tolerance) for at in starts]
+        # The first of those with the smallest loss, whichever came first.
+        best = min(run_tasks(workers, _solved, tasks, progress), key=lambda found: found.loss)
+        return _embedding(best, triplets, model, solver, seed, parameter)
+    best = None
     for number, start in enumerate(starts):
 
         def tell(iteration: int, number: int = number) -> None:
@@ -196,6 +208,29 @@ def embed(
     assert best is not None
     if progress is not None:
         progress(1.0)
+    return _embedding(best, triplets, model, solver, seed, parameter)
+
+
+def _solved(
+    triplets: Triplets,
+    model: str,
+    parameter: float | None,
+    solver: str,
+    start: NDArray[np.float64],
+    max_iterations: int,
+    tolerance: float,
+) -> Solution:
+    """What is found from one start."""
+    loss = _loss(triplets, MODELS[model], parameter)
+    if not loss.total_weight > 0:
+        return Solution(start, 0.0, 0, True)
+    with threadpool_limits(1, "blas"):
+        return SOLVERS[solver](loss, start, max_iterations, tolerance, lambda _: None)
+
+
+def _embedding(
+    best: Solution, triplets: Triplets, model: str, solver: str, seed: int, parameter: float | None
+) -> Embedding:
     points = best.points.copy()
     points.flags.writeable = False
     return Embedding(

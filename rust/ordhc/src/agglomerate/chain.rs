@@ -48,6 +48,10 @@ impl Chain {
     /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
     /// doubt: a circle ends where it closes.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, monitor: &Monitor) -> Result<()> {
+        // Few clusters merge faster than a clock can be read.
+        const STEPS: u64 = 1 << 14;
+        let mut steps = 0;
+        monitor.advance(0)?;
         while self.active.len() > until.max(1) {
             if self.stack.is_empty() {
                 self.push(self.active[0], f64::NEG_INFINITY);
@@ -69,8 +73,11 @@ impl Chain {
             self.merges.push(RawMerge { i, j, similarity });
             let gone = self.active.partition_point(|&k| k < j);
             self.active.remove(gone);
-            monitor.advance(self.active.len() as u64)?;
+            steps += self.active.len() as u64;
+            if steps >= STEPS {
+                monitor.advance(std::mem::take(&mut steps))?;
+            }
         }
-        Ok(())
+        monitor.advance(steps)
     }
 }

@@ -59,13 +59,13 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let n = matrix.n_leaves();
         let values = Store::zeros(condensed_len(n))?;
         let mut this = Self::from_similarities(update, values, n, tolerance);
-        let nearest = all_nearest::<U>(&Given { matrix, squared }, &this.sizes, tolerance, monitor)?;
-        let pairs = Pairs::reciprocal(&nearest);
+        let from = Given { matrix, squared };
+        let nearest = all_nearest::<U>(&from, &this.sizes, tolerance, monitor)?;
+        let pairs = Pairs::of::<U>(&from, &nearest, &this.sizes, tolerance, monitor)?;
         if this.worthwhile(&pairs) {
             let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
             let len = condensed_len(pairs.n_left());
             let mut values = std::mem::take(&mut this.values);
-            let from = Given { matrix, squared };
             let nearest = this.round(from, &pairs, &new_sizes, &mut values[..len], monitor)?;
             this.values = values;
             this.keep(&pairs, new_sizes);
@@ -94,14 +94,12 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             if k < 2 {
                 return Ok(());
             }
+            let rows = Condensed { values: &self.values[self.start..], k };
             let nearest = match known.take() {
                 Some(nearest) => nearest,
-                None => {
-                    let rows = Condensed { values: &self.values[self.start..], k };
-                    all_nearest::<U>(&rows, &self.sizes, self.tolerance, monitor)?
-                }
+                None => all_nearest::<U>(&rows, &self.sizes, self.tolerance, monitor)?,
             };
-            let pairs = Pairs::reciprocal(&nearest);
+            let pairs = Pairs::of::<U>(&rows, &nearest, &self.sizes, self.tolerance, monitor)?;
             if !self.worthwhile(&pairs) {
                 self.nearest = nearest;
                 return Ok(());

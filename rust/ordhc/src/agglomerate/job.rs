@@ -1,5 +1,6 @@
 //! One agglomeration: which engine works on which rows.
 
+use super::centers::{self, Means};
 use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
 use super::engine::{Engine, staged};
@@ -162,6 +163,13 @@ impl<'a> Job<'a> {
             Engine::Auto | Engine::Chain if *self.rule == Rule::Single && initial.is_none() => {
                 return single::merges(&self.matrix(&input), monitor);
             }
+            Engine::Auto
+                if let (Some(means), None, Input::Given(matrix)) = (self.means(), initial, &input)
+                    // Squares are in a unit in which none is too small.
+                    && (self.about.dissimilarity || !matrix.any_below(SMALL)) =>
+            {
+                return centers::merges(matrix, means, monitor);
+            }
             Engine::Auto | Engine::Chain if reducible && update.commutes() => match initial {
                 None => return self.chain(update, input, tolerance),
                 Some(_) => match self.rows(update, input, tolerance)? {
@@ -177,6 +185,15 @@ impl<'a> Job<'a> {
             },
         };
         Ok(self.joined(within, after))
+    }
+
+    /// Which means the similarities of clusters are made of, where they are.
+    fn means(&self) -> Option<Means> {
+        match self.rule {
+            Rule::Centroid => Some(Means::Centroid),
+            Rule::Median => Some(Means::Median),
+            _ => None,
+        }
     }
 
     fn joined(&self, within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {

@@ -15,6 +15,7 @@
 //! * `sparse`: similarities of few pairs, without a matrix.
 
 mod agglomeration;
+mod centers;
 mod chain;
 mod condensed_rows;
 mod engine;
@@ -34,6 +35,7 @@ mod spanning_tree;
 mod sparse;
 mod square_rounds;
 mod store;
+mod ties;
 mod tolerance;
 
 pub use agglomeration::{Agglomeration, ByRows};
@@ -47,6 +49,7 @@ pub use row_update::RowMerge;
 pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};
+use square_rounds::parts as parallel_parts;
 pub use tolerance::Tolerance;
 
 use crate::error::Result;

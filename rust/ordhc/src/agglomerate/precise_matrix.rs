@@ -30,9 +30,9 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
 }
 
 /// What is known better than to this share of itself is never in doubt.
-const VAGUE: f64 = 1e-20;
+pub(super) const VAGUE: f64 = 1e-20;
 /// A share of the least value that sums of values don't have unless they are zero.
-const NOTHING: f64 = 1e-20;
+pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]
 struct Cell {
@@ -112,9 +112,14 @@ fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
     if U::EXACT {
         return similarity.float();
     }
+    key_of(similarity).0
+}
+
+/// The key of a number, and whether it is certain.
+pub(super) fn key_of(number: Precise) -> (f64, bool) {
     // What is halfway between two keys, as far as is known, is farther from zero.
-    let [low, high] = similarity.ends().map(key_of_sum);
-    if low.abs() > high.abs() { low } else { high }
+    let [low, high] = number.ends().map(key_of_sum);
+    (if low.abs() > high.abs() { low } else { high }, low == high)
 }
 
 fn ends<U: Update>(value: Precise, n_i: f64, n_k: f64) -> [f64; 2] {

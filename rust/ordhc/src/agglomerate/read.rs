@@ -101,12 +101,20 @@ impl Matrix<'_> {
     /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
-        for i in 0..n {
-            let (start, end) = (i * n + i, (i + 1) * n);
-            self.write_row_after(i, squared, &mut out[start + 1..end]);
-            out[start] = f64::NEG_INFINITY;
-            monitor.advance(0)?;
-        }
+        let parts = Triangle::new(n).shares();
+        let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
+        let slices = parallel::split_at_ends(out, &ends);
+        let done = parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
+            for (i, row) in rows.zip(out.chunks_exact_mut(n)) {
+                row[i] = f64::NEG_INFINITY;
+                self.write_row_after(i, squared, &mut row[i + 1..]);
+                if i % BLOCK == 0 {
+                    monitor.advance(0)?;
+                }
+            }
+            Ok(())
+        });
+        done.into_iter().collect::<Result<()>>()?;
         mirror(out, n, monitor)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use super::matrix::Matrix;
 use super::rows::check_row;
 use super::search::RowSearch;
+use super::ties::Ties;
 use super::{Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
@@ -23,6 +24,13 @@ pub(super) trait TriangleRows: Sync {
 
     /// Writes the values of slot `j` with the slots `others`, all before it.
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
+
+    /// The value of the slots `i < j`.
+    fn value(&self, i: usize, j: usize) -> f64 {
+        let mut value = [0.0];
+        self.column(j, i..i + 1, &mut value);
+        value[0]
+    }
 }
 
 /// The input as it is.
@@ -70,6 +78,18 @@ impl TriangleRows for Condensed<'_> {
     }
 }
 
+/// Ties are looked at where less than one of so many slots is in a reciprocal pair.
+const FEW: usize = 8;
+
+/// Whether many slots are as near to their nearest as others are to theirs.
+fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool {
+    let mut keys: Vec<f64> = nearest.iter().map(|nearest| tolerance.key(nearest.similarity)).collect();
+    keys.sort_unstable_by(f64::total_cmp);
+    keys.dedup();
+    // Without ties only the two of a pair share a similarity.
+    keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
+}
+
 /// The nearest slot of every slot, in one pass.
 pub(super) fn all_nearest<U: Update>(
     triangle: &impl TriangleRows,
@@ -93,15 +113,40 @@ pub(super) fn all_nearest<U: Update>(
     Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?, monitor))
 }
 
-/// Disjoint pairs of slots `i < j` that merge.
+/// Slots that merge: mostly disjoint pairs `i < j`, and where many are equally near also groups, which the first
+/// takes in one after the other.
 pub(super) struct Pairs {
     /// By new slot: the old slot.
     left: Vec<u32>,
-    /// New slots that are merged, ascending, and the old slots that they take in.
+    /// New slots that are merged, ascending, and the old slots that they take in, ascending.
     merged: Vec<(u32, u32)>,
 }
 
 impl Pairs {
+    /// What merges of the nearest slots of all slots: reciprocal pairs, and groups where there are few of them because
+    /// many are equally near.
+    pub(super) fn of<U: Update>(
+        triangle: &impl TriangleRows,
+        nearest: &[Nearest],
+        sizes: &[f64],
+        tolerance: Tolerance,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let pairs = Self::reciprocal(nearest);
+        if pairs.len() >= nearest.len() / FEW || !many_ties(nearest, pairs.len(), tolerance) {
+            return Ok(pairs);
+        }
+        let ties = Ties::of::<U>(triangle, nearest, sizes, tolerance, monitor)?;
+        Ok(Self::grouped(&ties.groups()))
+    }
+
+    /// Groups of slots, ascending, by their first ones; slots that stay alone are groups, too.
+    fn grouped(groups: &[Vec<u32>]) -> Self {
+        let left = groups.iter().map(|group| group[0]).collect();
+        let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
+        Self { left, merged: merged.collect() }
+    }
+
     /// The reciprocal pairs.
     pub(super) fn reciprocal(nearest: &[Nearest]) -> Self {
         let (mut left, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
@@ -122,12 +167,12 @@ impl Pairs {
         self.left.len()
     }
 
-    /// The pairs.
+    /// The pairs: the first slot of each, and what it takes in.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
 
-    /// The number of pairs.
+    /// The number of merges.
     pub(super) fn len(&self) -> usize {
         self.merged.len()
     }
@@ -160,7 +205,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
     /// Writes the triangle after the merges to `out` and returns the nearest of its slots.
     pub(super) fn run(&self, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let k = self.pairs.n_left();
-        let merges: Vec<U::Merge> = self.pairs.iter().map(|(i, j)| self.merge(i, j)).collect();
+        let merges = self.merges();
         let rows = parts(k);
         let ends: Vec<usize> = rows.iter().map(|rows| Triangle::new(k).before(rows.end)).collect();
         let slices = parallel::split_at_ends(out, &ends);
@@ -186,38 +231,60 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
         Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?, monitor))
     }
 
-    fn merge(&self, i: usize, j: usize) -> U::Merge {
-        let mut x_ij = [0.0];
-        self.from.column(j, i..i + 1, &mut x_ij);
-        self.update.merge(Merging { n_i: self.sizes[i], n_j: self.sizes[j], x_ij: x_ij[0] })
+    /// All merges, in the order of the pairs.
+    fn merges(&self) -> Vec<U::Merge> {
+        let Pairs { left, merged } = self.pairs;
+        let mut merges = Vec::with_capacity(merged.len());
+        let mut scratch = vec![0.0; self.from.len()];
+        for group in merged.chunk_by(|a, b| a.0 == b.0) {
+            let i = left[group[0].0 as usize] as usize;
+            let mut values: Vec<f64> = group.iter().map(|&(_, j)| self.from.value(i, j as usize)).collect();
+            let mut n_i = self.sizes[i];
+            for (at, &(_, j)) in group.iter().enumerate() {
+                let n_j = self.sizes[j as usize];
+                let merge = self.update.merge(Merging { n_i, n_j, x_ij: values[at] });
+                merges.push(merge);
+                n_i += n_j;
+                if at + 1 < group.len() {
+                    let row = self.from.row(j as usize, &mut scratch);
+                    for (value, &(_, k)) in values[at + 1..].iter_mut().zip(&group[at + 1..]) {
+                        *value = self.update.fold(&merge, *value, row[(k - j - 1) as usize], self.sizes[k as usize]);
+                    }
+                }
+            }
+        }
+        merges
     }
 
-    /// One row of the next triangle: first its own merge, then those of later slots, in order.
+    /// One row of the next triangle: first its own merges, then those of later slots, in order.
     fn write_row(&self, slot: usize, merges: &[U::Merge], scratch: &mut Scratch, out: &mut [f64]) {
+        if out.is_empty() {
+            return;
+        }
         let Pairs { left, merged } = self.pairs;
         let i = left[slot] as usize;
-        let later = merged.partition_point(|&(first, _)| first as usize <= slot);
-        let other = merged[..later].last().filter(|&&(first, _)| first as usize == slot).map(|&(_, j)| j as usize);
-        let Scratch { row, row_j, column } = scratch;
-        let old: &[f64] = match other {
-            None => self.from.row(i, row),
-            Some(j) => {
-                let merge = &merges[later - 1];
-                let row_i = self.from.row(i, row);
+        let earlier = merged.partition_point(|&(first, _)| (first as usize) < slot);
+        let later = earlier + merged[earlier..].partition_point(|&(first, _)| first as usize == slot);
+        let Scratch { row, own, column } = scratch;
+        let mut old: &[f64] = self.from.row(i, row);
+        if later > earlier {
+            let own = &mut own[..old.len()];
+            own.copy_from_slice(old);
+            for (&(_, j), merge) in merged[earlier..later].iter().zip(&merges[earlier..]) {
+                let j = j as usize;
                 let between = &mut column[..j - i - 1];
                 self.from.column(j, i + 1..j, between);
-                let (head, tail) = row_i.split_at(j - i - 1);
-                for ((x_j, &x_i), &n_k) in between.iter_mut().zip(head).zip(&self.sizes[i + 1..]) {
-                    *x_j = self.update.fold(merge, x_i, *x_j, n_k);
+                let (head, tail) = own.split_at_mut(j - i - 1);
+                for ((x_i, &x_j), &n_k) in head.iter_mut().zip(&*between).zip(&self.sizes[i + 1..]) {
+                    *x_i = self.update.fold(merge, *x_i, x_j, n_k);
                 }
-                let row_j = self.from.row(j, row_j);
-                let after = column[j - i..].iter_mut().zip(&self.sizes[j + 1..]);
-                for ((value, &n_k), (&x_i, &x_j)) in after.zip(tail[1..].iter().zip(row_j)) {
-                    *value = self.update.fold(merge, x_i, x_j, n_k);
+                let row_j = self.from.row(j, column);
+                for ((x_i, &x_j), &n_k) in tail[1..].iter_mut().zip(row_j).zip(&self.sizes[j + 1..]) {
+                    *x_i = self.update.fold(merge, *x_i, x_j, n_k);
                 }
-                column
             }
-        };
+            old = own;
+        }
         for (value, &from) in out.iter_mut().zip(&left[slot + 1..]) {
             *value = old[from as usize - i - 1];
         }
@@ -231,13 +298,13 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
 
 struct Scratch {
     row: Vec<f64>,
-    row_j: Vec<f64>,
+    own: Vec<f64>,
     column: Vec<f64>,
 }
 
 impl Scratch {
     fn new(k: usize) -> Self {
-        Self { row: vec![0.0; k], row_j: vec![0.0; k], column: vec![0.0; k] }
+        Self { row: vec![0.0; k], own: vec![0.0; k], column: vec![0.0; k] }
     }
 }
 

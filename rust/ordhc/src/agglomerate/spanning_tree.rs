@@ -17,12 +17,53 @@ use crate::union_find::UnionFind;
 /// components (Kruskal 1956 with a filter); where that does not get far, Prim's algorithm reads every
 /// pair once, many of them with strides.
 pub(super) fn spanning_tree(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    if matrix.n_leaves() >= FILTER_FROM
-        && let Some(edges) = filtered(matrix, monitor)?
-    {
+    if matrix.n_leaves() < FILTER_FROM {
+        return grown(matrix, monitor);
+    }
+    if let Some(edges) = all_largest(matrix, monitor)? {
         return Ok(edges);
     }
-    grown(matrix, monitor)
+    match filtered(matrix, monitor)? {
+        Some(edges) => Ok(edges),
+        None => grown(matrix, monitor),
+    }
+}
+
+/// A tree of which all edges have the largest similarity there is, if it takes at most one of so many pairs to
+/// find: only a few rows are read then.
+const FEW: usize = 16;
+
+fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+    let n = matrix.n_leaves();
+    let facts = matrix.facts();
+    // Where the largest number is a negative one, no pair has this similarity.
+    let largest = if matrix.is_dissimilarity() { -facts.low } else { facts.largest };
+    let mut apart: Vec<u32> = (1..n as u32).collect();
+    let mut row = vec![0.0; apart.len()];
+    let mut joined = vec![0u32];
+    let mut edges = Vec::with_capacity(apart.len());
+    let (mut next, mut n_read) = (0, 0);
+    while !apart.is_empty() {
+        let Some(&leaf) = joined.get(next) else { return Ok(None) };
+        if n_read > n * n / FEW {
+            return Ok(None);
+        }
+        next += 1;
+        n_read += apart.len();
+        let row = &mut row[..apart.len()];
+        matrix.gather(leaf as usize, &apart, row);
+        let mut values = row.iter();
+        apart.retain(|&other| {
+            let joins = values.next() == Some(&largest);
+            if joins {
+                joined.push(other);
+                edges.push(RawMerge { i: leaf.min(other) as usize, j: leaf.max(other) as usize, similarity: largest });
+            }
+            !joins
+        });
+        monitor.advance(0)?;
+    }
+    Ok(Some(edges))
 }
 
 const FILTER_FROM: usize = 300;
@@ -220,6 +261,9 @@ mod tests {
             let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
             let monitor = Monitor::new();
             let grown = sorted(grown(&matrix, &monitor).unwrap());
+            if let Some(edges) = all_largest(&matrix, &monitor).unwrap() {
+                prop_assert_eq!(sorted(edges), &grown[..]);
+            }
             if let Some(edges) = filtered(&matrix, &monitor).unwrap() {
                 prop_assert_eq!(sorted(edges), grown);
             }

@@ -1,17 +1,16 @@
 //! Trees of resampled answers for AddS similarities.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::draw::Draws;
-use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
+use super::tally::{Tally, add_rest};
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
-use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::metric::{Judge, Satisfied, same_leaves};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
 /// What one resample gives.
@@ -31,7 +30,7 @@ pub struct Resample {
 ///
 /// The answers are counted right where they are drawn: no resampled data are made. Leaves without
 /// answers in a resample are merged last. Resamples are shared among threads; each depends on the seed
-/// and its number only. `shares` are factors by which rows count in the shares of satisfied answers, where
+/// and its number only, so that any range of them can be made alone. `shares` are factors by which rows count in the shares of satisfied answers, where
 /// an answer is several rows.
 ///
 /// # Errors
@@ -44,7 +43,7 @@ pub struct Resample {
 /// let triplets = Triplets::new(vec![[0, 1, 2], [1, 0, 2], [0, 1, 2], [1, 0, 2]], None)?;
 /// let tree = adds_average_linkage(&triplets)?;
 /// let draws = Draws::new(triplets.len(), None, 0)?;
-/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 10, None)?;
+/// let resamples = adds(&triplets, None, &Rule::Average, &tree, &draws, 0..10, None)?;
 /// let trees: Vec<_> = resamples.into_iter().map(|resample| resample.tree).collect();
 /// assert_eq!(support(&tree, &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
@@ -55,7 +54,7 @@ pub fn adds<const K: usize>(
     rule: &Rule,
     tree: &Dendrogram,
     draws: &Draws,
-    n_resamples: u64,
+    resamples: Range<u64>,
     monitor: Option<&Monitor>,
 ) -> Result<Vec<Resample>> {
     watched!(monitor);
@@ -76,22 +75,16 @@ pub fn adds<const K: usize>(
     let judge = Judge::new(tree);
     let mut first = Vec::with_capacity(comparisons.len());
     comparisons.rows().each(0..comparisons.len(), |_, row| first.push((judge.gain(row), judge.verdict(row))));
-    let work = Work {
-        comparisons,
-        shares,
-        rule,
-        draws,
-        first,
-        starts: (0..comparisons.n_leaves()).map(|i| Triangle::new(comparisons.n_leaves()).base(i)).collect(),
-    };
+    let work = Work { comparisons, shares, rule, draws, first };
+    let n_resamples = resamples.end.saturating_sub(resamples.start);
     monitor.start(n_resamples);
-    let next = AtomicU64::new(0);
+    let next = AtomicU64::new(resamples.start);
     let threads = parallel::ranges(n_resamples as usize, 1);
     let found = parallel::map(threads, |_| {
         let mut found = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= n_resamples {
+            if index >= resamples.end {
                 return Ok(found);
             }
             found.push((index, work.resample(index, &monitor.child())?));
@@ -110,66 +103,18 @@ struct Work<'a, const K: usize> {
     draws: &'a Draws,
     /// What the first tree says about each answer: gain of revenue, verdict.
     first: Vec<(i64, i8)>,
-    starts: Vec<usize>,
 }
 
 impl<const K: usize> Work<'_, K> {
     fn resample(&self, index: u64, monitor: &Monitor) -> Result<Resample> {
-        let n = self.comparisons.n_leaves();
         let times = self.draws.times(index);
-        let weight = |at: usize| self.comparisons.weights().map_or(1.0, |weights| weights[at]);
-        let share = |at: usize| self.shares.map_or(1.0, |shares| shares[at]);
-        let mut pairs = vec![0.0; condensed_len(n)];
-        let mut mentioned = vec![false; n];
-        let (mut revenue, mut satisfied) = (0.0, Satisfied::default());
-        let cell = |[a, b]: [usize; 2]| self.starts[a.min(b)].wrapping_add(a.max(b));
-        for start in (0..times.len()).step_by(1 << 16) {
-            self.comparisons.rows().each(start..(start + (1 << 16)).min(times.len()), |at, row| {
-                let weight = weight(at) * f64::from(times[at]);
-                if weight > 0.0 {
-                    let (near, far) = Comparisons::<K>::pairs(row);
-                    pairs[cell(near)] += weight;
-                    pairs[cell(far)] -= weight;
-                    row.iter().for_each(|&leaf| mentioned[leaf as usize] = true);
-                    revenue += weight * self.first[at].0 as f64;
-                    satisfied.add(self.first[at].1, weight * share(at));
-                }
-            });
-            monitor.advance(0)?;
-        }
-        let tree = self.tree(pairs, &mentioned, monitor)?;
-        let judge = Judge::new(&tree);
+        let mut tally = Tally::new(self.comparisons.n_leaves())?;
+        let first = |at: usize, _: &[i32; K]| self.first[at];
+        tally.add(self.comparisons, self.shares, |at| times[at], first, monitor)?;
+        let (revenue, satisfied) = (tally.revenue(), tally.satisfied().share());
+        let tree = tally.tree(self.rule, monitor)?;
         let mut held_out = Satisfied::default();
-        self.comparisons.rows().each(0..times.len(), |at, row| {
-            if times[at] == 0 {
-                held_out.add(judge.verdict(row), weight(at) * share(at));
-            }
-        });
-        let part = |found: Satisfied| found.agreed / found.total();
-        Ok(Resample { revenue, satisfied: part(satisfied), held_out: part(held_out), tree })
-    }
-
-    /// The tree of the leaves with answers, the others merged last.
-    fn tree(&self, mut pairs: Vec<f64>, mentioned: &[bool], monitor: &Monitor) -> Result<Dendrogram> {
-        let n = mentioned.len();
-        let mut leaves: Vec<u32> = (0..n as u32).filter(|&leaf| mentioned[leaf as usize]).collect();
-        if leaves.is_empty() {
-            leaves.push(0);
-        }
-        if leaves.len() == 1 {
-            return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity)?.with_rest(&leaves, n);
-        }
-        if leaves.len() < n {
-            let mut to = 0;
-            for (at, &i) in leaves.iter().enumerate() {
-                for &j in &leaves[at + 1..] {
-                    pairs[to] = pairs[self.starts[i as usize].wrapping_add(j as usize)];
-                    to += 1;
-                }
-            }
-            pairs.truncate(to);
-        }
-        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
-        Agglomeration::new(self.rule.clone()).monitor(monitor).run(&matrix)?.with_rest(&leaves, n)
+        add_rest(&mut held_out, self.comparisons, self.shares, |at| times[at], &Judge::new(&tree));
+        Ok(Resample { revenue, satisfied, held_out: held_out.share(), tree })
     }
 }

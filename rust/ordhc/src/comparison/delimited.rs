@@ -75,10 +75,7 @@ impl<'a> Rows<'a> {
                 return Ok(None);
             }
             if self.comment.is_some_and(|mark| self.data[self.at] == mark) {
-                while !matches!(self.peek(), None | Some(b'\n' | b'\r')) {
-                    self.at += 1;
-                }
-                self.end_line();
+                self.skip_line();
                 continue;
             }
             match self.delimiter {
@@ -90,6 +87,14 @@ impl<'a> Rows<'a> {
                 return Ok(Some(line));
             }
         }
+    }
+
+    /// Goes to the next line.
+    fn skip_line(&mut self) {
+        while !matches!(self.peek(), None | Some(b'\n' | b'\r')) {
+            self.at += 1;
+        }
+        self.end_line();
     }
 
     fn peek(&self) -> Option<u8> {
@@ -313,6 +318,28 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
         }
     }
     best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
+}
+
+/// Where the first row of a text ends, and how many lines that is; none if there is no row, or no end of it.
+pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Option<(usize, usize)> {
+    let mut rows = Rows::new(data, delimiter, comment);
+    rows.read(&mut Vec::new()).ok().flatten()?;
+    (rows.at < data.len() || data.ends_with(b"\n")).then_some((rows.at, rows.line - 1))
+}
+
+/// Where the last row of the beginning of a text starts, and how many lines come before; it may be cut.
+pub fn last_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> (usize, usize) {
+    let mut rows = Rows::new(data, delimiter, comment);
+    let mut cells = Vec::new();
+    loop {
+        let (at, line) = (rows.at, rows.line);
+        match rows.read(&mut cells) {
+            // A quote that is open may be closed by what follows; any other mistake is one of this row.
+            Err(_) if rows.at < data.len() => rows.skip_line(),
+            Ok(Some(_)) if rows.at < data.len() => {}
+            _ => return (at, line - 1),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod table;
 pub use comparisons::narrow;
 pub use comparisons::{Comparisons, Quadruplets, Triplets};
 #[cfg(feature = "csv")]
-pub use delimited::{Cell, Delimiter, Rows, sniff};
+pub use delimited::{Cell, Delimiter, Rows, first_row, last_row, sniff};
 pub use leaf_rows::LeafRows;
 #[cfg(feature = "csv")]
 pub use table::{Columns, Labels, Table, TableOptions, parse_table};

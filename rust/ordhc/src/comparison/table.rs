@@ -38,6 +38,8 @@ pub struct TableOptions {
     pub comment: Option<u8>,
     /// Whether the first row is a header; by default it is found out.
     pub header: Option<bool>,
+    /// Whether leaves are ids; by default the first row decides. For parts of a text whose beginning is known.
+    pub ids: Option<bool>,
     /// What stands for a missing leaf besides blanks.
     pub missing: Vec<String>,
     /// Rows that cannot be read are passed over and listed, instead of being an error.
@@ -68,6 +70,8 @@ pub struct Table {
     pub weights: Option<Vec<f64>>,
     /// The further columns, where there are such.
     pub labels: Vec<Option<Labels>>,
+    /// Whether the first row is a header.
+    pub has_header: bool,
     /// The line of each row, from 1.
     pub lines: Vec<u32>,
     /// Rows without all leaves, which are passed over: the line, and what stands for no leaf.
@@ -98,6 +102,7 @@ pub struct Table {
 ///     delimiter: None,
 ///     comment: None,
 ///     header: None,
+///     ids: None,
 ///     missing: vec!["NA".into()],
 ///     skip_bad: false,
 /// };
@@ -213,11 +218,12 @@ impl<'a> Reader<'a> {
             names: None,
             weights: plan.weight.map(|_| reserved("weights", most)).transpose()?,
             labels: Vec::new(),
+            has_header: plan.has_header,
             lines: reserved("the lines of a table", most)?,
             missing: Vec::new(),
             bad: Vec::new(),
         };
-        let numeric = plan.literal.then_some(false);
+        let numeric = if plan.literal { Some(false) } else { options.ids };
         Ok(Self { plan, options, header, table, numeric, names: Coder::default(), labels, leaves: Vec::new() })
     }
 
@@ -291,7 +297,7 @@ impl<'a> Reader<'a> {
                 return Err(text_error(first_line, message));
             }
         }
-        if !numeric && !self.plan.literal {
+        if !numeric && !self.plan.literal && self.options.ids.is_none() {
             let whole: Vec<bool> = names.iter().map(|name| looks_whole(name.as_bytes())).collect();
             let n_whole = table.ids.iter().filter(|&&code| whole[code as usize]).count();
             if 2 * n_whole > table.ids.len()

@@ -1,6 +1,6 @@
 //! A learner from a strategy.
 
-use super::learner::{Learner, Question, Told};
+use super::learner::{Counts, Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::Dendrogram;
@@ -115,16 +115,8 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
         self.strategy.placed()
     }
 
-    fn n_asked(&self) -> u64 {
-        self.ledger.n_asked()
-    }
-
-    fn n_answered(&self) -> u64 {
-        self.ledger.n_answered()
-    }
-
-    fn n_rounds(&self) -> u64 {
-        self.ledger.n_rounds()
+    fn counts(&self) -> Counts {
+        self.ledger.counts()
     }
 
     fn remaining_estimate(&self) -> f64 {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::learner::{Learner, Told};
 use crate::error::Result;
+use crate::monitor::Monitor;
 
 mod bank;
 
@@ -41,7 +42,7 @@ pub enum Event<const K: usize = 3> {
 ///
 /// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
 /// desk.apply(Event::Wanted(1))?;
-/// let leaves = desk.waiting(1)?[0];
+/// let leaves = desk.waiting(1, None)?[0];
 /// desk.apply(Event::Handed(17, leaves))?;
 /// assert_eq!(desk.open(10, &[]), [(17, leaves)]);
 /// desk.apply(Event::Answered(17, leaves, Told::new(0)))?;
@@ -282,13 +283,13 @@ impl<const K: usize> Desk<K> {
     /// The first questions that the learner asks and nobody has, at most so many.
     ///
     /// # Errors
-    /// Not enough memory.
-    pub fn waiting(&mut self, most: u64) -> Result<Vec<[u32; K]>> {
+    /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted), after which it may be called again.
+    pub fn waiting(&mut self, most: u64, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let most = usize::try_from(self.room(most)).unwrap_or(usize::MAX);
         let wanted = usize::try_from(self.room(self.wanted)).unwrap_or(usize::MAX);
         if let Some(learner) = self.learner.flexible() {
             if self.drafts.is_none() && wanted > 0 {
-                self.drafts = Some(learner.suggest(wanted)?);
+                self.drafts = Some(learner.suggest(wanted, monitor)?);
             }
             return Ok(self.drafts.iter().flatten().take(most).copied().collect());
         }
@@ -359,7 +360,7 @@ fn take_from<const K: usize, T>(
 }
 
 /// The same for the same question, however it is put.
-fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
+pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     if K == 4 {
         leaves[..2].sort_unstable();
         leaves[2..].sort_unstable();

@@ -1,6 +1,7 @@
 //! What every learner can do.
 
 use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
 /// A question: which of three leaves is the odd one out? Or of four leaves `(i, j, k, l)`: are `i` and `j`
@@ -40,6 +41,19 @@ impl From<i8> for Told {
     }
 }
 
+/// How far asking has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counts {
+    /// How many questions were asked.
+    pub asked: u64,
+    /// How many questions were answered.
+    pub answered: u64,
+    /// How many times questions were asked while none was open: with enough people answering side by side, this is what
+    /// takes time.
+    pub rounds: u64,
+}
+
 /// Learns a tree by asking, with questions of `K` leaves. It is told answers; it does not know who gives
 /// them.
 ///
@@ -72,6 +86,15 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Not enough memory for the questions; answers that the method can make no tree of. Answers so far are kept.
     fn ask(&mut self, limit: usize) -> Result<Vec<Question<K>>>;
 
+    /// As [`ask`](Self::ask), in sight of a monitor where choosing questions takes long.
+    ///
+    /// # Errors
+    /// Those of [`ask`](Self::ask); [`Error::Interrupted`](crate::Error::Interrupted), after which questions may be asked as
+    /// before.
+    fn ask_watched(&mut self, limit: usize, _monitor: Option<&Monitor>) -> Result<Vec<Question<K>>> {
+        self.ask(limit)
+    }
+
     /// The questions that were asked and are not answered, by id.
     fn open(&self) -> Vec<Question<K>>;
 
@@ -98,6 +121,14 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Not enough memory.
     fn tree(&self) -> Result<Dendrogram>;
 
+    /// As [`tree`](Self::tree), in sight of a monitor where it takes long.
+    ///
+    /// # Errors
+    /// Those of [`tree`](Self::tree); [`Error::Interrupted`](crate::Error::Interrupted).
+    fn tree_watched(&self, _monitor: Option<&Monitor>) -> Result<Dendrogram> {
+        self.tree()
+    }
+
     /// Of a learner that revises a tree: by merge of a tree the share of answers that agree with it, of those that bear
     /// on it; NaN where it rests on the prior alone.
     fn support(&self, _tree: &Dendrogram) -> Option<Vec<f64>> {
@@ -113,15 +144,23 @@ pub trait Learner<const K: usize = 3>: Send {
     /// How many leaves have their place in the tree so far.
     fn placed(&self) -> usize;
 
+    /// How far asking has come.
+    fn counts(&self) -> Counts;
+
     /// How many questions were asked.
-    fn n_asked(&self) -> u64;
+    fn n_asked(&self) -> u64 {
+        self.counts().asked
+    }
 
     /// How many questions were answered.
-    fn n_answered(&self) -> u64;
+    fn n_answered(&self) -> u64 {
+        self.counts().answered
+    }
 
-    /// How many times questions were asked while none was open: with enough people answering side by
-    /// side, this is what takes time.
-    fn n_rounds(&self) -> u64;
+    /// How many [rounds](Counts::rounds) there were.
+    fn n_rounds(&self) -> u64 {
+        self.counts().rounds
+    }
 
     /// About how many answers are still needed.
     fn remaining_estimate(&self) -> f64;
@@ -154,8 +193,8 @@ pub trait Flexible<const K: usize = 3> {
     /// This changes nothing.
     ///
     /// # Errors
-    /// Not enough memory.
-    fn suggest(&mut self, count: usize) -> Result<Vec<[u32; K]>>;
+    /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
+    fn suggest(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>>;
 
     /// A question is asked, suggested or not; its number.
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::learner::{Question, Told};
+use super::learner::{Counts, Question, Told};
 use crate::error::{Error, Result};
 
 /// Numbers questions, remembers what each is for (`T`), and collects their answers.
@@ -111,14 +111,10 @@ impl<T, const K: usize> Ledger<T, K> {
         self.first + self.open.len() as u64
     }
 
-    /// How many questions were answered.
-    pub(crate) fn n_answered(&self) -> u64 {
-        self.n_asked() - self.n_open as u64
-    }
-
-    /// How many times questions were asked while none was open.
-    pub(crate) fn n_rounds(&self) -> u64 {
-        self.n_rounds
+    /// How far asking has come.
+    pub(crate) fn counts(&self) -> Counts {
+        let asked = self.n_asked();
+        Counts { asked, answered: asked - self.n_open as u64, rounds: self.n_rounds }
     }
 }
 
@@ -151,6 +147,6 @@ mod tests {
         }
         assert_eq!(ledger.open(), [Question { id: 1, leaves: [0, 1, 2] }]);
         assert_eq!(ledger.take(), [(0, 1, Told { answer: 1, p: Some(0.75) }), (2, 3, Told::new(-1))]);
-        assert_eq!((ledger.n_asked(), ledger.n_answered(), ledger.n_rounds(), ledger.n_open()), (3, 2, 1, 1));
+        assert_eq!((ledger.counts(), ledger.n_open()), (Counts { asked: 3, answered: 2, rounds: 1 }, 1));
     }
 }

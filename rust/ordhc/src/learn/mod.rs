@@ -26,9 +26,10 @@ mod weights;
 mod work;
 
 pub use desk::{Desk, Event};
-pub use learner::{Flexible, Learner, Question, Told};
+pub use learner::{Counts, Flexible, Learner, Question, Told};
 pub use method::Method;
 pub use noise::{Assume, Noise, Reliability, Schedule, estimate_p};
 pub use quadruplets::{Landmarks, QuadrupletMethod, References};
 pub use repeated::repeated;
 pub use run::{Limits, learn_with};
+pub use uncertain::uncertain_among;

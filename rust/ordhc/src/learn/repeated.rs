@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::learner::{Learner, Question, Told};
+use super::learner::{Counts, Learner, Question, Told};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::Dendrogram;
@@ -138,16 +138,8 @@ impl<const K: usize> Learner<K> for Repeated<K> {
         self.learner.placed()
     }
 
-    fn n_asked(&self) -> u64 {
-        self.ledger.n_asked()
-    }
-
-    fn n_answered(&self) -> u64 {
-        self.ledger.n_answered()
-    }
-
-    fn n_rounds(&self) -> u64 {
-        self.ledger.n_rounds()
+    fn counts(&self) -> Counts {
+        self.ledger.counts()
     }
 
     fn remaining_estimate(&self) -> f64 {

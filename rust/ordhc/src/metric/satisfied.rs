@@ -24,6 +24,11 @@ impl Satisfied {
         self.agreed + self.disagreed + self.unresolved
     }
 
+    /// The share of the total that was agreed with; NaN if that is 0.
+    pub(crate) fn share(&self) -> f64 {
+        self.agreed / self.total()
+    }
+
     pub(crate) fn add(&mut self, verdict: i8, weight: f64) {
         match verdict {
             1 => self.agreed += weight,

@@ -3,16 +3,21 @@
 use super::samples::Samples;
 
 impl Samples {
-    /// How much is expected to be learnt from the answer to which of three leaves is the odd one out, in nats: by how
-    /// much the answer is less certain over all trees than it is on average in each one (Houlsby et al. 2011, "Bayesian
-    /// active learning for classification and preference learning").
-    pub fn information(&self, leaves: [u32; 3]) -> f64 {
+    /// How much is expected to be learnt from the answer to which of three leaves is the odd one out, or which of two
+    /// pairs is closer, in nats: by how much the answer is less certain over all trees than it is on average in each one
+    /// (Houlsby et al. 2011, "Bayesian active learning for classification and preference learning").
+    pub fn information<const K: usize>(&self, leaves: [u32; K]) -> f64 {
         if self.is_empty() {
             return 0.0;
         }
         let (mut mean, mut within) = ([0.0; 3], 0.0);
         for tree in self.trees() {
-            let answers = tree.odd_one_out(leaves);
+            let answers = if K == 4 {
+                let p = tree.answer(&leaves.map(|leaf| leaf as i32));
+                [p, 1.0 - p, 0.0]
+            } else {
+                tree.odd_one_out(std::array::from_fn(|at| leaves[at]))
+            };
             within += entropy(answers);
             (0..3).for_each(|at| mean[at] += answers[at]);
         }

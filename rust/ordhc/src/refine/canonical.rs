@@ -29,6 +29,45 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
     order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), None)
 }
 
+/// What comparisons say about each leaf, added to `sums`, given the keys of all leaves: [`canonical_order`] of
+/// comparisons that come in parts, with [`next_keys`].
+///
+/// ```
+/// use ordhc::Triplets;
+/// use ordhc::refine::{add_to_sums, canonical_order, next_keys};
+///
+/// let parts = [[0, 1, 2], [1, 0, 2]].map(|row| Triplets::new(vec![row], Some(3)).unwrap());
+/// let mut keys = vec![0; 3];
+/// let mut sums = vec![0; 3];
+/// parts.iter().for_each(|part| add_to_sums(part, &keys, &mut sums));
+/// // None when no more leaves were told apart.
+/// while let Some(next) = next_keys(&keys, &sums) {
+///     keys = next;
+///     sums.fill(0);
+///     parts.iter().for_each(|part| add_to_sums(part, &keys, &mut sums));
+/// }
+/// let mut order: Vec<u32> = (0..3).collect();
+/// order.sort_by_key(|&leaf| keys[leaf as usize]);
+/// assert_eq!(order, canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+///
+/// # Panics
+/// If there isn't a key and a sum for each leaf.
+pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, keys: &[u64], sums: &mut [u64]) {
+    about_comparisons(comparisons, keys, sums);
+}
+
+/// The keys with what comparisons say, if that tells more leaves apart.
+pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
+    let different = count(keys);
+    if different == keys.len() {
+        return None;
+    }
+    let next: Vec<u64> = keys.iter().zip(sums).map(|(&key, &sum)| join(key, sum)).collect();
+    (count(&next) > different).then_some(next)
+}
+
 /// As [`canonical_order`]; the tree tells apart what the comparisons don't.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Dendrogram) -> Vec<u32> {
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), Some(tree))
@@ -104,16 +143,13 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Dendrogram>
 
 /// Refines keys as long as that tells more leaves apart; whether it is all of them.
 fn tell_apart(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
-    let mut different = count(keys);
-    while different < keys.len() {
+    while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
         about(keys, &mut sums);
-        let next: Vec<u64> = keys.iter().zip(sums).map(|(&key, sum)| join(key, sum)).collect();
-        let now = count(&next);
-        if now <= different {
-            return false;
+        match next_keys(keys, &sums) {
+            Some(next) => *keys = next,
+            None => return false,
         }
-        (*keys, different) = (next, now);
     }
     true
 }

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::metric::same_leaves;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge};
-pub use canonical::canonical_order;
+pub use canonical::{add_to_sums, canonical_order, next_keys};
 use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
 use cost::Cost;

@@ -5,6 +5,7 @@ mod condensed;
 mod contexts;
 mod dense_kernel;
 mod kernel;
+mod runs;
 mod sparse_adds;
 mod triangle;
 
@@ -12,5 +13,6 @@ pub use crate::numbers::Cell;
 pub use adds::adds;
 pub use condensed::{condensed_len, square_from_condensed};
 pub use kernel::{Kernel, Normalization, mulk3, mulk4};
+pub use runs::{Run, RunOptions, merge_runs, sorted_run};
 pub use sparse_adds::sparse_adds;
 pub use triangle::Triangle;

@@ -8,6 +8,7 @@
 //!
 //! J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure".
 
+mod boruvka;
 mod bounds;
 mod closeness;
 mod clusters;

@@ -1,8 +1,10 @@
-//! Single linkage of vectors: a spanning tree that is grown, every pair computed once (Prim 1957).
+//! Single linkage of vectors: a spanning tree, from a k-d tree where points have few coordinates, else grown, every
+//! pair computed once (Prim 1957).
 
 use std::ops::Range;
 use std::sync::{Barrier, Mutex};
 
+use super::boruvka;
 use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuclidean};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
@@ -15,8 +17,8 @@ use crate::tree::{Dendrogram, RawMerge};
 
 /// Single linkage of vectors without a matrix of pairs.
 ///
-/// Heights are those of the [`Measure`], times `scale`. Time is O(n^2 p), memory O(n p): a double-precision copy
-/// of the vectors. Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf).
+/// Heights are those of the [`Measure`], times `scale`. Time is O(n^2 p), and for distances of few coordinates about
+/// O(n log n); memory O(n p): a double-precision copy of the vectors. Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf).
 ///
 /// # Errors
 /// A `scale` that isn't positive and finite; heights that overflow; not enough memory;
@@ -61,6 +63,8 @@ pub fn single_linkage(
     Ok(tree.map_heights(measure.is_dissimilarity(), height))
 }
 
+/// Points from which a k-d tree pays.
+const TREE_FROM: usize = 32;
 /// A thread should have this many coordinates to look at per step.
 const GRAIN: usize = 1 << 18;
 /// Leaves that are not in the tree yet are packed when one of this many has joined it.
@@ -83,6 +87,11 @@ impl Grown<'_> {
 
     /// The edges of a maximum spanning tree. Every thread has some of the leaves; all know what joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
+        let (n, p) = (self.vectors.n_leaves(), self.vectors.n_coordinates());
+        if C::DISSIMILARITY && n >= TREE_FROM && (1..=boruvka::FEW).contains(&p) {
+            let points: Vec<f64> = (0..n as u32).flat_map(|leaf| self.row(leaf)).collect();
+            return boruvka::edges::<C>(&points, p, self.monitor);
+        }
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),
             None => Ok(self.edges_of_parts::<C>(1)?.expect("one part needs no other thread")),

@@ -173,6 +173,8 @@ fn packing_and_handing_over_keep_the_tree() {
     assert_engines_agree(&values, true, true);
     let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();
     assert_engines_agree(&whole, false, true);
+    let binary: Vec<f64> = values.iter().map(|x| (x * 2.0).floor()).collect();
+    assert_engines_agree(&binary, false, true);
     let tenths: Vec<f64> = values.iter().map(|x| (x * 9.0).floor() * 0.1).collect();
     assert_engines_agree(&tenths, false, true);
     for constant in [0.1, 1.0, -0.7] {
@@ -250,6 +252,14 @@ fn what_cancels_is_not_to_be_trusted() {
         Agglomeration::new(rule.clone()).monitor(&monitor).run(&matrix).unwrap();
         assert_eq!(monitor.warning().is_some(), warned, "{rule:?}");
     }
+}
+
+#[test]
+fn the_smallest_similarities_are_no_zeros() {
+    let mut values = [0.0; 6];
+    values[4] = 5e-324;
+    assert_engines_agree(&values, false, true);
+    assert_engines_agree(&values.map(|x| x * 3.0), false, true);
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn options() -> TableOptions {
         delimiter: None,
         comment: None,
         header: None,
+        ids: None,
         missing: names("NA"),
         skip_bad: false,
     }
@@ -131,4 +132,20 @@ fn columns_can_be_chosen() {
     assert!(parse(b"1,2\n", &places).unwrap_err().to_string().contains("no column 3"));
     let bare = TableOptions { header: Some(false), ..options() };
     assert_eq!(parse(b"a,b,c\n", &bare).unwrap().names.unwrap(), ["a", "b", "c"]);
+}
+
+#[test]
+fn parts_of_a_text() {
+    // The first row alone would be ids; what came before says that these are names.
+    let names =
+        parse(b"1,2,3\nfig,2,1\n", &TableOptions { ids: Some(false), header: Some(false), ..options() }).unwrap();
+    assert_eq!(
+        (names.ids, names.names.unwrap()),
+        (vec![0, 1, 2, 3, 1, 0], ["1", "2", "3", "fig"].map(String::from).to_vec())
+    );
+    let few = TableOptions { ids: Some(false), header: Some(false), ..options() };
+    assert_eq!(parse(b"1,2,3\n1,2,fig\n", &few).unwrap().ids, [0, 1, 2, 0, 1, 3]);
+    let ids = TableOptions { ids: Some(true), header: Some(false), ..options() };
+    assert!(parse(b"fig,kiwi,apple\n", &ids).unwrap_err().to_string().starts_with("line 1: `fig` is not a leaf id"));
+    assert!(table("anchor,near,far\n0,1,2\n").has_header && !table("0,1,2\n").has_header);
 }

@@ -43,7 +43,7 @@ type State = (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool);
 
 fn state(desk: &mut Desk) -> State {
     let tree = desk.learner().tree().unwrap().newick().to_string();
-    (desk.open(99, &[]), desk.waiting(99).unwrap(), tree, desk.done())
+    (desk.open(99, &[]), desk.waiting(99, None).unwrap(), tree, desk.done())
 }
 
 proptest! {
@@ -80,7 +80,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
             0 | 1 => {
                 events.push(Event::Wanted(1 + at as u64));
                 one.apply(events[before]).unwrap();
-                for leaves in one.waiting(1 + at as u64).unwrap() {
+                for leaves in one.waiting(1 + at as u64, None).unwrap() {
                     number += 1;
                     events.push(Event::Handed(number, leaves));
                     one.apply(Event::Handed(number, leaves)).unwrap();
@@ -126,7 +126,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
     }
     while !one.done() {
         one.apply(Event::Wanted(1)).unwrap();
-        for leaves in one.waiting(1).unwrap() {
+        for leaves in one.waiting(1, None).unwrap() {
             number += 1;
             one.apply(Event::Handed(number, leaves)).unwrap();
         }
@@ -153,7 +153,7 @@ fn the_budget_is_shared() {
     desk.apply(Event::Spent).unwrap();
     assert_eq!((desk.left(), desk.done()), (1, false));
     desk.apply(Event::Wanted(5)).unwrap();
-    let leaves = desk.waiting(5).unwrap()[0];
+    let leaves = desk.waiting(5, None).unwrap()[0];
     desk.apply(Event::Handed(1, leaves)).unwrap();
     assert!(desk.asks([leaves[2], leaves[0], leaves[1]]) && !desk.asks([5, 6, 7]));
     assert_eq!((desk.left(), desk.done()), (0, false));

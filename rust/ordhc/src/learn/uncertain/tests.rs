@@ -1,7 +1,11 @@
+use std::time::Duration;
+
+use rand::RngExt;
+
 use super::*;
 
 /// Which of three leaves is the odd one out in a tree of pairs, pairs of pairs and so on.
-fn odd(leaves: Leaves) -> i8 {
+fn odd(leaves: [u32; 3]) -> i8 {
     let level = |a: u32, b: u32| 32 - (a ^ b).leading_zeros();
     let [a, b, c] = leaves;
     let far = [level(b, c), level(a, c), level(a, b)];
@@ -38,10 +42,12 @@ fn a_tree_is_learnt_although_answers_are_wrong() {
 fn questions_are_about_what_is_not_known() {
     let mut one = learner(16, 1000, 1);
     run(&mut one, 8, false);
-    let trees = draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }).unwrap();
+    let trees =
+        draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
     // Three leaves of which two are neighbours are known, those of far parts too; nothing is worth much any more.
     assert!(trees.information([0, 1, 9]) < 0.05);
-    let few = draw(16, &one.answers[..16], &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }).unwrap();
+    let few =
+        draw(16, &one.answers[..16], &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
     assert!(few.information([0, 1, 9]) > trees.information([0, 1, 9]));
 }
 
@@ -50,8 +56,8 @@ fn questions_that_are_suggested_are_those_that_are_asked() {
     let (mut one, mut other) = (learner(9, 100, 1), learner(9, 100, 1));
     for round in 0..6 {
         one.note();
-        let suggested = one.suggest(6).unwrap();
-        assert_eq!(suggested, one.suggest(6).unwrap());
+        let suggested = one.suggest(6, None).unwrap();
+        assert_eq!(suggested, one.suggest(6, None).unwrap());
         let asked = other.ask(6).unwrap();
         assert_eq!(suggested, asked.iter().map(|question| question.leaves).collect::<Vec<_>>());
         for (leaves, question) in suggested.iter().zip(&asked) {
@@ -70,8 +76,8 @@ fn batches_have_no_question_twice_and_spare_leaves() {
     let mut one = learner(30, 1000, 1);
     run_some(&mut one, 90);
     one.note();
-    let asked = one.suggest(15).unwrap();
-    let different: HashSet<Leaves> = asked.iter().copied().map(sorted).collect();
+    let asked = one.suggest(15, None).unwrap();
+    let different: HashSet<[u32; 3]> = asked.iter().copied().map(key).collect();
     assert_eq!(different.len(), 15);
     let most = (0..30).map(|leaf| asked.iter().flatten().filter(|&&other| other == leaf).count()).max();
     assert!(most <= Some(2 + 6 * 15 / 30), "{most:?}");
@@ -91,10 +97,10 @@ fn repeats_come_again_first() {
     let first = one.ask(2).unwrap();
     let next = one.ask(4).unwrap();
     assert_eq!([next[0].leaves, next[1].leaves], [first[0].leaves, first[1].leaves]);
-    assert!(next[2..].iter().all(|new| sorted(new.leaves) != sorted(first[0].leaves)));
+    assert!(next[2..].iter().all(|new| key(new.leaves) != key(first[0].leaves)));
     let last = one.ask(2).unwrap();
     assert_eq!([last[0].leaves, last[1].leaves], [first[0].leaves, first[1].leaves]);
-    assert_ne!(sorted(one.ask(1).unwrap()[0].leaves), sorted(first[0].leaves));
+    assert_ne!(key(one.ask(1).unwrap()[0].leaves), key(first[0].leaves));
 }
 
 #[test]
@@ -116,4 +122,77 @@ fn few_leaves_and_no_answers() {
     assert_eq!(asked.len(), 2);
     asked.iter().for_each(|question| three.tell(question.id, odd(question.leaves)).unwrap());
     assert!(three.done());
+}
+
+#[test]
+fn pairs_are_asked_about_of_a_list() {
+    let level = |a: u32, b: u32| 32 - (a ^ b).leading_zeros();
+    let n = 16u32;
+    let all = (0..n).flat_map(|a| (0..n).flat_map(move |b| (b + 1..n).map(move |c| [a, b, a, c])));
+    let all: Vec<[u32; 4]> = all.filter(|&[a, b, _, c]| a != b && a != c).collect();
+    let rows: Vec<[u32; 4]> = all.into_iter().step_by(3).collect();
+    let mut one = uncertain_among(16, rows.clone(), Some(300), 1, 3).unwrap();
+    let (mut asked, mut worth) = (HashSet::new(), [0; 2]);
+    while !one.done() {
+        for question in one.ask(10).unwrap() {
+            let [a, b, _, c] = question.leaves;
+            assert!(rows.contains(&question.leaves) && asked.insert(question.leaves), "{question:?}");
+            let answer = level(a, c).cmp(&level(a, b)) as i8;
+            worth[usize::from(asked.len() > 150)] += usize::from(answer == 0);
+            one.tell(question.id, answer).unwrap();
+        }
+    }
+    assert_eq!(one.n_answered(), 300);
+    let text = one.tree().unwrap().newick().to_string();
+    assert!((0..8).all(|pair| text.contains(&format!("({},{})", 2 * pair, 2 * pair + 1))), "{text}");
+}
+
+#[test]
+fn lists_are_asked_as_far_as_they_go() {
+    let rows = vec![[0, 1, 2], [2, 1, 0], [3, 1, 2]];
+    let mut one = uncertain_among(5, rows.clone(), None, 2, 0).unwrap();
+    let mut asked: Vec<[u32; 3]> = Vec::new();
+    while !one.done() {
+        let questions = one.ask(9).unwrap();
+        assert!(!questions.is_empty());
+        for question in questions {
+            asked.push(key(question.leaves));
+            one.tell(question.id, 0).unwrap();
+        }
+    }
+    asked.sort_unstable();
+    assert_eq!(asked, [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 2, 3], [1, 2, 3]]);
+    assert!(one.ask(3).unwrap().is_empty());
+    for (wrong, repeat) in [([0, 1, 5], 1), ([0, 1, 1], 1), ([0, 1, u32::MAX], 1), ([0, 1, 2], 0)] {
+        assert!(uncertain_among(5, vec![wrong], None, repeat, 0).is_err(), "{wrong:?}");
+    }
+    assert!(uncertain_among(5, vec![[0, 1, 1, 0]], None, 1, 0).is_err());
+    assert!(uncertain_among::<3>(5, Vec::new(), None, 1, 0).unwrap().done());
+}
+
+#[test]
+fn drawing_stops_and_can_be_tried_again() {
+    let (mut one, mut other) = (learner(30, 1000, 1), learner(30, 1000, 1));
+    run_some(&mut one, 90);
+    run_some(&mut other, 90);
+    let impatient = Monitor::watched(Duration::ZERO, |_| false);
+    assert_eq!(one.tree_watched(Some(&impatient)), Err(Error::Interrupted));
+    let impatient = Monitor::watched(Duration::ZERO, |_| false);
+    assert_eq!(one.ask_watched(5, Some(&impatient)), Err(Error::Interrupted));
+    assert_eq!(one.counts(), other.counts());
+    assert_eq!(one.ask(5).unwrap(), other.ask(5).unwrap());
+}
+
+#[test]
+fn trees_are_drawn_a_few_times_in_all() {
+    let mut one = learner(8, 10_000, 1);
+    let mut draws = 0;
+    for _ in 0..4000 {
+        one.add([0, 1, 2], 2);
+        let before = one.mark;
+        one.note();
+        draws += usize::from(one.mark != before);
+    }
+    // Every eighth answer up to 128, then a sixteenth more each time.
+    assert!((60..90).contains(&draws), "{draws}");
 }

@@ -1,0 +1,33 @@
+"""
+How well does the tree know each person?
+========================================
+
+For each round of the survey, which is one person's, the share of their comparisons that a tree made from
+all others satisfies. An answer is two comparisons, of which a tree can satisfy one; people who click at
+random would be near a third.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import ordhc
+
+cars = ordhc.datasets.load_car()
+t = cars.triplets
+rounds = np.asarray(t.groups)
+folds = np.array_split(np.random.default_rng(0).permutation(np.unique(rounds)), 8)
+shares = []
+for fold in folds:
+    tree = ordhc.cluster(t[~np.isin(rounds, fold)], method="adds3-al")
+    for person in fold:
+        anchor, near, far = t.rows[rounds == person].T
+        right = tree.lca_size(anchor, near) < tree.lca_size(anchor, far)
+        shares.append(right.mean())
+
+fig, ax = plt.subplots()
+ax.hist(shares, bins=np.arange(0, 0.61, 0.04), color="#2b6f77", edgecolor="white")
+ax.axvline(1 / 3, color="#b3541e", linestyle="--")
+ax.annotate(
+    "chance", (1 / 3, ax.get_ylim()[1] * 0.95), xytext=(-6, 0), textcoords="offset points", ha="right"
+)
+ax.set(xlabel="comparisons that the tree of the others satisfies", ylabel="rounds", xlim=(0, 0.6))

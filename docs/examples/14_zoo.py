@@ -1,0 +1,16 @@
+"""
+Animals from their features
+===========================
+
+Sixteen features (hair, feathers, eggs, milk, ...) of a hundred animals, average linkage of the cosine. The
+class that zoologists give them is the strip.
+"""
+
+import pandas as pd
+
+import ordhc
+
+zoo = pd.read_csv("../data/zoo.csv", index_col="name")
+features = zoo.drop(columns=["class_type", "class"])
+tree = ordhc.cluster(features, method="cosine-al")
+ax = tree.plot(layout="circular", columns={"class": zoo["class"]}, width=210, font_size=6.5)

@@ -1,0 +1,20 @@
+"""
+Kinds of glass
+==============
+
+Nine measurements of 214 pieces of glass, scaled and joined by Ward's linkage of Euclidean distances, beside
+what the pieces were made for.
+"""
+
+import numpy as np
+
+import ordhc
+
+glass = np.loadtxt("../data/glass.csv", delimiter=",", skiprows=1)
+X, kind = glass[:, :-1], glass[:, -1].astype(int)
+X = (X - X.mean(axis=0)) / X.std(axis=0)
+names = {1: "building, float", 2: "building", 3: "vehicle", 5: "container", 6: "tableware", 7: "headlamp"}
+tree = ordhc.cluster(X, similarity="euclidean", linkage="ward")
+ax = tree.plot(
+    orientation="top", labels=False, columns={"made for": [names[k] for k in kind]}, width=190, height=110
+)

@@ -1,0 +1,112 @@
+"""
+Asking adaptively
+=================
+
+There are 161,700 questions "which of these three is the odd one out?" about a hundred animals. Most of them
+say nothing new once some are answered. A learner chooses each question by the answers so far, and needs a
+few hundred.
+"""
+
+# %%
+# A learner asks, you answer
+# --------------------------
+#
+# A learner does no input and output. It gives questions and takes answers: the place (0, 1 or 2) of the odd
+# one out.
+
+import numpy as np
+import pandas as pd
+
+import ordhc
+
+learner = ordhc.Learner(["cat", "dog", "car", "bus"])
+while not learner.done:
+    questions = learner.ask()
+    for id_, row in zip(questions.ids, questions.rows, strict=True):
+        shown = [learner.names[leaf] for leaf in row]
+        wheels = [name in ("car", "bus") for name in shown]
+        odd = wheels.index(True) if sum(wheels) == 1 else wheels.index(False)
+        learner.tell([id_], [odd])
+        print(shown, "->", shown[odd])
+print(learner.tree().to_newick(branch_lengths=False))
+
+# %%
+# An oracle answers for you
+# -------------------------
+#
+# Whoever can answer whole batches is an oracle: a function from (m, 3) leaves to (m,) places.
+# ``ordhc.oracles`` has some, and wrappers that count, repeat, record. Here is one that knows the tree of a
+# hundred animals.
+
+zoo = pd.read_csv("../../data/zoo.csv", index_col="name")
+features = zoo.drop(columns=["class_type", "class"])
+truth = ordhc.cluster(features, method="cosine-al")
+
+oracle = ordhc.oracles.counting(ordhc.oracles.from_tree(truth))
+tree = ordhc.learn(oracle, list(zoo.index))
+print(oracle.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
+
+# %%
+# Answers that may be wrong
+# -------------------------
+#
+# Say how often they are right. The learner then remembers how likely each place is and checks the likeliest
+# with fresh questions; the tree is wrong with probability 0.05 at most (``delta``), whatever the wrong
+# answers are, if each one is right with probability ``p`` and asking again gives a new answer.
+
+noisy = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
+tree = ordhc.learn(noisy, list(zoo.index), p=0.8, delta=0.05, seed=0)
+print(noisy.n_questions, "questions;", ordhc.metrics.robinson_foulds(tree, truth), "of the clusters differ")
+
+# %%
+# A certain tree is dear. Where most of a tree is enough, give a budget: ``method="uncertain"`` draws trees
+# by how likely they are, given the answers so far, and asks what they disagree about. It promises nothing.
+
+cheap = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=2))
+tree = ordhc.learn(cheap, list(zoo.index), method="uncertain", budget=1000, seed=0)
+wrong = ordhc.metrics.triplet_distance(tree, truth)
+print(cheap.n_questions, f"questions; {wrong:.3f} of the triplets differ")
+
+# %%
+# A tree to begin with
+# --------------------
+#
+# Often there is a tree already, from embeddings or from last year. Then a learner asks only where it may be
+# wrong.
+
+rng = np.random.default_rng(0)
+blurred = ordhc.cluster(features + rng.normal(0, 0.35, features.shape), method="cosine-al")
+blurred = blurred.with_names(list(zoo.index))
+helper = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.9, seed=3))
+better = ordhc.learn(helper, prior=blurred, p=0.9, noise="persistent", budget=600)
+for name, found in [("before", blurred), ("after", better)]:
+    print(f"{name:7}", f"{ordhc.metrics.triplet_distance(found, truth):.3f} of the triplets differ")
+print(helper.n_questions, "questions")
+
+# %%
+# People, one after the other
+# ---------------------------
+#
+# A ``Session`` is a learner in a file. An answer is in the file when ``tell`` returns; stop at any time,
+# and the same call goes on. Several people may answer side by side.
+
+import tempfile
+from pathlib import Path
+
+path = Path(tempfile.mkdtemp()) / "animals.ordhc"
+with ordhc.Session(path, names=list(zoo.index)[:12]) as session:
+    questions = session.ask(3, who="ann")
+    print(session.tell(questions.ids, [0, 1, 2], who="ann"))
+with ordhc.Session(path) as session:
+    print(session.n_answered, "answers are kept")
+
+# %%
+# On the command line a session asks you in the terminal, and ``ordhc collect`` asks people on a web page
+# (:doc:`/collect`):
+#
+# .. code-block:: console
+#
+#    $ ordhc learn animals.ordhc --items animals.txt
+#    $ ordhc collect study.toml --data study.ordhc --port 8000
+#
+# What is promised when, and what is not: :doc:`/explanation/guarantees`.

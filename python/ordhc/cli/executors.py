@@ -1,0 +1,60 @@
+"""How commands find who does the work: threads, processes, loky, Dask."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import click
+
+from ordhc.errors import InputError
+
+__all__ = ["executor_of", "executor_option"]
+
+
+def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option of commands whose work can be shared out."""
+    option = click.option(
+        "--executor",
+        metavar="WHO",
+        help="Who does the work: threads:4, processes:4, loky:4, dask:ADDRESS of a scheduler.",
+    )
+    return option(command)
+
+
+@contextmanager
+def executor_of(text: str | None) -> Iterator[Any]:
+    """The executor that an option names, for the block; None if there is none."""
+    if text is None:
+        yield None
+        return
+    kind, _, rest = text.partition(":")
+    with ExitStack() as stack:
+        if kind == "dask" and rest:
+            try:
+                from distributed import Client
+            except ImportError:
+                raise InputError("--executor dask needs Dask: pip install distributed") from None
+            client: Any = stack.enter_context(Client(rest, timeout=10))  # type: ignore[no-untyped-call]
+            yield stack.enter_context(client.get_executor())
+            return
+        if kind not in ("threads", "processes", "loky") or not (rest == "" or rest.isdigit()) or rest == "0":
+            raise click.UsageError(
+                f"--executor {text}: threads, processes or loky, with :N for N of them, or dask:ADDRESS"
+            )
+        yield stack.enter_context(_made(kind, int(rest) if rest else None))
+
+
+def _made(kind: str, count: int | None) -> Any:
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+    from multiprocessing import get_context
+
+    if kind == "threads":
+        return ThreadPoolExecutor(count)
+    if kind == "processes":
+        # Not forked: threads of this process may hold locks.
+        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    try:
+        from loky import ProcessPoolExecutor as Loky
+    except ImportError:
+        raise InputError("--executor loky needs loky: pip install loky") from None
+    return Loky(count)

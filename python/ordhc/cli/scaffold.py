@@ -1,0 +1,168 @@
+"""The package of a new plugin, from templates."""
+
+import json
+import keyword
+import os
+import re
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+
+from ordhc import _checks
+from ordhc._checks import quoted
+from ordhc._version import __version__
+from ordhc.errors import InputError
+from ordhc.plugins import registry
+
+__all__ = ["LICENCES", "PLUGIN_KINDS", "NewPlugin", "new_plugin"]
+
+LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0", "none")
+#: What can be begun with, and what the example does.
+PLUGIN_KINDS = {
+    "linkage": "between single linkage (share = 1) and complete linkage (share = 0)",
+    "similarity": "how often leaves were said to be close, less how often far",
+    "oracle": "words with the same letters stay together",
+    "metric": "the share of triplets that a tree has right",
+    "method": "AddS3 similarities with complete linkage",
+}
+_USE = {
+    "linkage": "ordhc cluster answers.csv --linkage {spec}",
+    "similarity": "ordhc cluster answers.csv --similarity {spec}",
+    "oracle": "ordhc learn --oracle {spec} --source words.txt -o tree.nwk",
+    "metric": "ordhc score tree.nwk answers.csv --metric {spec}",
+    "method": "ordhc cluster answers.csv --method {spec}",
+}
+
+
+@dataclass(frozen=True)
+class NewPlugin:
+    """What was written.
+
+    Attributes
+    ----------
+    name, module, spec
+        The distribution, the module that is imported, and the name that users type.
+    kind
+        Which of `PLUGIN_KINDS`.
+    folder
+        Where it is.
+    files
+        What is in it.
+    """
+
+    name: str
+    module: str
+    spec: str
+    kind: str
+    folder: str
+    files: tuple[str, ...]
+
+
+def new_plugin(
+    name: str, kind: str, folder: str | None = None, *, licence: str = "MIT", author: str | None = None
+) -> NewPlugin:
+    """Write a package with a plugin, an example of its kind, and tests that it passes.
+
+    Parameters
+    ----------
+    name
+        Of the distribution, as on PyPI; users type it without "ordhc-" in front.
+    kind
+        Which of `PLUGIN_KINDS`.
+    folder
+        Where; by default a folder of that name.
+    licence
+        One of `LICENCES`.
+    author
+        Whose it is; by default "The `name` developers".
+
+    Raises
+    ------
+    InputError
+        A name that is no package's, or is taken; a folder that is there.
+    """
+    kind = _checks.choice("kind", kind, PLUGIN_KINDS)
+    licence = _checks.choice("licence", licence, LICENCES)
+    module, spec = _names(name, kind)
+    author = f"The {name} developers" if author is None else _checks.text("author", author).strip()
+    if not author or not author.isprintable():
+        raise InputError(f"author = {quoted(author)} is no name")
+    target = Path(name if folder is None else _checks.path(folder, "folder"))
+    if os.path.lexists(target):
+        raise InputError(f"{target} is there already: say another folder, or remove it")
+    filling = {
+        "name": name,
+        "module": module,
+        "spec": spec,
+        "summary": PLUGIN_KINDS[kind],
+        "Summary": PLUGIN_KINDS[kind][:1].upper() + PLUGIN_KINDS[kind][1:],
+        "use": "$ " + _USE[kind].format(spec=spec),
+        "author": author,
+        "author_text": json.dumps(author, ensure_ascii=False),
+        "year": str(date.today().year),
+        "ordhc": ".".join(__version__.split(".")[:2]),
+        "licence_lines": "" if licence == "none" else f'license = "{licence}"\nlicense-files = ["LICENSE"]\n',
+        "licence_note": "" if licence == "none" else f"\n\nLicence: {licence}.",
+    }
+    templates = {
+        "pyproject.toml": "pyproject.toml",
+        "README.md": "README.md",
+        ".gitignore": "gitignore",
+        f"src/{module}/__init__.py": kind,
+        f"tests/test_{module}.py": f"test_{kind}",
+    }
+    if licence != "none":
+        templates["LICENSE"] = licence
+    texts = {path: Template(_template(template)).substitute(filling) for path, template in templates.items()}
+    _write(target, texts)
+    return NewPlugin(name, module, spec, kind, str(target), tuple(sorted(texts)))
+
+
+def _names(name: str, kind: str) -> tuple[str, str]:
+    """The module and the spec of a plugin of this name."""
+    given = _checks.text("name", name)
+    if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", given, re.ASCII):
+        raise InputError(
+            f"{quoted(given)} is no name of a package: letters, digits and - . _ between them, "
+            "such as ordhc-mixed"
+        )
+    module = re.sub("[-_.]+", "_", given).lower()
+    spec = re.sub("^ordhc[-_.]+", "", given, flags=re.IGNORECASE)
+    if not module.isidentifier() or keyword.iskeyword(module):
+        raise InputError(f"{quoted(given)}: {module} is no name of a Python module; such as ordhc-{given}")
+    if module in sys.stdlib_module_names or find_spec(module) is not None:
+        raise InputError(f"{quoted(given)}: there is a Python module {module} already; such as ordhc-{given}")
+    if spec in registry.names(kind):
+        raise InputError(f"{quoted(given)}: there is a {kind} {quoted(spec)} already; take another name")
+    return module, spec
+
+
+def _template(name: str) -> str:
+    return (files("ordhc") / "cli" / "template" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _write(target: Path, texts: dict[str, str]) -> None:
+    """The whole folder, or nothing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    begun = Path(tempfile.mkdtemp(prefix=".ordhc-", dir=target.parent))
+    try:
+        for path, text in texts.items():
+            (begun / path).parent.mkdir(parents=True, exist_ok=True)
+            (begun / path).write_text(text, encoding="utf-8", newline="\n")
+        begun.chmod(0o777 & ~_umask())
+        begun.rename(target)
+    except BaseException:
+        shutil.rmtree(begun, ignore_errors=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

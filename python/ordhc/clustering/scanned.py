@@ -1,0 +1,207 @@
+"""From comparisons in files to a tree, without all of them in memory."""
+
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc._progress import Progress, part
+from ordhc.agglomerate import sparse
+from ordhc.clustering import routes
+from ordhc.clustering.plan import Plan
+from ordhc.clustering.refine import refined
+from ordhc.clustering.unanswered import with_unanswered
+from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
+from ordhc.errors import InputError
+from ordhc.io.scan import Scan
+from ordhc.plugins.specs import SimilaritySpec
+from ordhc.similarities.blockwise import mulk3_sums
+from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
+from ordhc.similarities.spilled import Spill, bytes_of, csr_of
+from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["fit_scan"]
+
+#: The shares of progress that are told while rows are counted.
+_COUNTING = 0.7
+#: How answers in many files get there.
+_WHOLE = "scan.read() or one file (ordhc convert FOLDER FILE)"
+
+
+def check_additive(plan: Plan) -> None:
+    """Raise unless a plan's similarity and objective are sums over answers."""
+    if plan.similarity is None:
+        raise InputError(
+            f"{plan.title} looks at all answers again and again: it needs them in memory, {_WHOLE}; "
+            "of a scan go sums over answers: similarity 'adds3' or 'adds4' with any linkage of similarities"
+        )
+    if not is_adds(plan.similarity) and not is_mulk3(plan.similarity):
+        raise InputError(
+            f"{plan.title} is no sum over answers: it needs them in memory, {_WHOLE}; of a scan go "
+            "'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
+        )
+    if plan.refine == "satisfied":
+        raise InputError(
+            f"refine='satisfied' looks at single answers: it needs them in memory, {_WHOLE}; "
+            "of a scan go 'revenue' and 'dasgupta'"
+        )
+
+
+def fit_scan(
+    plan: Plan,
+    scan: Scan,
+    *,
+    initial_clusters: ArrayLike | None = None,
+    tie_seed: int | None = None,
+    memory: Any = "auto",
+    spill: Any = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> tuple[Dendrogram, NDArray[np.int64]]:
+    """As `fit` of all comparisons: the same tree."""
+    check_additive(plan)
+    limit = bytes_of(memory)
+    what = plan.title
+
+    def fitted(block: Comparisons) -> Comparisons:
+        return fitting_comparisons(block, plan.accepts, what)
+
+    n = scan.n_leaves
+    fitted(scan.without_rows())
+    initial = _checks.labels("initial_clusters", initial_clusters, n)
+    tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
+    order = canonical_order_of(scan, fitted) if plan.refine else np.arange(n)
+    if tie_seed is not None:
+        order = order[np.random.default_rng(tie_seed).permutation(n)]
+    labels = np.arange(n) if initial is None else initial[order]
+    with Spill(spill) as folder:
+        work = _Work(plan, scan, order, labels, initial is not None, limit, folder, executor)
+        tree, unanswered = work.tree(progress)
+    if plan.refine or tie_seed is not None:
+        tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
+    if progress is not None:
+        progress(1.0)
+    return tree._with(names=scan.names, settings=plan.settings), unanswered
+
+
+class _Work:
+    """A tree of leaves in an order: leaf `order[i]` is leaf i."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        scan: Scan,
+        order: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        starts: bool,
+        memory: int,
+        spill: Spill,
+        executor: Executor | None,
+    ) -> None:
+        self.plan, self.scan, self.order, self.labels = plan, scan, order, labels
+        self.starts, self.memory, self.spill, self.executor = starts, memory, spill, executor
+
+    def tree(self, progress: Progress | None) -> tuple[Dendrogram, NDArray[np.int64]]:
+        """The tree, and the leaves without answers, which are merged last."""
+        after: Progress | None
+        counting, after = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
+        n = len(self.order)
+        if routes.is_sparse(self.plan, n, len(self.scan)):
+            number = np.empty(n, dtype=np.int32)
+            number[self.order] = np.arange(n, dtype=np.int32)
+            sums, answered = sparse_sums(
+                self.scan,
+                self.memory,
+                self.spill,
+                both=False,
+                number=number,
+                executor=self.executor,
+                progress=counting,
+            )
+            answered = answered[self.order]
+            leaves = self._leaves(answered)
+            small = np.full(n, -1, dtype=np.int64)
+            small[leaves] = np.arange(len(leaves))
+            tree = None if not len(leaves) else self._of_sparse(csr_of(sums, "float64", small), leaves, after)
+        else:
+            found = (
+                self._kernel(counting)
+                if is_mulk3(self._similarity())
+                else dense_sums(
+                    self.scan, counting, executor=self.executor, memory=self.memory, spill=self.spill
+                )
+            )
+            answered = found.answered[self.order]
+            leaves = self._leaves(answered)
+            pairs = _picked(found.pairs, n, self.order[leaves])
+            del found
+            tree = None if not len(leaves) else self._of_pairs(pairs, leaves, after)
+        unanswered = np.flatnonzero(~answered)
+        if tree is not None and len(leaves) == n:
+            return tree, unanswered
+        return with_unanswered(tree, leaves, self.labels), unanswered
+
+    def _similarity(self) -> SimilaritySpec:
+        assert self.plan.similarity is not None
+        return self.plan.similarity
+
+    def _kernel(self, progress: Progress | None) -> Dense:
+        normalize = bool(self.plan.similarity_settings["normalize"])
+        pairs, _, answered = mulk3_sums(
+            self.scan, normalize, self.memory, self.spill, executor=self.executor, progress=progress
+        )
+        return Dense(pairs, answered)
+
+    def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:
+        # What is in an initial cluster with answers goes where the cluster goes.
+        return np.flatnonzero(np.isin(self.labels, self.labels[answered]))
+
+    def _initial(self, leaves: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        return self.labels[leaves] if self.starts else None
+
+    def _of_sparse(self, parts: Any, leaves: NDArray[np.int64], progress: Progress | None) -> Dendrogram:
+        starts, columns, values = parts
+        tree, _ = _ordhc.agglomerate_sparse(
+            starts,
+            columns.astype(np.int64),
+            values,
+            _ordhc.Linkage.native(str(self.plan.linkage.native)),
+            False,
+            "zero",
+            self._initial(leaves),
+            progress,
+        )
+        return Dendrogram._of(tree, None)
+
+    def _of_pairs(
+        self, pairs: NDArray[Any], leaves: NDArray[np.int64], progress: Progress | None
+    ) -> Dendrogram:
+        plan, initial = self.plan, self._initial(leaves)
+        before, after = routes.stages(plan, progress)
+        if pairs.dtype != np.float64 and (plan.refine or plan.linkage.native not in sparse.LINKAGES):
+            # Those linkages compare whole numbers exactly, whatever holds them; others get float64 as always.
+            pairs = pairs.astype(np.float64)
+        tree = routes.of_pairs(plan, pairs, initial, before, fresh=plan.refine is None)
+        if plan.refine is None or tree.n_leaves < 3:
+            return tree
+        # The revenue is Dasgupta's of AddS similarities, which it takes as a square.
+        S = square_of(pairs, tree.n_leaves, "float64") if plan.refine == "revenue" else pairs
+        return refined(tree, S, "dasgupta", initial=initial, progress=after)
+
+
+def _picked(pairs: NDArray[Any], n: int, leaves: NDArray[np.int64]) -> NDArray[Any]:
+    """The pairs of some leaves in an order, condensed; the same array if that is all of them."""
+    if len(leaves) == n and bool((leaves == np.arange(n)).all()):
+        return pairs
+    m = len(leaves)
+    found = np.empty(m * (m - 1) // 2, dtype=pairs.dtype)
+    at = 0
+    for first in range(m - 1):
+        low = np.minimum(leaves[first], leaves[first + 1 :])
+        high = np.maximum(leaves[first], leaves[first + 1 :])
+        found[at : at + len(low)] = pairs[low * (2 * n - low - 1) // 2 + high - low - 1]
+        at += len(low)
+    return found

@@ -1,0 +1,119 @@
+"""What simulated studies have found: scores by leaves, accuracy and answers."""
+
+import csv
+import math
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["METHODS", "NOISES", "SCORES", "crossing", "measured", "not_falling"]
+
+NOISES = ("close", "constant")
+SCORES = ("aari", "heldout")
+#: The methods, and how each asks.
+METHODS = {"uncertain": "chosen", "posterior-al": "random", "adds3-al+spr": "random"}
+#: How the columns of a score end: its mean, and between what 80% of studies are.
+_ENDS = ("", "_low", "_high")
+
+Floats = NDArray[np.float64]
+
+
+class Table:
+    """Scores that were measured, by method and noise: (ends, items, accuracies, answers an item).
+
+    Attributes
+    ----------
+    items, accuracies
+        The points between which scores are interpolated.
+    checks
+        By method the numbers of answers for each leaf.
+    """
+
+    def __init__(self, rows: list[dict[str, str]]) -> None:
+        self.items = np.array(sorted({int(row["items"]) for row in rows}))
+        self.accuracies = np.array(sorted({float(row["accuracy"]) for row in rows}))
+        self.checks: dict[str, Floats] = {}
+        for method in METHODS:
+            of_method = {float(row["answers_per_item"]) for row in rows if row["method"] == method}
+            self.checks[method] = np.array(sorted(of_method))
+        self.scores: dict[tuple[str, str, str], Floats] = {}
+        for method, checks in self.checks.items():
+            for noise in NOISES:
+                for score in SCORES:
+                    shape = (len(_ENDS), len(self.items), len(self.accuracies), len(checks))
+                    self.scores[method, noise, score] = np.full(shape, np.nan)
+        for row in rows:
+            at = (
+                int(np.searchsorted(self.items, int(row["items"]))),
+                int(np.searchsorted(self.accuracies, float(row["accuracy"]))),
+                int(np.searchsorted(self.checks[row["method"]], float(row["answers_per_item"]))),
+            )
+            for score in SCORES:
+                for end, name in enumerate(_ENDS):
+                    self.scores[row["method"], row["noise"], score][end, *at] = float(row[score + name])
+
+    def curve(self, method: str, noise: str, score: str, n: int, accuracy: float) -> tuple[Floats, Floats]:
+        """Answers for each leaf, and (3, answers) the mean score and between what 80% of studies are."""
+        scores = self.scores[method, noise, score]
+        between = _between(np.log(self.items.astype(np.float64)), math.log(n), scores, 1)
+        between = _between(self.accuracies, accuracy, between, 1)
+        return self.checks[method], np.stack([not_falling(curve) for curve in between])
+
+
+def _between(points: Floats, at: float, values: Floats, axis: int) -> Floats:
+    """Values between those at points of an axis; beyond the last point those of the last."""
+    place = float(np.interp(at, points, np.arange(len(points))))
+    low = min(int(place), len(points) - 2)
+    share = place - low
+    one, other = (np.take(values, which, axis=axis) for which in (low, low + 1))
+    found: Floats = (1 - share) * one + share * other
+    return found
+
+
+def not_falling(values: Floats) -> Floats:
+    """The nearest values, by squares, that don't fall (Ayer et al. 1955).
+
+    Examples
+    --------
+    >>> not_falling(np.array([0.1, 0.5, 0.3, 0.9]))
+    array([0.1, 0.4, 0.4, 0.9])
+    """
+    means: list[float] = []
+    counts: list[int] = []
+    for value in values.tolist():
+        means.append(value)
+        counts.append(1)
+        while len(means) > 1 and means[-2] > means[-1]:
+            mean, count = means.pop(), counts.pop()
+            means[-1] = (means[-1] * counts[-1] + mean * count) / (counts[-1] + count)
+            counts[-1] += count
+    return np.repeat(means, counts)
+
+
+def crossing(checks: Floats, curve: Floats, target: float) -> float | None:
+    """Where a curve that doesn't fall reaches a target, straight between logarithms; None if it doesn't.
+
+    Examples
+    --------
+    >>> crossing(np.array([4.0, 16.0]), np.array([0.5, 1.0]), 0.75)
+    8.0
+    """
+    reached = np.flatnonzero(curve >= target - 1e-12)
+    if not reached.size:
+        return None
+    at = int(reached[0])
+    if at == 0:
+        return float(checks[0])
+    share = (target - curve[at - 1]) / (curve[at] - curve[at - 1])
+    logs = np.log(checks)
+    return round(float(np.exp(logs[at - 1] + min(1.0, share) * (logs[at] - logs[at - 1]))), 9)
+
+
+@cache
+def measured() -> Table:
+    """The table that benches/bench_plan.py has made."""
+    from importlib.resources import files
+
+    text = (files("ordhc") / "plans" / "answers.csv").read_text(encoding="utf-8")
+    return Table(list(csv.DictReader(text.splitlines())))

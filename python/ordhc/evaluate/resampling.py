@@ -1,0 +1,190 @@
+"""Trees of resampled answers: here, on all cores, or by an executor."""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress
+from ordhc._workers import Shared, cut, run_tasks
+from ordhc.agglomerate.engine import engine_linkage
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import Plan
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.evaluate.ceiling import satisfied_share
+from ordhc.similarities.comparisons import adds
+from ordhc.similarities.spilled import Spill
+from ordhc.tree.dendrogram import Dendrogram
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+__all__ = ["Resampling"]
+
+_Resample = tuple[_ordhc.Dendrogram, tuple[float, float, float]]
+#: Trees, and (n, 3) scores.
+Resamples = tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]
+
+
+class _StoppedError(Exception):
+    """The call was stopped while this resample was worked on."""
+
+
+class _Watch:
+    """How far resamples are, which work on several threads; only the caller's tells it."""
+
+    def __init__(self, n_resamples: int, progress: Progress | None) -> None:
+        self.shares = np.zeros(n_resamples)
+        self.progress = progress
+        self.caller = threading.get_ident()
+        self.stopped = threading.Event()
+
+    def tell(self, index: int, done: float) -> None:
+        """A resample is so far; an error if the whole was stopped."""
+        if self.stopped.is_set():
+            raise _StoppedError
+        self.shares[index] = done
+        if self.progress is not None and threading.get_ident() == self.caller:
+            self.progress(float(self.shares.mean()))
+
+    def wait(self, future: "Future[_Resample]") -> _Resample:
+        """The result, once it is there; progress is told meanwhile."""
+        from concurrent.futures import wait
+
+        while not wait([future], timeout=0.1).done:
+            if self.progress is not None:
+                self.progress(float(self.shares.mean()))
+        return future.result()
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Trees and scores of resamples; each depends on the seed and its number only."""
+
+    #: None on the way to workers, who make it anew.
+    plan: Any
+    data: Triplets | Quadruplets
+    tree: Dendrogram
+    units: NDArray[np.int64]
+    shares: NDArray[np.float64] | None
+    seed: int
+    initial_clusters: ArrayLike | None
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether answers are counted where they are drawn."""
+        build, merge = self.plan.similarity, self.plan.linkage
+        in_engine = merge.native is not None or merge.coefficients is not None
+        plain = self.initial_clusters is None and self.plan.refine is None
+        return build is not None and build.build is adds and in_engine and plain
+
+    def here(self, n_resamples: int, progress: Progress | None) -> "Resamples":
+        """All resamples, on all cores of this process."""
+        return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
+
+    def elsewhere(
+        self,
+        n_resamples: int,
+        asked: Mapping[str, Any],
+        executor: "Executor",
+        folder: Spill,
+        progress: Progress | None,
+    ) -> "Resamples":
+        """The same by an executor; plans are made anew by who works, from what was asked for."""
+        state = replace(self, plan=None, tree=self.tree.with_names(None))
+        shared = Shared((state, dict(asked)), lambda: folder.folder)
+        parts = cut(n_resamples, executor)
+        found = run_tasks(executor, _some, [(shared, part) for part in parts], progress)
+        trees = [tree._tree for some, _ in found for tree in some]
+        return trees, np.concatenate([scores for _, scores in found])
+
+    def additive(self, which: range, progress: Progress | None) -> "Resamples":
+        """Some resamples of sums over answers, which are counted where they are drawn."""
+        rule = engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
+        return _ordhc.bootstrap_adds(
+            self.data.rows,
+            self.data.weights,
+            rule,
+            self.tree._tree,
+            self.units,
+            self.shares,
+            self.seed,
+            which.start,
+            len(which),
+            progress,
+        )
+
+    def one_by_one(self, which: range, progress: Progress | None) -> "Resamples":
+        """Some resamples, each by a fit of its own."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        trees: list[_ordhc.Dendrogram] = []
+        scores = np.empty((len(which), 3))
+        watch = _Watch(len(which), progress)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                for at, (tree, found) in enumerate(self._results(pool, watch, which)):
+                    trees.append(tree)
+                    scores[at] = found
+                    watch.tell(at, 1.0)
+            except BaseException:
+                # Signals reach the main thread only; the others stop when they see the event set.
+                watch.stopped.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return trees, scores
+
+    def one_after_the_other(self, which: range) -> "Resamples":
+        """As `one_by_one`, on this thread."""
+        watch = _Watch(len(which), None)
+        found = [self.resample(at, number, watch) for at, number in enumerate(which)]
+        return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
+
+    def _results(self, pool: "Executor", watch: "_Watch", which: range) -> Iterator[_Resample]:
+        """The trees and scores in order, from as many threads as there are."""
+        pending: deque[Future[_Resample]] = deque()
+        for at, index in enumerate(which):
+            try:
+                pending.append(pool.submit(self.resample, at, index, watch))
+            except RuntimeError:
+                # No thread can be started. Those that run finish what they have begun.
+                for future in pending:
+                    future.cancel()
+                for done, future in enumerate(pending):
+                    yield (
+                        self.resample(done, which[done], watch) if future.cancelled() else watch.wait(future)
+                    )
+                for left in range(len(pending), len(which)):
+                    yield self.resample(left, which[left], watch)
+                return
+        while pending:
+            yield watch.wait(pending.popleft())
+
+    def resample(self, at: int, index: int, watch: "_Watch") -> _Resample:
+        """The tree and the scores of a resample."""
+        go_on = partial(watch.tell, at)
+        go_on(0.0)
+        times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
+        places, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
+        drawn = self.data[places]
+        tree, _ = fit(self.plan, drawn, initial_clusters=self.initial_clusters, progress=go_on)
+        revenue = float(_ordhc.revenue(self.tree._tree, drawn.rows, drawn.weights))
+        shares = [None if self.shares is None else self.shares[which] for which in (places, left)]
+        satisfied = satisfied_share(self.tree, drawn, shares[0])
+        held_out = satisfied_share(tree, self.data[left], shares[1])
+        return tree._tree, (revenue, satisfied, held_out)
+
+
+def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:
+    """Some resamples, where a task is done."""
+    state, asked = shared.value()
+    work = replace(state, plan=Plan.of(state.data, **asked))
+    trees, scores = work.additive(which, None) if work.is_additive else work.one_after_the_other(which)
+    return [Dendrogram._of(tree, None) for tree in trees], scores

@@ -1,0 +1,196 @@
+"""Resamples and folds of comparisons in files, by people or by whole files."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress
+from ordhc._workers import cut, run_tasks
+from ordhc.agglomerate.engine import engine_linkage
+from ordhc.clustering.plan import Plan
+from ordhc.clustering.scanned import check_additive, fit_scan
+from ordhc.comparison.comparisons import Comparisons, Triplets, fitting_comparisons
+from ordhc.errors import InputError
+from ordhc.evaluate.ceiling import ORDERS
+from ordhc.io.portions import Portion, rows_of_units
+from ordhc.io.scan import Scan
+from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
+from ordhc.similarities.similarity import is_adds
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
+
+
+@dataclass(frozen=True)
+class ScannedResampling:
+    """Trees and scores of resamples of units, as `Resampling` has them; it goes to workers as it is."""
+
+    scan: Scan
+    asked: Mapping[str, Any]
+    tree: Dendrogram
+    unit: str
+    sizes: NDArray[np.int64]
+    seed: int
+    initial_clusters: Any
+    memory: int
+    plan: Plan | None = field(default=None, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Plans hold functions; they are made anew from what was asked for.
+        return {**self.__dict__, "plan": None}
+
+    def all(
+        self, n_resamples: int, executor: Executor | None, progress: Progress | None
+    ) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
+        """All resamples, here or by an executor."""
+        if executor is None:
+            found = [self.some(range(n_resamples), progress)]
+        else:
+            tasks = [(self, which) for which in cut(n_resamples, executor)]
+            found = run_tasks(executor, ScannedResampling.some, tasks, progress)
+        trees = [tree._tree for some, _ in found for tree in some]
+        return trees, np.concatenate([scores for _, scores in found])
+
+    def some(
+        self, which: range, progress: Progress | None = None
+    ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
+        """Some resamples: as many at a time as memory holds sums of."""
+        plan = self.plan or Plan.of(self.scan, **self.asked)
+        n = self.scan.n_leaves
+        merge = plan.linkage
+        in_engine = merge.native is not None or merge.coefficients is not None
+        in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
+        together = 1
+        if in_engine and plan.refine is None and self.initial_clusters is None:
+            together = max(1, self.memory // max(1, 4 * n * (n - 1)))
+        else:
+            in_engine = False
+        trees: list[Dendrogram] = []
+        scores = np.zeros((len(which), 3))
+        for start in range(0, len(which), together):
+            some = which[start : start + together]
+            times = np.stack([self._times(index) for index in some])
+            rows = slice(start, start + len(some))
+            if in_engine:
+                made, scores[rows] = self._tallied(plan, times)
+            else:
+                made, scores[rows] = self._fitted(plan, times[0])
+            trees += made
+            if progress is not None:
+                progress((start + len(some)) / len(which))
+        return trees, scores
+
+    def _times(self, index: int) -> NDArray[np.uint32]:
+        return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
+
+    def _tallied(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
+        """Resamples that are counted while all rows pass by once; a second pass judges the rows not drawn."""
+        n = self.scan.n_leaves
+        tallies = _ordhc.Tallies(n, times)
+        for block in self.scan.blocks():
+            data = block.data
+            tallies.add(data.rows, data.weights, block.units(self.unit), self.tree._tree)
+        scores = np.column_stack([tallies.scores(), np.zeros(len(times))])
+        rule = engine_linkage(plan.linkage, plan.linkage_settings, lambda: np.zeros((0, 0)))
+        trees = tallies.trees(rule, None)
+        rest = np.zeros((len(times), 3))
+        for block in self.scan.blocks():
+            data = block.data
+            _ordhc.add_rest(data.rows, data.weights, n, block.units(self.unit), times, trees, rest)
+        scores[:, 2] = [share_of(sums) for sums in rest]
+        return [Dendrogram._of(tree, None) for tree in trees], scores
+
+    def _fitted(self, plan: Plan, times: NDArray[np.uint32]) -> tuple[list[Dendrogram], NDArray[np.float64]]:
+        drawn = Portion(self.scan, self.unit, times, int(times @ self.sizes))
+        left = Portion(
+            self.scan, self.unit, (times == 0).astype(np.uint32), int(self.sizes[times == 0].sum())
+        )
+        tree, _ = fit_scan(plan, drawn, initial_clusters=self.initial_clusters)
+        revenue = float(revenue_of(self.tree, drawn))
+        satisfied = share_of(satisfied_of(self.tree, drawn))
+        held_out = share_of(satisfied_of(tree, left))
+        return [tree.with_names(None)], np.array([[revenue, satisfied, held_out]])
+
+
+@dataclass(frozen=True)
+class ScannedFold:
+    """What of a scan is held out in turn, by units."""
+
+    scan: Scan
+    unit: str
+    parts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, scan: Scan, unit: str, count: int, folds: int, seed: int) -> "ScannedFold":
+        """Units in parts at random."""
+        if count < folds:
+            what = "people" if unit == "group" else "files"
+            raise InputError(f"there are {count} {what} for {folds} folds")
+        parts = np.random.default_rng(seed).permutation(count) % folds
+        return cls(scan, unit, parts, rows_of_units(scan, unit, count))
+
+    def scores(self, fold: int, method: str, progress: Progress | None = None) -> tuple[float, ...]:
+        """Revenue, share satisfied, seconds and chance of a method's tree on a part that it has not seen."""
+        held = self.parts == fold
+        seen, unseen = (
+            Portion(self.scan, self.unit, which.astype(np.uint32), int(self.sizes[which].sum()))
+            for which in (~held, held)
+        )
+        plan = Plan.of(self.scan, method=method)
+        start = time.perf_counter()
+        tree, _ = fit_scan(plan, seen, progress=progress)
+        seconds = time.perf_counter() - start
+        best = best_of(unseen)
+        if not best:
+            folds = int(self.parts.max()) + 1
+            raise InputError(f"part {fold} of {folds} holds no answers of positive weight")
+        revenue = revenue_of(tree, unseen) / best
+        return revenue, share_of(satisfied_of(tree, unseen)), seconds, chance_of_scan(tree, unseen)
+
+
+def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
+    """The share agreed of what is agreed, disagreed and left open."""
+    total = sum(sums)
+    return float(sums[0] / total) if total else float("nan")
+
+
+class _Shuffled(Scan):
+    """A scan with other numbers of leaves."""
+
+    def __init__(self, scan: Scan, order: NDArray[np.int64], accepts: tuple[str, ...]) -> None:
+        self.__dict__.update(scan.__dict__)
+        self._plain, self._order, self._accepts = scan, order, accepts
+
+    @property
+    def survey(self) -> Any:
+        return self._plain.survey
+
+    def __iter__(self) -> Iterator[Comparisons]:
+        for block in self._plain:
+            found = fitting_comparisons(block, self._accepts, "the chance")
+            yield found._changed(rows=self._order[found.rows])
+
+
+def chance_of_scan(
+    tree: Dendrogram, scan: Scan, accepts: tuple[str, ...] = ("triplets", "quadruplets")
+) -> float:
+    """As `chance_of` of all comparisons, in a form that is accepted."""
+    if scan.kind is Triplets and "triplets" in accepts:
+        return 1 / 3
+    random = np.random.default_rng(0)
+    orders = [random.permutation(scan.n_leaves) for _ in range(ORDERS)]
+    return float(np.mean([share_of(satisfied_of(tree, _Shuffled(scan, order, accepts))) for order in orders]))
+
+
+def checked_plan(scan: Scan, asked: Mapping[str, Any]) -> Plan:
+    """The plan of a scan, which is a sum over answers."""
+    plan = Plan.of(scan, **asked)
+    check_additive(plan)
+    return plan

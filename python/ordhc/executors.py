@@ -1,0 +1,16 @@
+"""Work by any executor, for plugins: tasks whose results come in order, and cores that are shared.
+
+>>> from concurrent.futures import ThreadPoolExecutor
+>>> from ordhc.executors import run_tasks
+>>> with ThreadPoolExecutor(2) as executor:
+...     run_tasks(executor, pow, [(2, 3), (3, 2)])
+[8, 9]
+"""
+
+from ordhc._workers import as_executor, run_tasks
+
+__all__ = ["as_executor", "run_tasks"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

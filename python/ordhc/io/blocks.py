@@ -1,0 +1,343 @@
+"""Files of comparisons block by block: row groups of Parquet, pieces of text that end with a row."""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordhc import _ordhc
+from ordhc.comparison.frames import ANSWERS, PERSONS, WEIGHTS
+from ordhc.errors import InputError
+from ordhc.io.arrays import Table, add_further, leaf_columns, pyarrow_parquet, rows_of
+from ordhc.io.files import name_of
+from ordhc.io.guard import looks_like, reading
+from ordhc.io.parsed import Parsed
+from ordhc.io.texts import drop_headers, from_text
+
+__all__ = ["Form", "Piece", "is_parquet", "read_piece", "row_groups", "whole_ids"]
+
+#: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
+ROWS = 1 << 18
+#: Bytes of text that are read at a time, and the most that one row may take.
+BYTES, LONGEST_ROW = 1 << 23, 1 << 28
+#: Lines that a text begins with are read together: they tell what separates columns, and of a header.
+BEGINNING = 30
+
+
+@dataclass(frozen=True)
+class Form:
+    """How files are read; all of them alike."""
+
+    known: tuple[tuple[str, ...], ...]
+    columns: Any
+    weights: str | None
+    group: str | None
+    delimiter: str | None
+    header: bool | None
+    missing: tuple[str, ...]
+    comment: str | None
+    skip_bad: bool
+
+    @property
+    def roles(self) -> list[list[str]]:
+        """The names that columns of leaves may have."""
+        return [list(names) for names in self.known]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A file, or some row groups of a Parquet file."""
+
+    path: str
+    file: int
+    groups: tuple[int, int] | None = None
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file's name says Parquet."""
+    return path.lower().endswith(".parquet")
+
+
+def read_piece(piece: Piece, form: Form) -> Iterator[Parsed]:
+    """The rows of a piece, some at a time.
+
+    Raises
+    ------
+    InputError
+        What cannot be read, with file and line or row.
+    """
+    if is_parquet(piece.path):
+        yield from _of_parquet(piece, form)
+    else:
+        yield from _of_text(piece.path, form)
+
+
+class _Batches(Table):
+    """Columns of one batch of rows of a Parquet file."""
+
+    def __init__(self, path: str) -> None:
+        parquet = pyarrow_parquet()
+        import pyarrow
+
+        source = name_of(path)
+        try:
+            # Not pre-buffered, and column chunks in small pieces: else whole row groups would be kept.
+            self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, FileNotFoundError | PermissionError):
+                raise
+            with Path(path).open("rb") as stream:
+                found = looks_like(stream.read(1 << 16))
+            like = f"; looks like {found[0]}" if found else ""
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
+        self._is(source)
+        self._batch: Any = None
+
+    def find(self, names: Sequence[str]) -> str | None:
+        """The column of one of some names; numbers of answers are not read."""
+        return None if tuple(names) == ANSWERS else super().find(names)
+
+    @property
+    def metadata(self) -> Any:
+        """What the file says of itself."""
+        return self._file.metadata
+
+    @property
+    def schema(self) -> Any:
+        """The types of its columns."""
+        return self._file.schema_arrow
+
+    def column(self, name: str) -> Any:
+        """A column of the batch."""
+        import pyarrow
+
+        return pyarrow.chunked_array([self._batch.column(name)])
+
+    def batches(self, groups: tuple[int, int] | None, columns: Sequence[str]) -> Iterator[int]:
+        """Read batch after batch; the number of the first row of each."""
+        first, end = groups or (0, self.metadata.num_row_groups)
+        row = sum(self.metadata.row_group(at).num_rows for at in range(first))
+        for group in range(first, end):
+            for batch in self._file.iter_batches(
+                ROWS, row_groups=[group], columns=columns, use_threads=False
+            ):
+                self._batch = batch
+                yield row
+                row += batch.num_rows
+
+
+def _of_parquet(piece: Piece, form: Form) -> Iterator[Parsed]:
+    source = name_of(piece.path)
+    with reading(source, "comparisons"):
+        table = _Batches(piece.path)
+        wanted, literal = leaf_columns(table, form.columns, form.roles)
+        further = [name for name in _further(table, form, wanted) if name is not None]
+        for first in table.batches(piece.groups, list(dict.fromkeys([*wanted, *further]))):
+            try:
+                parsed = _named(table, wanted, literal, form) or rows_of(
+                    table, form.columns, form.roles, form.missing, form.weights, None, form.group
+                )
+            except InputError as error:
+                raise _moved(error, first) from None
+            parsed.first = first
+            parsed.missing = [(row + first, word) for row, word in parsed.missing]
+            _drop_headers(parsed, form)
+            yield parsed
+
+
+def _further(table: Table, form: Form, wanted: Sequence[str]) -> tuple[str | None, str | None]:
+    """The columns of weights and of persons, if there are such."""
+    given = ([form.weights] if form.weights else WEIGHTS, [form.group] if form.group else PERSONS)
+    found = [table.find(names) for names in given]
+    weights, group = (None if name in wanted else name for name in found)
+    return weights, group
+
+
+def _named(table: _Batches, wanted: list[str], literal: bool, form: Form) -> Parsed | None:
+    """Rows of names, if all columns of leaves are text: names are looked at once each."""
+    import pyarrow
+
+    def is_text(kind: Any) -> bool:
+        inner = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+        return bool(pyarrow.types.is_string(inner) or pyarrow.types.is_large_string(inner))
+
+    columns = [table.column(name) for name in wanted]
+    if not columns or not all(is_text(column.type) for column in columns):
+        return None
+    code: dict[str, int] = {}
+    cells = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
+    for at, column in enumerate(columns):
+        coded = (
+            column.combine_chunks()
+            if pyarrow.types.is_dictionary(column.type)
+            else column.dictionary_encode()
+        )
+        coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
+        texts = coded.dictionary.to_pylist()
+        numbers = [
+            -1 if _is_missing(text, literal, form.missing) else code.setdefault(text, len(code))
+            for text in texts
+        ]
+        # The last place is that of rows without a value.
+        places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        cells[:, at] = np.array([*numbers, -1], dtype=np.int64)[places]
+    absent = (cells < 0).any(axis=1)
+    if absent.any():
+        # Which word it was is said as when a whole file is read.
+        return None
+    first = np.full(len(code), cells.size)
+    flat = cells.ravel()
+    first[flat[::-1]] = np.arange(cells.size)[::-1]
+    order = np.argsort(first, kind="stable")[: int((first < cells.size).sum())]
+    rank = np.empty(len(code), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    known = list(code)
+    parsed = Parsed(table.source, rank[cells], [known[at] for at in order.tolist()])
+    kept = np.arange(len(cells))
+    add_further(parsed, table, kept, wanted, form.weights, None, form.group)
+    return parsed
+
+
+def _is_missing(text: str | None, literal: bool, words: Sequence[str]) -> bool:
+    return text is None or (not literal and (not text.strip() or text.strip() in words))
+
+
+def _of_text(path: str, form: Form) -> Iterator[Parsed]:
+    source = name_of(path)
+    suffix = ".tsv" if path.lower().removesuffix(".gz").endswith(".tsv") else ".csv"
+    options: dict[str, Any] = {
+        "weights": form.weights,
+        "answer": None,
+        "group": form.group,
+        "missing": list(form.missing),
+        "comment": form.comment,
+    }
+    delimiter, header, ids = form.delimiter, form.header, None
+    if delimiter is None and suffix == ".tsv":
+        delimiter = "\t"
+    beginning, known_lines = b"", 0
+    for block, lines in _text_blocks(path, source, delimiter, form.comment):
+        if delimiter is not None and _ordhc.end_of_first_row(block + b"\n", delimiter, form.comment) is None:
+            continue
+        with reading(source, "comparisons", block):
+            try:
+                parsed = from_text(
+                    beginning + block, source, suffix, form.columns, form.roles, form.skip_bad, None,
+                    delimiter=delimiter, header=header, ids=ids, **options,
+                )  # fmt: skip
+            except InputError as error:
+                raise _moved(error, lines - known_lines) from None
+        parsed.first = lines - known_lines
+        parsed.missing = [(line + parsed.first, word) for line, word in parsed.missing]
+        parsed.bad = [(line + parsed.first, reason) for line, reason in parsed.bad]
+        parsed.answers = None
+        if (not beginning and header is None) or delimiter is None:
+            delimiter, header = parsed.delimiter, parsed.has_header
+        if header and not beginning:
+            assert delimiter is not None
+            ended = _ordhc.end_of_first_row(block + b"\n", delimiter, form.comment)
+            assert ended is not None
+            beginning, known_lines = (block + b"\n")[: ended[0]], ended[1]
+        if ids is None and len(parsed.rows):
+            ids = parsed.names is None
+        _drop_headers(parsed, form)
+        yield parsed
+
+
+def _text_blocks(
+    path: str, source: str, delimiter: str | None, comment: str | None
+) -> Iterator[tuple[bytes, int]]:
+    """Pieces of text that end where a row does, and how many lines come before each."""
+    rest, lines, start = b"", 0, True
+    with reading(source, "a file"), _opened(path) as stream:
+        while True:
+            try:
+                more = stream.read(BYTES)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise InputError(f"the gzip file is cut or damaged: {error}", path=source) from None
+            data = rest + more
+            if start:
+                data = data.removeprefix(b"\xef\xbb\xbf")
+                if not data.strip() and not more:
+                    raise InputError("the file is empty", path=source)
+            if not more:
+                if data.strip():
+                    yield data, lines
+                return
+            at, count = _cut(data, delimiter, comment)
+            if at == 0 or (start and count < BEGINNING):
+                if len(data) > LONGEST_ROW:
+                    told = f"a row is longer than {LONGEST_ROW:,} bytes; a quote may be missing"
+                    raise InputError(told, path=source, line=lines + 1)
+                rest = data
+                continue
+            start = False
+            yield data[:at], lines
+            rest, lines = data[at:], lines + count
+
+
+def _opened(path: str) -> Any:
+    with Path(path).open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    return gzip.open(path, "rb") if packed else Path(path).open("rb")
+
+
+def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, int]:
+    """Where a piece of text can end, and how many lines that are; 0 where it must go on."""
+    if b'"' not in data and b"\n" in data:
+        at = data.rfind(b"\n") + 1
+        return at, data.count(b"\n", 0, at)
+    if delimiter is not None:
+        return _ordhc.start_of_last_row(data, delimiter, comment)
+    # The first piece, of which nobody knows yet what separates columns: quotes come in pairs.
+    at = len(data)
+    while (at := data.rfind(b"\n", 0, at) + 1) and data.count(b'"', 0, at) % 2:
+        at -= 1
+    return at, data.count(b"\n", 0, at)
+
+
+def _moved(error: InputError, by: int) -> InputError:
+    """An error of a piece with its place in the file."""
+    row = None if error.row is None else error.row + by
+    line = None if error.line is None else error.line + by
+    return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)
+
+
+def _drop_headers(parsed: Parsed, form: Form) -> None:
+    drop_headers(parsed, [*form.roles, *([list(form.columns)] if form.columns else [])])
+
+
+def row_groups(path: str) -> int:
+    """How many row groups a Parquet file has."""
+    return int(_Batches(path).metadata.num_row_groups)
+
+
+def whole_ids(path: str, form: Form) -> tuple[int, int] | None:
+    """The number of rows and the largest id of a Parquet file, if its statistics tell that all is plain.
+
+    That is: ids from 0 without gaps in the statistics, weights that are whole or none, no persons.
+    """
+    import pyarrow
+
+    with reading(name_of(path), "comparisons"):
+        table = _Batches(path)
+        wanted, _ = leaf_columns(table, form.columns, form.roles)
+        weights, group = _further(table, form, wanted)
+        whole = all(pyarrow.types.is_integer(table.schema.field(name).type) for name in wanted)
+        if not whole or weights is not None or group is not None:
+            return None
+        places = {table.metadata.schema.column(at).path: at for at in range(len(table.metadata.schema))}
+        least, largest = 1, -1
+        for at in range(table.metadata.num_row_groups):
+            group_facts = table.metadata.row_group(at)
+            for name in wanted:
+                told = group_facts.column(places[name]).statistics if name in places else None
+                if told is None or not told.has_min_max or not told.has_null_count or told.null_count:
+                    return None
+                least, largest = min(least, told.min), max(largest, told.max)
+        return (int(table.metadata.num_rows), int(largest)) if least == 0 else None

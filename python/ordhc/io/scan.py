@@ -1,0 +1,393 @@
+"""Comparisons that stay in their files, and are read some at a time."""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks
+from ordhc._checks import quoted
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.tables import missing_words
+from ordhc.errors import InputError
+from ordhc.io.blocks import Form, Piece, is_parquet, read_piece, row_groups
+from ordhc.io.comparisons import KNOWN, chosen_columns
+from ordhc.io.files import Source, name_of
+from ordhc.io.names import as_names
+from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
+from ordhc.io.survey import Survey, surveyed, warn_of
+
+__all__ = ["Block", "Scan", "is_several", "kind_of", "scan"]
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+UNITS = ("file", "group")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Comparisons that stand together in a file, and what each belongs to."""
+
+    data: Triplets | Quadruplets
+    file: int
+    persons: NDArray[np.int64] | None
+
+    def units(self, unit: str) -> NDArray[np.uint32]:
+        """The file or the person of each row, numbered from 0."""
+        if unit == "file" or self.persons is None:
+            return np.full(len(self.data), self.file, dtype=np.uint32)
+        return self.persons.astype(np.uint32)
+
+
+class Scan:
+    """Comparisons that stay in their files: what `ordhc.scan` gives.
+
+    Nothing is read before it is needed. What is needed of all rows (names, the number of leaves, people) is
+    found out in one pass, the first time that somebody asks for it.
+
+    Examples
+    --------
+    >>> import ordhc, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("anchor,near,far\\ncat,dog,car\\n")
+    >>> _ = (folder / "b.csv").write_text("anchor,near,far\\ndog,cat,bus\\n")
+    >>> scan = ordhc.scan(folder)
+    >>> scan.names, len(scan), [len(block) for block in scan]
+    (('cat', 'dog', 'car', 'bus'), 2, [1, 1])
+    """
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        form: Form,
+        kind: type[Triplets] | type[Quadruplets],
+        names: Any,
+        n_leaves: int | None,
+    ) -> None:
+        self.files = tuple(files)
+        self.form = form
+        self.kind = kind
+        self._given = names, n_leaves
+        self.state = tuple(_state(path) for path in files)
+        self._survey: Survey | None = None
+        self._told = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who gets a copy has been told already of rows that are passed over.
+        return {**self.__dict__, "_told": True}
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """Files, and of Parquet files the row groups."""
+        found = []
+        for at, path in enumerate(self.files):
+            if is_parquet(path):
+                self._check(at)
+                found += [Piece(path, at, (group, group + 1)) for group in range(row_groups(path))]
+            else:
+                found.append(Piece(path, at))
+        return found
+
+    @property
+    def survey(self) -> Survey:
+        """What one pass over all rows tells."""
+        if self._survey is None:
+            self._survey = surveyed(self, *self._given)
+        if not self._told:
+            self._told = True
+            warn_of(self._survey)
+        return self._survey
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self.survey.n_leaves
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the leaves, in order of first appearance unless they were given; None of ids."""
+        return self.survey.names
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any file has weights."""
+        return self.survey.weighted
+
+    @property
+    def group_names(self) -> tuple[str, ...] | None:
+        """The people in order of first appearance, or None."""
+        return self.survey.persons
+
+    def __len__(self) -> int:
+        return self.survey.n_rows
+
+    def __iter__(self) -> Iterator[Triplets | Quadruplets]:
+        return (block.data for block in self.blocks())
+
+    def __repr__(self) -> str:
+        count = f"{len(self.files):,} file{'s' if len(self.files) != 1 else ''}"
+        if self._survey is None:
+            return f"<Scan: {self.kind.__name__} in {count}, not read yet>"
+        return f"<Scan: {len(self):,} {self.kind.__name__} of {self.n_leaves:,} leaves in {count}>"
+
+    def read(self) -> Triplets | Quadruplets:
+        """Everything at once, in the order of the files.
+
+        Raises
+        ------
+        MemoryError
+            Not enough memory.
+        """
+        blocks = list(self.blocks())
+        first = blocks[0].data
+        weights = None
+        if self.weighted:
+            weights = np.concatenate(
+                [np.ones(len(b.data)) if b.data.weights is None else b.data.weights for b in blocks]
+            )
+        groups = None
+        if first.groups is not None:
+            groups = np.concatenate([b.data.groups for b in blocks])
+        made: Triplets | Quadruplets = self.kind(
+            np.concatenate([b.data.rows for b in blocks]),
+            n_leaves=self.n_leaves,
+            names=self.names,
+            weights=weights,
+            groups=groups,
+            group_names=first.group_names,
+            copy=False,
+        )
+        return made
+
+    def without_rows(self) -> Triplets | Quadruplets:
+        """No comparisons, of the same leaves."""
+        none: Any = np.zeros((0, 3 if self.kind is Triplets else 4), dtype=np.int32)
+        found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
+        return found
+
+    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
+        """The comparisons block by block, in the order of the files."""
+        survey = self.survey
+        code = None if survey.names is None else {name: leaf for leaf, name in enumerate(survey.names)}
+        number = None if survey.persons is None else {who: at for at, who in enumerate(survey.persons)}
+        checked: set[int] = set()
+        for piece in self.pieces if pieces is None else pieces:
+            if piece.file not in checked:
+                checked.add(piece.file)
+                self._check(piece.file)
+            for parsed in read_piece(piece, self.form):
+                yield self._block(parsed, piece.file, code, number)
+
+    def _block(self, parsed: Parsed, file: int, code: Any, number: Any) -> Block:
+        survey = self.survey
+        rows: Any = parsed.rows
+        if parsed.names is not None:
+            if code is None:
+                raise InputError("has names, but other files have ids", path=parsed.source)
+            table = np.array(
+                [code.get(name, -1 - at) for at, name in enumerate(parsed.names)], dtype=np.int64
+            )
+            rows = parsed.rows = table[parsed.rows] if len(parsed.rows) else parsed.rows
+        if len(rows) and (parsed.names is not None or rows.dtype != np.int32):
+            rows = _narrow(rows)
+        options: dict[str, Any] = {"n_leaves": survey.n_leaves, "names": survey.names, "copy": False}
+        try:
+            persons, options["weights"] = self._beside(parsed, number, options)
+            made = self.kind(rows, **options)
+        except InputError as error:
+            wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.kind is Quadruplets)
+            if not wrong:
+                place = {} if error.row is None else parsed.place(error.row)
+                raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
+            if not self.form.skip_bad:
+                raise first_of(parsed, wrong) from None
+            kept = np.ones(len(rows), dtype=bool)
+            kept[[row for row, _ in wrong]] = False
+            parsed.keep(kept)
+            persons, options["weights"] = self._beside(parsed, number, options)
+            made = self.kind(_narrow(parsed.rows), **options)
+        return Block(made, file, persons)
+
+    def _beside(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+        """The person of each row, and its weight."""
+        persons = None
+        if number is not None:
+            if parsed.groups is None:
+                raise InputError("says of no row whose answer it is, but other files do", path=parsed.source)
+            texts, codes = persons_in(parsed)
+            persons = np.array([number[text] for text in texts], dtype=np.int64)[codes]
+            if self.survey.numbered:
+                options["groups"] = np.array([int(text) for text in texts], dtype=np.int64)[codes]
+            else:
+                options["groups"], options["group_names"] = persons, self.survey.persons
+        weights = parsed.weights
+        if weights is None and self.weighted:
+            weights = np.ones(len(parsed.rows))
+        return persons, weights
+
+    def _check(self, file: int) -> None:
+        path = self.files[file]
+        if _state(path) != self.state[file]:
+            raise InputError("the file has changed since it was scanned", path=name_of(path))
+
+
+def kind_of(data: Any) -> type[Triplets] | type[Quadruplets] | None:
+    """`Triplets` or `Quadruplets`, in memory or in files; None for other data."""
+    if isinstance(data, Scan):
+        return data.kind
+    if isinstance(data, Triplets):
+        return Triplets
+    return Quadruplets if isinstance(data, Quadruplets) else None
+
+
+def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
+    """Ids as int32 where they fit; others stay, for the error that names them."""
+    fits = not len(rows) or (rows.min() >= 0 and rows.max() < 2**31)
+    return np.ascontiguousarray(rows, dtype=np.int32) if fits else rows
+
+
+def _state(path: str) -> tuple[int, int]:
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{name_of(path)}: there is no such file") from None
+    return found.st_size, found.st_mtime_ns
+
+
+def scan(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    columns: Sequence[str] | Sequence[int] | None = None,
+    *,
+    quadruplets: bool = False,
+    n_leaves: int | None = None,
+    names: Sequence[str] | Source | None = None,
+    weights: str | None = None,
+    group: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing: Sequence[str] | None = None,
+    comment: str | None = None,
+    skip_bad: bool = False,
+) -> Scan:
+    """Comparisons that stay in their files: csv, tsv (also as .gz) and Parquet, read some at a time.
+
+    `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
+    method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that
+    of everything read at once, bit for bit.
+
+    Parameters
+    ----------
+    paths
+        A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
+        of these. Rows stand in the order of the files.
+    columns, n_leaves, weights, group, delimiter, header, missing, comment, skip_bad
+        As in `read_triplets`; columns that say which answer a row belongs to are not read.
+    quadruplets
+        Rows are i,j,k,l: i and j are closer than k and l.
+    names
+        The names of the leaves, or a file with them; names are numbered in order of first appearance in all
+        files unless given here.
+
+    Returns
+    -------
+    Scan
+        With `n_leaves`, `names`, `len`; iterating gives `Triplets` or `Quadruplets` block by block.
+
+    Raises
+    ------
+    InputError
+        No files, other endings than csv, tsv, txt and parquet, a file twice; when rows are read, what is
+        wrong with them, with file and row.
+
+    Examples
+    --------
+    >>> import ordhc, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = path.write_text("anchor,near,far,count\\n0,1,2,3\\n1,0,2,1\\n")
+    >>> ordhc.similarity(ordhc.scan(path), "adds3", layout="condensed")
+    array([ 4., -3., -1.])
+    """
+    kind: type[Triplets] | type[Quadruplets] = (
+        Quadruplets if _checks.flag("quadruplets", quadruplets) else Triplets
+    )
+    given = as_names(names)
+    n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
+    if n_leaves is not None and given is not None and len(given) != n_leaves:
+        raise InputError(f"{len(given)} names for n_leaves = {n_leaves}")
+    known = KNOWN[kind]
+    chosen = chosen_columns(columns, len(known[0]), known)
+    for what, text in (("weights", weights), ("group", group)):
+        if text is not None and not isinstance(text, str):
+            raise InputError(f"{what} is {quoted(text)}; the name of a column is needed")
+    for what, character in (("delimiter", delimiter), ("comment", comment)):
+        if character is not None and (
+            not isinstance(character, str) or len(character) != 1 or not character.isascii()
+        ):
+            raise InputError(f"{what} {quoted(character)} is not one ASCII character")
+    form = Form(
+        known=tuple(tuple(names) for names in known),
+        columns=chosen,
+        weights=weights,
+        group=group,
+        delimiter=delimiter,
+        header=None if header is None else _checks.flag("header", header),
+        missing=tuple(missing_words("missing", missing, given)),
+        comment=comment,
+        skip_bad=_checks.flag("skip_bad", skip_bad),
+    )
+    return Scan(files_of(paths), form, kind, given, n_leaves)
+
+
+def is_several(path: Any) -> bool:
+    """Whether a path is a folder, or a pattern for files."""
+    if not isinstance(path, str) or path == "-":
+        return False
+    try:
+        return Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists())
+    except OSError:
+        return False
+
+
+def files_of(paths: Any) -> list[str]:
+    """The files that paths, patterns and folders stand for, in order."""
+    several = list(paths) if isinstance(paths, list | tuple) else [paths]
+    if not several:
+        raise InputError("paths is empty; at least one file is needed")
+    found: list[str] = []
+    for given in several:
+        path = _checks.path(given, "paths")
+        if Path(path).is_dir():
+            inside = sorted(
+                str(file)
+                for file in Path(path).rglob("*")
+                if file.is_file() and _has_suffix(file.name) and not file.name.startswith((".", "_"))
+            )
+            if not inside:
+                raise InputError(
+                    f"there is no file of {', '.join(SUFFIXES)} in the folder", path=name_of(path)
+                )
+            found += inside
+        elif glob.has_magic(path) and not Path(path).exists():
+            names = glob.glob(path, recursive=True)  # noqa: PTH207 (a path may be absolute)
+            matching = sorted(name for name in names if Path(name).is_file())
+            if not matching:
+                raise InputError("no file matches the pattern", path=name_of(path))
+            found += matching
+        else:
+            found.append(path)
+    first: dict[str, str] = {}
+    for path in found:
+        if not _has_suffix(path):
+            told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.read_triplets reads others"
+            raise InputError(told, path=name_of(path))
+        if first.setdefault(os.path.realpath(path), path) is not path:
+            raise InputError("is there twice; its rows would count twice", path=name_of(path))
+    return found
+
+
+def _has_suffix(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES)

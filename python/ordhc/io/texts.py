@@ -1,0 +1,103 @@
+"""Rows from delimited text."""
+
+from typing import Any
+
+import numpy as np
+
+from ordhc import _ordhc
+from ordhc._checks import quoted
+from ordhc._progress import Progress
+from ordhc.comparison.frames import ANSWERS, PERSONS, WEIGHTS
+from ordhc.errors import InputError
+from ordhc.io.guard import refuse_others
+from ordhc.io.parsed import LITERAL, Parsed, persons_of
+from ordhc.io.sheet import check_header, located, refuse_quadruplets, unknown_column
+
+
+def from_text(
+    data: bytes,
+    source: str,
+    suffix: str,
+    chosen: Any,
+    known: list[list[str]],
+    skip_bad: bool,
+    progress: Progress | None,
+    *,
+    weights: str | None = None,
+    answer: str | None = None,
+    group: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing: list[str],
+    comment: str | None = None,
+    ids: bool | None = None,
+) -> Parsed:
+    """Rows of delimited text; `ids` says whether leaves are ids, where the text is the part of a file."""
+    for what, given in (("delimiter", delimiter), ("comment", comment)):
+        if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
+            raise InputError(f"{what} {quoted(given)} is not one ASCII character")
+    refuse_others(data, source, "comparisons")
+    if suffix == ".tsv" and delimiter is None:
+        delimiter = "\t"
+    labels = [
+        [answer] if answer is not None else list(ANSWERS),
+        [group] if group is not None else [name for base in PERSONS for name in (base, f"{base}_name")],
+    ]
+    wanted = [weights] if weights is not None else list(WEIGHTS)
+    try:
+        found = _ordhc.parse_table(
+            data, chosen, known, wanted, labels, delimiter, comment, header, ids, missing, skip_bad, progress
+        )
+    except InputError as error:
+        if "give a header with" in error.reason:
+            # Perhaps these are answers as they were saved, a row each.
+            more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
+            error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
+        raise located(error, source) from None
+    for given, values in (
+        (weights, found["weights"]),
+        (answer, found["labels"][0]),
+        (group, found["labels"][1]),
+    ):
+        if given is not None and values is None:
+            raise unknown_column(source, given, first_cells(data, delimiter, comment), 1)
+    if chosen is None and ["i", "j", "k"] in known and header is not False:
+        refuse_quadruplets(first_cells(data, delimiter, comment), source)
+    if header is None and found["names"] is not None and chosen and not isinstance(chosen[0], str):
+        first = first_cells(data, delimiter, comment)
+        check_header(source, 1, [first[at].strip() for at in chosen], set(found["names"]))
+    parsed = Parsed(source, found["rows"], found["names"], found["weights"], unit="line")
+    parsed.delimiter, parsed.has_header = found["delimiter"], found["has_header"]
+    parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
+    if found["labels"][0] is not None:
+        _, codes, texts = found["labels"][0]
+        values, told = persons_of(texts, codes, literal=False)
+        parsed.answers = values if told is None else np.array(told, dtype=object)[values]
+    if found["labels"][1] is not None:
+        column, codes, texts = found["labels"][1]
+        parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
+    return parsed
+
+
+def first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
+    """The cells of the first line that is no comment."""
+    lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
+    first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
+    return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []
+
+
+def drop_headers(parsed: Parsed, headers: list[list[Any]]) -> None:
+    """Pass over rows that repeat the header, as in files that were joined."""
+    code = {name.strip().lower(): leaf for leaf, name in enumerate(parsed.names or ())}
+    for header in headers:
+        for ending in ("", LITERAL):
+            leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]
+            if min(leaves) < 0 or len(leaves) != parsed.rows.shape[1]:
+                continue
+            repeats = (parsed.rows == leaves).all(axis=1)
+            if repeats.any():
+                parsed.bad += [
+                    (parsed.number(row), "repeats the header") for row in np.flatnonzero(repeats).tolist()
+                ]
+                parsed.keep(~repeats)
+                parsed.forget_unused()

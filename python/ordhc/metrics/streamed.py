@@ -1,0 +1,123 @@
+"""Scores of a tree by comparisons that come block by block: those of all at once, bit for bit."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ordhc import _ordhc
+from ordhc._progress import Progress
+from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
+from ordhc.errors import InputError
+from ordhc.io.scan import Scan
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.matching import prepared
+
+__all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
+
+#: The rows that the engine adds up before it adds the sums.
+_ROWS = 1 << 14
+
+
+def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrogram:
+    """The tree with its leaves numbered as those of the scan."""
+    found, _ = prepared(
+        tree, fitting_comparisons(scan.without_rows(), kinds, f"metric {what!r}"), kinds, what
+    )
+    return found
+
+
+def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -> int | float:
+    """The revenue, an int without weights."""
+    tell = _teller(scan, progress)
+    if not scan.weighted:
+        return sum(int(_ordhc.revenue(tree._tree, b.rows, None)) for b in tell(scan))
+    total = _Sum()
+    for rows, weights in _cut(tell(scan)):
+        total.add(float(_ordhc.revenue(tree._tree, rows, weights)))
+    return _finite(total.value, "revenue")
+
+
+def best_of(scan: Scan) -> int | float:
+    """The best conceivable revenue."""
+    each = max(0, scan.n_leaves - 2)
+    if not scan.weighted:
+        return len(scan) * each
+    total = _Sum()
+    for block in scan:
+        assert block.weights is not None
+        total.add_all((block.weights * each).tolist())
+    return _finite(total.value, "best revenue")
+
+
+def satisfied_of(
+    tree: Dendrogram, scan: Scan, progress: Progress | None = None
+) -> tuple[float, float, float]:
+    """What is agreed with, disagreed with and left open, in weight."""
+    total = np.zeros(3)
+    blocks = _teller(scan, progress)(scan)
+    parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
+    for rows, weights in parts:
+        total += _ordhc.satisfied(tree._tree, rows, weights)
+    agreed, disagreed, unresolved = total.tolist()
+    return agreed, disagreed, unresolved
+
+
+def _teller(
+    scan: Scan, progress: Progress | None
+) -> Callable[[Iterable[Comparisons]], Iterator[Comparisons]]:
+    def told(blocks: Iterable[Comparisons]) -> Iterator[Comparisons]:
+        done = 0
+        for block in blocks:
+            yield block
+            done += len(block)
+            if progress is not None:
+                progress(min(1.0, done / max(1, len(scan))))
+
+    return told
+
+
+def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
+    """Rows and weights in pieces as the engine cuts all rows, whatever the blocks: so sums round alike."""
+    rest: list[tuple[Any, Any]] = []
+    held = 0
+    for block in blocks:
+        rest.append((block.rows, block.weights))
+        held += len(block)
+        if held < _ROWS:
+            continue
+        rows, weights = (np.concatenate(parts) for parts in zip(*rest, strict=True))
+        whole = held - held % _ROWS
+        for start in range(0, whole, _ROWS):
+            yield rows[start : start + _ROWS], weights[start : start + _ROWS]
+        rest, held = [(rows[whole:], weights[whole:])], held - whole
+    if held:
+        rows, weights = (np.concatenate(parts) for parts in zip(*rest, strict=True))
+        yield rows, weights
+
+
+class _Sum:
+    """A sum that keeps what rounding takes away (Neumaier), as the engine's."""
+
+    def __init__(self) -> None:
+        self.total = self.lost = 0.0
+
+    def add(self, x: float) -> None:
+        total = self.total + x
+        large, small = (self.total, x) if abs(self.total) >= abs(x) else (x, self.total)
+        self.lost += (large - total) + small
+        self.total = total
+
+    def add_all(self, values: list[float]) -> None:
+        for value in values:
+            self.add(value)
+
+    @property
+    def value(self) -> float:
+        return self.total + self.lost
+
+
+def _finite(value: float, what: str) -> float:
+    if not np.isfinite(value):
+        raise InputError(f"the weights are so large that the {what} overflows a float; rescale them")
+    return value

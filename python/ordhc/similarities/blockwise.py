@@ -1,0 +1,185 @@
+"""MulK3 of comparisons in files: a sum over the pairs that anchors are asked about, by blocks of these."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress, part
+from ordhc._workers import Shared, cut, digest, run_tasks, stored
+from ordhc.io.blocks import Piece
+from ordhc.io.scan import Scan
+from ordhc.similarities.spilled import Spill
+
+__all__ = ["mulk3_sums"]
+
+#: Bytes of a row while its block is worked on.
+PER_ROW = 120
+#: The kernel of some comparisons, condensed, its diagonal, and about how many pairs each anchor was asked.
+Kernel = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+
+
+def mulk3_sums(
+    scan: Scan,
+    normalize: bool,
+    memory: int,
+    spill: Spill,
+    *,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """The kernel of all pairs, condensed, its diagonal, and which leaves have answers of positive weight.
+
+    Rows are cut by the smaller of the two leaves that the anchor is compared with; what does not fit into
+    `memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
+    rounding where there is more than one block, of which there are as many with an executor as without.
+    """
+    n = scan.n_leaves
+    n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // memory)))
+    if executor is None and n_blocks == 1:
+        whole = scan.read()
+        answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)
+        return *_normalized(_kernel(whole.rows, whole.weights, n, progress), normalize), answered
+    if executor is not None and scan.survey.whole:
+        # Sums of whole numbers are the same however they are cut.
+        n_blocks = max(n_blocks, min(n, len(cut(n, executor, 2))))
+    work = _Work(scan, str(spill.folder), n_blocks)
+    pieces = scan.pieces
+    blocks = range(n_blocks)
+    before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
+    sums: Kernel = (np.zeros(n * (n - 1) // 2), np.zeros(n), np.zeros(n, dtype=np.int64))
+    if executor is None:
+        folders = [work.split(tuple(pieces))]
+        for block in blocks:
+            _add(sums, work.kernel_of(block, folders))
+            if after is not None:
+                after((block + 1) / n_blocks)
+    else:
+        shared = Shared(work, lambda: spill.folder)
+        parts = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor)]
+        folders = run_tasks(executor, _split, parts, before)
+        for made in run_tasks(executor, _add_up, [(shared, block, folders) for block in blocks], after):
+            _add(sums, _loaded(Path(made)))
+    answered = np.zeros(n, dtype=bool)
+    for folder in folders:
+        answered |= np.load(Path(folder) / "answered.npy")
+    return *_normalized(sums, normalize), answered
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all tasks know."""
+
+    scan: Scan
+    folder: str
+    n_blocks: int
+
+    def split(self, pieces: tuple[Piece, ...]) -> str:
+        """The rows of some pieces, in a file for each block; the folder that they are in."""
+        scan = self.scan
+        name = digest("mulk3", scan.files, scan.state, scan.form, scan.n_leaves, pieces, self.n_blocks)
+        return stored(self.folder, name, lambda folder: self._split(pieces, folder))
+
+    def _split(self, pieces: tuple[Piece, ...], folder: Path) -> None:
+        n = self.scan.n_leaves
+        # A smaller leaf is the smaller of two more often.
+        shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
+        cuts = (shares * n).astype(np.int64)
+        answered = np.zeros(n, dtype=bool)
+        for block in self.scan.blocks(pieces):
+            rows, weights = block.data.rows, block.data.weights
+            _marked(answered, rows, weights)
+            which = np.searchsorted(cuts, rows[:, 1:].min(axis=1), side="right")
+            for at in np.unique(which).tolist():
+                some = which == at
+                _append(folder / str(at), rows[some], None if weights is None else weights[some])
+        np.save(folder / "answered.npy", answered)
+
+    def kernel_of(self, block: int, folders: list[str]) -> Kernel:
+        """The kernel of a block's rows in all folders."""
+        found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in folders]
+        rows = np.concatenate([rows for rows, _ in found])
+        weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None
+        return _kernel(rows, weights, self.scan.n_leaves)
+
+    def add_up(self, block: int, folders: list[str]) -> str:
+        """As `kernel_of`, in files; the folder that they are in."""
+
+        def make(folder: Path) -> None:
+            for at, values in enumerate(self.kernel_of(block, folders)):
+                np.save(folder / f"{at}.npy", values)
+
+        return stored(self.folder, digest("kernel", block, folders), make)
+
+
+def _split(shared: Shared, pieces: tuple[Piece, ...]) -> str:
+    found: str = shared.value().split(pieces)
+    return found
+
+
+def _add_up(shared: Shared, block: int, folders: list[str]) -> str:
+    found: str = shared.value().add_up(block, folders)
+    return found
+
+
+def _kernel(
+    rows: NDArray[Any], weights: NDArray[np.float64] | None, n: int, progress: Progress | None = None
+) -> Kernel:
+    if not len(rows):
+        return np.zeros(n * (n - 1) // 2), np.zeros(n), np.zeros(n, dtype=np.int64)
+    pairs, diagonal = _ordhc.mulk3(rows, weights, n, False, progress)
+    wide = (rows if weights is None else rows[weights > 0]).astype(np.int64)
+    low, high = wide[:, 1:].min(axis=1), wide[:, 1:].max(axis=1)
+    keys = np.unique((wide[:, 0] * n + low) * n + high)
+    return pairs, diagonal, np.bincount(keys // (n * n), minlength=n)
+
+
+def _add(sums: Kernel, more: Kernel) -> None:
+    for total, some in zip(sums, more, strict=True):
+        np.add(total, some, out=total)
+
+
+def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Each value by the roots of how many pairs both were asked about as anchors, if that is wanted."""
+    pairs, diagonal, counts = sums
+    if normalize:
+        n = len(counts)
+        with np.errstate(divide="ignore"):
+            scales = np.where(counts == 0, 0.0, 1 / np.sqrt(counts))
+        start = 0
+        for row in range(n - 1):
+            pairs[start : start + n - 1 - row] *= scales[row] * scales[row + 1 :]
+            start += n - 1 - row
+        diagonal = np.where(counts == 0, 0.0, diagonal / np.maximum(counts, 1))
+    return pairs, diagonal
+
+
+def _marked(
+    answered: NDArray[np.bool_], rows: NDArray[Any], weights: NDArray[np.float64] | None
+) -> NDArray[np.bool_]:
+    answered[(rows if weights is None else rows[weights > 0]).ravel()] = True
+    return answered
+
+
+def _append(path: Path, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+    with path.open("ab") as stream:
+        rows.astype(np.int32).tofile(stream)
+    if weights is not None:
+        with path.with_suffix(".weights").open("ab") as stream:
+            weights.tofile(stream)
+
+
+def _read(path: Path, weighted: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+    if not path.exists():
+        return np.zeros((0, 3), dtype=np.int32), np.zeros(0) if weighted else None
+    rows = np.fromfile(path, np.int32).reshape(-1, 3)
+    return rows, np.fromfile(path.with_suffix(".weights")) if weighted else None
+
+
+def _loaded(folder: Path) -> Kernel:
+    pairs, diagonal, counts = (np.load(folder / f"{at}.npy") for at in range(3))
+    return pairs, diagonal, counts

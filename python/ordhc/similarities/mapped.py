@@ -1,0 +1,124 @@
+"""AddS of comparisons in files by an executor: runs of row groups, merged by blocks of leaves.
+
+Tasks leave files that are named by a hash of their input, so that one that is done twice counts once.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress, part
+from ordhc._workers import Shared, cut, digest, run_tasks, stored
+from ordhc.io.blocks import Piece
+from ordhc.io.scan import Scan
+from ordhc.similarities.spilled import PairSums, Run, Spill, written_run
+
+__all__ = ["mapped_sums"]
+
+#: The share of progress of making runs.
+_MAPPING = 0.8
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all tasks know."""
+
+    scan: Scan
+    folder: str
+    memory: int
+    both: bool
+    number: NDArray[Any] | None
+
+    def count(self, pieces: tuple[Piece, ...]) -> str:
+        """Runs of some pieces; the folder that they are in."""
+        scan = self.scan
+        of = (scan.files, scan.state, scan.form, scan.n_leaves, pieces, self.both, self.memory)
+        name = digest("runs", of, None if self.number is None else self.number.tobytes())
+        return stored(self.folder, name, lambda folder: self._count(pieces, folder))
+
+    def _count(self, pieces: tuple[Piece, ...], folder: Path) -> None:
+        answered = np.zeros(self.scan.n_leaves, dtype=bool)
+        sums = PairSums(
+            self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
+        )
+        runs: list[Run] = []
+        for block in self.scan.blocks(pieces):
+            rows, weights = block.data.rows, block.data.weights
+            answered[rows[weights > 0].ravel() if weights is not None else rows.ravel()] = True
+            sums.add(rows if self.number is None else self.number[rows], weights)
+            runs += sums.take_runs(folder, len(runs), last=False)
+        sums.take_runs(folder, len(runs), last=True)
+        np.save(folder / "answered.npy", answered)
+
+    def merge(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
+        """The sums of the parts of runs that belong to a block of leaves."""
+        name = digest("merged", self.folder, block, [(run.keys, start, end) for run, start, end in runs])
+
+        def make(folder: Path) -> None:
+            keys, values = _ordhc.merged_runs([run.part(start, end) for run, start, end in runs])
+            written_run(folder / "0", keys, values)
+
+        return stored(self.folder, name, make)
+
+
+def _count(shared: Shared, pieces: tuple[Piece, ...]) -> str:
+    found: str = shared.value().count(pieces)
+    return found
+
+
+def _merge(shared: Shared, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
+    found: str = shared.value().merge(block, runs)
+    return found
+
+
+def mapped_sums(
+    scan: Scan,
+    executor: Executor,
+    memory: int,
+    spill: Spill,
+    *,
+    both: bool,
+    number: NDArray[Any] | None = None,
+    progress: Progress | None = None,
+) -> tuple[PairSums, NDArray[np.bool_]]:
+    """As `sparse_sums`: sums of pairs, and which leaves have answers."""
+    pieces = scan.pieces
+    parts = cut(len(pieces), executor)
+    each = max(16_000_000, memory // max(1, len(parts)))
+    job = _Job(scan, str(spill.folder), each, both, number)
+    shared = Shared(job, lambda: spill.folder)
+    tasks = [(shared, tuple(pieces[at] for at in some)) for some in parts]
+    folders = run_tasks(executor, _count, tasks, part(progress, 0, _MAPPING))
+    answered = np.zeros(scan.n_leaves, dtype=bool)
+    sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)
+    for folder in folders:
+        answered |= np.load(Path(folder) / "answered.npy")
+        for run in Run.all_in(Path(folder)):
+            sums.add_run(run)
+    bounds = sums.bounds(at_least=len(parts))
+    cuts = [np.concatenate([[0], run.cuts(bounds), [run.length]]) for run in sums.runs]
+    blocks = []
+    for block in range(len(bounds) + 1):
+        some = [(run, int(at[block]), int(at[block + 1])) for run, at in zip(sums.runs, cuts, strict=True)]
+        some = [(run, start, end) for run, start, end in some if end > start]
+        if some:
+            blocks.append((shared, block, tuple(some)))
+    merged = run_tasks(executor, _merge, blocks, part(progress, _MAPPING, 1)) if blocks else []
+    sums.blocks = [run for folder in merged for run in Run.all_in(Path(folder))]
+    return sums, answered
+
+
+class _Merged(PairSums):
+    """Sums that others have merged."""
+
+    blocks: list[Run]
+
+    def sums(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.float64]]]:
+        for run in self.blocks:
+            yield run.part(0, run.length)

@@ -1,0 +1,334 @@
+"""Sums of pairs that may need more than memory: sorted runs in files, merged block by block."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _checks, _ordhc
+from ordhc.errors import InputError, warn
+from ordhc.io.files import name_of
+
+__all__ = ["PairSums", "Run", "Spill", "bytes_of", "csr_of", "written_run"]
+
+#: What is kept in memory if nothing is said.
+MEMORY = 1 << 30
+#: Bytes for a row while a run is made, and for an entry while runs are merged.
+PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
+_PREFIX = "ordhc-spill-"
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+def bytes_of(memory: Any) -> int:
+    """A number of bytes, given as such or as "2GB", "500 MB", "1GiB"; "auto" is 1 GiB.
+
+    Raises
+    ------
+    InputError
+        What is no such text; less than 16 MB.
+    """
+    if memory is None or (isinstance(memory, str) and memory == "auto"):
+        return MEMORY
+    if isinstance(memory, str):
+        text = memory.strip().upper()
+        digits = text.rstrip("KMGTIB ")
+        unit = text[len(digits) :].strip()
+        try:
+            found = int(float(digits) * _UNITS[unit])
+        except (ValueError, KeyError, OverflowError):
+            raise InputError(
+                f"memory is {_checks.quoted(memory)}; bytes are given as '2GB' or 2000000000"
+            ) from None
+    else:
+        found = _checks.whole("memory", memory, at_least=1)
+    if found < 16_000_000:
+        raise InputError(f"memory is {_checks.quoted(memory)}; at least 16MB are needed")
+    return found
+
+
+class Spill:
+    """A folder for files of one call, made when the first one is, and gone when the call ends.
+
+    Folders that calls have left that were killed are removed first, with a warning.
+    """
+
+    def __init__(self, folder: Any = None) -> None:
+        self._given = None if folder is None else Path(_checks.path(folder, "spill"))
+        if self._given is not None and not self._given.is_dir():
+            raise InputError("spill is no folder", path=name_of(self._given))
+        self._folder: Path | None = None
+        self._lock: Any = None
+        self._next = 0
+
+    def __enter__(self) -> Self:
+        if self._given is not None:
+            _clear(self._given)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            self._lock.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    @property
+    def folder(self) -> Path:
+        """Where files of this call go."""
+        if self._folder is None:
+            parent = None if self._given is None else str(self._given)
+            self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+            self._lock = (self._folder / "lock").open("w")
+            _locked(self._lock)
+        return self._folder
+
+    def path(self, name: str) -> Path:
+        """A new file's path."""
+        self._next += 1
+        return self.folder / f"{self._next:06}-{name}"
+
+
+def _locked(stream: Any) -> bool:
+    """Hold a file as long as this process lives; whether nobody else does."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _clear(folder: Path) -> None:
+    """Remove what calls have left that were killed."""
+    gone = []
+    for left in sorted(folder.glob(f"{_PREFIX}*")):
+        try:
+            with (left / "lock").open("r+") as stream:
+                dead = _locked(stream)
+        except OSError:
+            continue
+        if dead:
+            shutil.rmtree(left, ignore_errors=True)
+            gone.append(left.name)
+    if gone:
+        warn(f"{name_of(folder)}: removed what calls have left that were killed: {', '.join(gone[:10])}")
+
+
+@dataclass
+class Run:
+    """A sorted run, in memory or in two files."""
+
+    length: int
+    keys: Any
+    values: Any
+
+    @classmethod
+    def all_in(cls, folder: Path) -> "list[Run]":
+        """The runs in a folder, in order."""
+        found = []
+        for keys in sorted(folder.glob("*.keys")):
+            length = keys.stat().st_size // 8
+            values = keys.with_suffix(".values")
+            # Whole numbers take half the room.
+            kind = np.int32 if length and values.stat().st_size == 4 * length else np.float64
+            found.append(cls(length, str(keys), (str(values), kind)))
+        return found
+
+    def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Where keys of at least each bound begin."""
+        if isinstance(self.keys, np.ndarray):
+            return np.searchsorted(self.keys, bounds)
+        if not self.length or not len(bounds):
+            return np.zeros(len(bounds), dtype=np.intp)
+        mapped = np.memmap(self.keys, dtype=np.uint64, mode="r")
+        found = np.searchsorted(mapped, bounds)
+        del mapped
+        return found
+
+    def part(self, start: int, end: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Keys and values of a range."""
+        if isinstance(self.keys, np.ndarray):
+            return self.keys[start:end], self.values[start:end]
+        path, kind = self.values
+        keys = np.fromfile(self.keys, np.uint64, end - start, offset=8 * start)
+        values = np.fromfile(path, kind, end - start, offset=np.dtype(kind).itemsize * start)
+        return keys, values.astype(np.float64, copy=False)
+
+    def sample(self, step: int) -> NDArray[np.uint64]:
+        """Every so many keys."""
+        if isinstance(self.keys, np.ndarray):
+            return self.keys[::step].copy()
+        if not self.length:
+            return np.zeros(0, dtype=np.uint64)
+        mapped = np.memmap(self.keys, dtype=np.uint64, mode="r")
+        return np.array(mapped[::step])
+
+
+class PairSums:
+    """Sums of pairs of leaves: rows are added, and come out as sums in the order of pairs.
+
+    What exceeds `memory` goes to sorted runs in the spill's folder.
+    """
+
+    def __init__(self, n_leaves: int, memory: int, spill: Spill, *, both: bool, whole: bool) -> None:
+        self.n_leaves, self.memory, self.spill = n_leaves, memory, spill
+        self.both, self.whole = both, whole
+        self.runs: list[Run] = []
+        self._rows: list[NDArray[Any]] = []
+        self._weights: list[NDArray[np.float64] | None] = []
+        self._held = 0
+
+    def add(self, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+        """Add comparisons."""
+        per_row = PER_ROW if weights is None else PER_WEIGHTED_ROW
+        most = max(1000, self.memory // per_row)
+        for start in range(0, len(rows), most):
+            part = slice(start, min(start + most, len(rows)))
+            if self._held + part.stop - part.start > most:
+                self._make_run(spilled=True)
+            # Copies: what was read stays in memory no longer than it must.
+            self._rows.append(np.array(rows[part], dtype=np.int32))
+            self._weights.append(None if weights is None else np.array(weights[part]))
+            self._held += part.stop - part.start
+
+    def add_run(self, run: Run) -> None:
+        """Add a run that somebody else has made, after all before."""
+        self.runs.append(run)
+
+    def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
+        """The runs made so far, in files of a folder; with `last` one of what is held as well."""
+        if last:
+            self._make_run(spilled=False)
+        taken, self.runs = self.runs, []
+        return [
+            written_run(folder / f"{count + at:06}", *run.part(0, run.length)) for at, run in enumerate(taken)
+        ]
+
+    def _make_run(self, *, spilled: bool) -> None:
+        if not self._held:
+            return
+        rows = self._rows[0] if len(self._rows) == 1 else np.concatenate(self._rows)
+        weights = None
+        if any(part is not None for part in self._weights):
+            parts = [
+                np.ones(len(at)) if part is None else part
+                for at, part in zip(self._rows, self._weights, strict=True)
+            ]
+            weights = np.concatenate(parts)
+        self._rows, self._weights, self._held = [], [], 0
+        keys, values = _ordhc.pair_run(rows, weights, self.n_leaves, self.both, self.whole)
+        del rows, weights
+        if not spilled:
+            self.runs.append(Run(len(keys), keys, values))
+            return
+        self.runs.append(written_run(self.spill.path("run"), keys, values))
+
+    def sums(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.float64]]]:
+        """Keys i 2^32 + j in order with their sums, those that aren't 0, block by block."""
+        self._make_run(spilled=bool(self.runs))
+        if not self.runs:
+            return
+        if len(self.runs) == 1 and self.whole and isinstance(self.runs[0].keys, np.ndarray):
+            yield self.runs[0].part(0, self.runs[0].length)
+            return
+        bounds = self.bounds()
+        cuts = [run.cuts(bounds) for run in self.runs]
+        for block in range(len(bounds) + 1):
+            parts = []
+            for run, cut in zip(self.runs, cuts, strict=True):
+                start = 0 if block == 0 else int(cut[block - 1])
+                end = run.length if block == len(bounds) else int(cut[block])
+                if end > start:
+                    parts.append(run.part(start, end))
+            if parts:
+                yield _ordhc.merged_runs(parts)
+
+    def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
+        """Keys that cut all runs into blocks of leaves that fit into memory."""
+        total = sum(run.length for run in self.runs)
+        blocks = max(at_least, -(-total * PER_ENTRY // self.memory))
+        if blocks < 2:
+            return np.zeros(0, dtype=np.uint64)
+        step = max(1, min(1 << 16, total // (64 * blocks)))
+        samples = np.sort(np.concatenate([run.sample(step) for run in self.runs]))
+        if not len(samples):
+            return samples
+        found = samples[np.arange(1, blocks) * len(samples) // blocks] >> np.uint64(32) << np.uint64(32)
+        return np.unique(found)
+
+
+def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Run:
+    """A run in files; values that are whole and small take half the room."""
+    small = bool((values == np.floor(values)).all()) and (not len(values) or np.abs(values).max() < 2**31)
+    kind = np.int32 if small else np.float64
+    names = (f"{path}.keys", f"{path}.values")
+    keys.tofile(names[0])
+    values.astype(kind, copy=False).tofile(names[1])
+    return Run(len(keys), names[0], (names[1], kind))
+
+
+def csr_of(
+    sums: PairSums, dtype: str, number: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+    """Row pointers, columns and values; in files that nobody sees, where memory would not hold them.
+
+    `number` gives leaves new numbers in the same order, below 0 those that are left out.
+    """
+    n = sums.n_leaves
+    counts = np.zeros(n, dtype=np.int64)
+    kind = np.dtype(dtype)
+    columns, values = Growing(sums, np.dtype(np.int32)), Growing(sums, kind)
+    for keys, found in sums.sums():
+        counts += np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=n)
+        at = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        columns.add((at if number is None else number[at]).astype(np.int32))
+        values.add(found.astype(kind, copy=False))
+    if number is not None:
+        counts = counts[number >= 0]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return starts, columns.array(), values.array()
+
+
+class Growing:
+    """An array that grows in memory, up to a quarter of what may be used, then in a file."""
+
+    def __init__(self, sums: PairSums, kind: np.dtype[Any]) -> None:
+        self.kind, self.most, self.spill = kind, sums.memory // 4, sums.spill
+        self.parts: list[NDArray[Any]] = []
+        self.length = 0
+        self.file: Any = None
+
+    def add(self, part: NDArray[Any]) -> None:
+        self.length += len(part)
+        if self.file is None and self.length * self.kind.itemsize > self.most:
+            self.file = self.spill.path("csr").open("wb")
+            for earlier in self.parts:
+                earlier.tofile(self.file)
+            self.parts = []
+        if self.file is None:
+            self.parts.append(part)
+        else:
+            part.tofile(self.file)
+
+    def array(self) -> NDArray[Any]:
+        if self.file is None:
+            return np.concatenate(self.parts) if self.parts else np.zeros(0, dtype=self.kind)
+        self.file.close()
+        # The file is gone with its folder; the memory that maps it stays as long as it is used.
+        found = np.memmap(self.file.name, dtype=self.kind, mode="c")
+        if os.name == "posix":
+            Path(self.file.name).unlink()
+        return np.asarray(found)

@@ -1,0 +1,123 @@
+"""Checks of methods, small and named: each takes one subject and raises AssertionError."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.clustering.cluster import fit
+from ordhc.clustering.plan import Plan
+from ordhc.metrics.comparisons import satisfied
+from ordhc.plugins import registry
+from ordhc.plugins.specs import MethodSpec
+from ordhc.testing.preferences import answers_of_a_tree, clusters_of
+from ordhc.testing.running import need, need_tree, random_tree, renumbered, run
+from ordhc.tree.dendrogram import Dendrogram
+
+__all__ = ["METHOD_CHECKS", "check_method"]
+
+
+class _Method:
+    """A method with the parameters it is checked with."""
+
+    def __init__(self, spec: MethodSpec, parameters: Mapping[str, Any]) -> None:
+        self.spec = spec
+        self.plan = Plan.of(
+            None,
+            similarity=spec.similarity,
+            linkage=spec.linkage,
+            refine=spec.refine or False,
+            **{**spec.parameters, **parameters},
+        )
+
+    @property
+    def kinds(self) -> list[str]:
+        """The comparisons that it takes."""
+        return [kind for kind in ("triplets", "quadruplets") if kind in self.plan.accepts]
+
+    def merge(self, data: Any) -> Dendrogram:
+        """The tree of some data."""
+        n = len(data) if isinstance(data, np.ndarray) else data.n_leaves
+        tree, _ = fit(self.plan, data)
+        need_tree(tree, n)
+        return tree
+
+    def samples(self, n: int, seed: int) -> list[Any]:
+        """All answers of a tree, or points in space: one sample of every kind of data that it takes."""
+        found: list[Any] = [answers_of_a_tree(kind, n, seed)[0] for kind in self.kinds]
+        if "vectors" in self.plan.accepts:
+            found.append(_points(n, seed))
+        return found
+
+
+def _points(n: int, seed: int) -> NDArray[np.float64]:
+    """Positive, so that no dot product is negative."""
+    return np.random.default_rng(seed).random((n, 4)) + 0.1
+
+
+def _few_leaves(method: _Method) -> None:
+    """1, 2 and 3 leaves."""
+    for n in (1, 2, 3):
+        for data in method.samples(n, n):
+            method.merge(data)
+
+
+def _deterministic(method: _Method) -> None:
+    """The same data give the same tree."""
+    for data in method.samples(9, seed=1):
+        need(method.merge(data) == method.merge(data), "the same data give different trees")
+
+
+def _numbering(method: _Method) -> None:
+    """Renumbering leaves renumbers the clusters and changes nothing else."""
+    order = np.random.default_rng(2).permutation(9)
+    for data in method.samples(9, seed=3):
+        found = clusters_of(method.merge(renumbered(data, order)))
+        need(found == clusters_of(method.merge(data).relabel(order)), "renumbering leaves changes the tree")
+
+
+def _knows(method: _Method) -> None:
+    """The tree of all answers that a tree gives has more of them right than random trees have."""
+    for kind in method.kinds:
+        for seed in (4, 5):
+            data, _ = answers_of_a_tree(kind, 9, seed)
+            share = float(satisfied(method.merge(data), data))
+            chance = max(float(satisfied(random_tree(9, other), data)) for other in range(10))
+            need(
+                share > chance, f"of a tree's own {kind} {share:.0%} are right, in a random tree {chance:.0%}"
+            )
+
+
+#: The checks of `check_method`, by name.
+METHOD_CHECKS: Mapping[str, Callable[[Any], None]] = {
+    "few_leaves": _few_leaves,
+    "deterministic": _deterministic,
+    "numbering": _numbering,
+    "knows": _knows,
+}
+
+
+def check_method(method: str | MethodSpec, /, *, skip: Collection[str] = (), **parameters: Any) -> None:
+    """Check a method, by its registered name or as a spec.
+
+    Parameters
+    ----------
+    method
+        The name, or the spec; the similarity and the linkage that it names are registered.
+    skip
+        Names of checks (see `METHOD_CHECKS`) to leave out.
+    **parameters
+        Settings of the similarity or the linkage other than the method's.
+
+    Raises
+    ------
+    AssertionError
+        The check that failed, and how.
+
+    Examples
+    --------
+    >>> check_method("adds3-al+spr")
+    """
+    spec = registry.get("method", method) if isinstance(method, str) else method
+    run(_Method(spec, parameters), METHOD_CHECKS, skip)

@@ -1,0 +1,122 @@
+//! Similarities from comparisons that come in parts.
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use ordhc::similarity::{Cell, RunOptions, merge_runs, sorted_run};
+use ordhc::{Error, Monitor};
+use pyo3::prelude::*;
+
+use crate::callbacks;
+use crate::comparison::{Answers, Rows, with};
+use crate::error::to_py;
+
+/// From so many answers on the work runs on a thread of its own.
+const LONG: usize = 1 << 18;
+
+/// Adds comparisons to similarities of pairs, condensed: float64, or int64 or int32 without weights.
+#[pyfunction]
+pub(crate) fn adds_into<'py>(
+    py: Python<'py>,
+    out: &Bound<'py, PyAny>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+) -> PyResult<()> {
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    if let Ok(out) = out.cast::<PyArray1<i32>>() {
+        add(py, out, &answers)
+    } else if let Ok(out) = out.cast::<PyArray1<i64>>() {
+        add(py, out, &answers)
+    } else if let Ok(out) = out.cast::<PyArray1<f64>>() {
+        add(py, out, &answers)
+    } else {
+        Err(to_py(Error::Argument("sums are float64, int64 or int32 in 1 dimension".into())))
+    }
+}
+
+fn add<T: Cell + numpy::Element>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, answers: &Answers<'_>) -> PyResult<()> {
+    let mut out = out.try_readwrite()?;
+    let out = out.as_slice_mut()?;
+    callbacks::run(
+        py,
+        answers.len() > LONG,
+        None,
+        |monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, Some(monitor))),
+    )
+}
+
+type Run<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
+
+fn arrays(py: Python<'_>, run: ordhc::similarity::Run) -> Run<'_> {
+    (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
+}
+
+/// Pairs in order, as keys i 2^32 + j, and what comparisons add to each.
+#[pyfunction]
+pub(crate) fn pair_run<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+    both: bool,
+    sum: bool,
+) -> PyResult<Run<'py>> {
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let options = RunOptions { both, sum };
+    let work = |monitor: &Monitor| with!(&answers, answers => sorted_run(answers, options, Some(monitor)));
+    callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
+}
+
+/// Sums of runs, in their order.
+#[pyfunction]
+pub(crate) fn merged_runs<'py>(
+    py: Python<'py>,
+    runs: Vec<(PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, f64>)>,
+) -> PyResult<Run<'py>> {
+    let mut slices = Vec::with_capacity(runs.len());
+    for (keys, values) in &runs {
+        let (keys, values) = (keys.as_slice()?, values.as_slice()?);
+        if keys.len() != values.len() {
+            return Err(to_py(Error::Argument(format!("{} keys and {} values", keys.len(), values.len()))));
+        }
+        slices.push((keys, values));
+    }
+    let len: usize = slices.iter().map(|(keys, _)| keys.len()).sum();
+    callbacks::run(py, len > LONG, None, |monitor| merge_runs(&slices, Some(monitor))).map(|run| arrays(py, run))
+}
+
+/// Adds to `sums` what comparisons say of each leaf, given the keys of all leaves.
+#[pyfunction]
+pub(crate) fn canonical_sums<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    keys: PyReadonlyArray1<'py, u64>,
+    sums: &Bound<'py, PyArray1<u64>>,
+) -> PyResult<()> {
+    let keys = keys.as_slice()?;
+    let answers = Answers::of(&rows, weights.as_ref(), keys.len())?;
+    let mut sums = sums.try_readwrite()?;
+    let sums = sums.as_slice_mut()?;
+    if sums.len() != keys.len() {
+        return Err(to_py(Error::Argument(format!("{} sums for {} leaves", sums.len(), keys.len()))));
+    }
+    py.detach(|| with!(&answers, answers => ordhc::refine::add_to_sums(answers, keys, sums)));
+    Ok(())
+}
+
+/// The next keys, if they tell more leaves apart.
+#[pyfunction]
+pub(crate) fn canonical_keys<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    sums: PyReadonlyArray1<'py, u64>,
+) -> PyResult<Option<Bound<'py, PyArray1<u64>>>> {
+    let next = ordhc::refine::next_keys(keys.as_slice()?, sums.as_slice()?);
+    Ok(next.map(|keys| PyArray1::from_vec(py, keys)))
+}
+
+/// Sets the most threads of calls from now on; the limit that was.
+#[pyfunction]
+pub(crate) fn limit_threads(limit: Option<usize>) -> Option<usize> {
+    ordhc::limit_threads(limit)
+}

@@ -1,0 +1,230 @@
+//! Sums over the pairs between clusters, as square rows that learn of merges when they are read.
+
+use super::super::parallel_parts;
+use super::super::store::Store;
+use super::Means;
+use crate::parallel;
+
+/// No position.
+pub(super) const NONE: u32 = u32::MAX;
+
+pub(super) struct Rows<'a> {
+    values: Store<'a>,
+    pub(super) stride: usize,
+    /// By position: the smallest leaf, the number of leaves, and whether it is there.
+    pub(super) names: Vec<u32>,
+    pub(super) sizes: Vec<f64>,
+    alive: Vec<bool>,
+    pub(super) n_alive: usize,
+    /// What sums are multiplied with, for each of the two clusters.
+    share: Vec<f64>,
+    /// The sum over pairs of a cluster's own members (centroid), and what it takes from similarities with others;
+    /// infinite for clusters that are gone.
+    pub(super) sums: Vec<f64>,
+    pub(super) inner: Vec<f64>,
+    means: Means,
+    /// Merges, and how many of them a row has seen.
+    log: Vec<(u32, u32)>,
+    seen: Vec<usize>,
+}
+
+/// A row from its own position on, with what it takes to make similarities of it.
+pub(super) struct Forward<'r> {
+    values: &'r [f64],
+    share: &'r [f64],
+    inner: &'r [f64],
+    own_share: f64,
+    own_inner: f64,
+}
+
+/// Matrices below this many rows are not packed.
+const PACK_FROM: usize = 64;
+
+impl<'a> Rows<'a> {
+    /// `values` are the square similarities of `n` leaves.
+    pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
+        Self {
+            values,
+            stride: n,
+            names: (0..n as u32).collect(),
+            sizes: vec![1.0; n],
+            alive: vec![true; n],
+            n_alive: n,
+            share: vec![1.0; n],
+            sums: vec![0.0; n],
+            inner: vec![0.0; n],
+            means,
+            log: Vec::new(),
+            seen: vec![0; n],
+        }
+    }
+
+    pub(super) fn sum(&self, i: usize, k: usize) -> f64 {
+        self.values[i * self.stride + k]
+    }
+
+    /// The similarity of the clusters at two positions, the first of which is up to date.
+    pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
+        similarity(self.sum(i, k), self.share[i] * self.share[k], self.inner[i] + self.inner[k])
+    }
+
+    /// Those of the cluster at `i` with the positions from `start` on.
+    pub(super) fn similarities(&self, i: usize, start: usize, out: &mut [f64]) {
+        let end = start + out.len();
+        let row = &self.values[i * self.stride..][start..end];
+        let others = self.share[start..end].iter().zip(&self.inner[start..end]);
+        for ((value, &sum), (&share, &inner)) in out.iter_mut().zip(row).zip(others) {
+            *value = similarity(sum, self.share[i] * share, self.inner[i] + inner);
+        }
+    }
+
+    pub(super) fn forward(&self, i: usize) -> Forward<'_> {
+        Forward {
+            values: &self.values[i * self.stride + i + 1..(i + 1) * self.stride],
+            share: &self.share[i + 1..],
+            inner: &self.inner[i + 1..],
+            own_share: self.share[i],
+            own_inner: self.inner[i],
+        }
+    }
+
+    fn factor(&self) -> f64 {
+        if self.means == Means::Median { 0.5 } else { 1.0 }
+    }
+
+    pub(super) fn bring_up_to_date(&mut self, i: usize) {
+        let factor = self.factor();
+        let row = &mut self.values[i * self.stride..(i + 1) * self.stride];
+        replay(row, &self.log[self.seen[i]..], factor);
+        self.seen[i] = self.log.len();
+    }
+
+    /// Merges position `j` into position `i < j`.
+    pub(super) fn merge(&mut self, i: usize, j: usize) {
+        self.bring_up_to_date(i);
+        self.bring_up_to_date(j);
+        let (factor, between) = (self.factor(), self.sum(i, j));
+        let (head, tail) = self.values.split_at_mut(j * self.stride);
+        let row_i = &mut head[i * self.stride..][..self.stride];
+        for (x_i, &x_j) in row_i.iter_mut().zip(&tail[..self.stride]) {
+            *x_i = (*x_i + x_j) * factor;
+        }
+        self.log.push((i as u32, j as u32));
+        self.seen[i] = self.log.len();
+        self.sizes[i] += self.sizes[j];
+        match self.means {
+            Means::Centroid => {
+                self.sums[i] += self.sums[j] + between;
+                self.share[i] = 1.0 / self.sizes[i];
+                self.inner[i] = self.sums[i] / (self.sizes[i] * self.sizes[i]);
+            }
+            Means::Median => self.inner[i] = 0.25 * (self.inner[i] + self.inner[j] + between),
+        }
+        self.inner[j] = f64::INFINITY;
+        self.alive[j] = false;
+        self.n_alive -= 1;
+    }
+
+    /// Drops the positions of clusters that are gone, if they are the most, and returns those that are kept.
+    pub(super) fn pack(&mut self) -> Option<Vec<usize>> {
+        if self.stride <= PACK_FROM || 2 * self.n_alive > self.stride {
+            return None;
+        }
+        let kept: Vec<usize> = (0..self.stride).filter(|&at| self.alive[at]).collect();
+        let (factor, stride) = (self.factor(), kept.len());
+        let (log, alive) = (&self.log, &self.alive);
+        let rows = self.values.chunks_exact_mut(self.stride).zip(&self.seen).zip(alive);
+        let rows: Vec<_> = rows.filter(|&(_, &alive)| alive).map(|(row, _)| row).collect();
+        parallel::map(parallel_parts(rows, stride * self.stride), |rows| {
+            for (row, &seen) in rows {
+                replay(row, &log[seen..], factor);
+                for (to, &from) in kept.iter().enumerate() {
+                    row[to] = row[from];
+                }
+            }
+        });
+        for (new, &old) in kept.iter().enumerate() {
+            let from = old * self.stride;
+            self.values.copy_within(from..from + stride, new * stride);
+        }
+        self.values.truncate(stride * stride);
+        self.names = kept.iter().map(|&at| self.names[at]).collect();
+        for values in [&mut self.sizes, &mut self.share, &mut self.sums, &mut self.inner] {
+            *values = kept.iter().map(|&at| values[at]).collect();
+        }
+        self.seen = vec![0; stride];
+        self.alive = vec![true; stride];
+        self.log.clear();
+        self.stride = stride;
+        Some(kept)
+    }
+}
+
+/// Replays merges of others on a row. Its own it has seen.
+fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
+    for &(i, j) in missed {
+        row[i as usize] = (row[i as usize] + row[j as usize]) * factor;
+    }
+}
+
+#[inline(always)]
+fn similarity(sum: f64, share: f64, inner: f64) -> f64 {
+    sum * share - inner
+}
+
+/// Where the largest similarity of a row stands, what it is, and the second largest.
+pub(super) fn top_two(row: &Forward<'_>) -> (usize, f64, f64) {
+    const LANES: usize = 8;
+    const BLOCK: usize = 512;
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let smaller = |a: f64, b: f64| if b < a { b } else { a };
+    let at = |k: usize| similarity(row.values[k], row.own_share * row.share[k], row.own_inner + row.inner[k]);
+    let (mut block, mut top, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for start in (0..row.values.len()).step_by(BLOCK) {
+        let end = (start + BLOCK).min(row.values.len());
+        let (values, rest) = row.values[start..end].as_chunks::<LANES>();
+        let shares = row.share[start..end].as_chunks::<LANES>().0;
+        let inners = row.inner[start..end].as_chunks::<LANES>().0;
+        let (mut tops, mut seconds) = ([f64::NEG_INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        for ((values, shares), inners) in values.iter().zip(shares).zip(inners) {
+            for lane in 0..LANES {
+                let s = similarity(values[lane], row.own_share * shares[lane], row.own_inner + inners[lane]);
+                seconds[lane] = larger(seconds[lane], smaller(tops[lane], s));
+                tops[lane] = larger(tops[lane], s);
+            }
+        }
+        let before = top;
+        let rest = (end - rest.len()..end).map(at);
+        for s in tops.into_iter().chain(seconds).chain(rest) {
+            second = larger(second, smaller(top, s));
+            top = larger(top, s);
+        }
+        if top > before {
+            block = start;
+        }
+    }
+    let place = (block..row.values.len()).find(|&k| at(k) == top).unwrap_or(0);
+    (place, top, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_two_largest_are_found(values in proptest::collection::vec((-9..9i32).prop_map(f64::from), 1..1200)) {
+            let ones = vec![1.0; values.len()];
+            let inner: Vec<f64> = (0..values.len()).map(|at| if at % 7 == 3 { f64::INFINITY } else { 0.5 }).collect();
+            let row = Forward { values: &values, share: &ones, inner: &inner, own_share: 0.5, own_inner: 1.0 };
+            let all: Vec<f64> = values.iter().zip(&inner).map(|(x, g)| x * 0.5 - (1.0 + g)).collect();
+            let mut sorted = all.clone();
+            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+            let (place, top, second) = top_two(&row);
+            prop_assert_eq!((top, second), (sorted[0], sorted.get(1).copied().unwrap_or(f64::NEG_INFINITY)));
+            prop_assert_eq!(place, all.iter().position(|&x| x == top).unwrap());
+        }
+    }
+}

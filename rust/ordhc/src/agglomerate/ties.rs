@@ -1,0 +1,220 @@
+//! What merges in one round where many clusters are equally near.
+//!
+//! With ties few pairs are each other's first choice: the first leaves are that of all. But what happens among
+//! clusters at their largest similarity can be told without new similarities, because a merged cluster is as close
+//! to a third as its closer part only if all its parts are.
+
+use std::sync::Mutex;
+
+use super::rounds::{TriangleRows, next, parts, threads};
+use super::rows::similarity;
+use super::{Nearest, Tolerance};
+use crate::error::Result;
+use crate::linkage::Update;
+use crate::monitor::Monitor;
+use crate::parallel;
+
+/// Which slots are tied with the nearest of a slot: bits by row `i` and column `j > i`.
+pub(super) struct Ties {
+    k: usize,
+    /// In words.
+    stride: usize,
+    /// Whether `j` is as near to `i` as its nearest.
+    of_row: Vec<u64>,
+    /// Whether `i` is as near to `j` as its nearest.
+    of_column: Vec<u64>,
+}
+
+const WORD: usize = 64;
+const LANES: usize = 16;
+
+impl Ties {
+    /// One pass over a triangle, of which the nearest slots are known. Doubts go to the monitor.
+    pub(super) fn of<U: Update>(
+        triangle: &impl TriangleRows,
+        nearest: &[Nearest],
+        sizes: &[f64],
+        tolerance: Tolerance,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let k = triangle.len();
+        let stride = k.div_ceil(WORD);
+        let exact = tolerance == Tolerance::EXACT;
+        let floors: Vec<f64> = nearest.iter().map(|nearest| tolerance.floor(nearest.similarity)).collect();
+        let (mut of_row, mut of_column) = (vec![0; k * stride], vec![0; k * stride]);
+        let rows = parts(k);
+        let ends: Vec<usize> = rows.iter().map(|rows| rows.end * stride).collect();
+        let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
+        let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
+        let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
+        // What is equal is tied, unless it is halfway between two keys.
+        let certain: Vec<f64> = nearest
+            .iter()
+            .map(|near| if tolerance.compare(near.similarity, near.similarity).1 { f64::NAN } else { near.similarity })
+            .collect();
+        let tied = |s: f64, i: usize| {
+            s == certain[i] || {
+                let (order, doubtful) = tolerance.compare(s, nearest[i].similarity);
+                if doubtful {
+                    monitor.doubt();
+                }
+                order.is_ge()
+            }
+        };
+        let done = parallel::map(threads(k), |_| {
+            let mut scratch = vec![0.0; k];
+            while let Some((rows, (of_row, of_column))) = next(&queue) {
+                let bits = of_row.chunks_exact_mut(stride).zip(of_column.chunks_exact_mut(stride));
+                for (i, (of_row, of_column)) in rows.zip(bits) {
+                    let row = triangle.row(i, &mut scratch);
+                    let columns = row.chunks(LANES).zip(sizes[i + 1..].chunks(LANES));
+                    for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
+                        let mut any = false;
+                        for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
+                            any |= similarity::<U>(x, sizes[i], n_k) >= limit.min(floors[i]);
+                        }
+                        if !any {
+                            continue;
+                        }
+                        // A bit for each of the lanes.
+                        let (mut by_row, mut by_column) = (0u64, 0u64);
+                        for (lane, ((&x, &n_k), &limit)) in values.iter().zip(counts).zip(limits).enumerate() {
+                            let s = similarity::<U>(x, sizes[i], n_k);
+                            by_row |= u64::from(s >= floors[i]) << lane;
+                            by_column |= u64::from(s >= limit) << lane;
+                        }
+                        let first = i + 1 + at * LANES;
+                        let verified = |bits: u64, of: &dyn Fn(usize) -> usize| {
+                            set_bits(bits).fold(bits, |bits, lane| {
+                                let s = similarity::<U>(values[lane], sizes[i], counts[lane]);
+                                if tied(s, of(lane)) { bits } else { bits & !(1 << lane) }
+                            })
+                        };
+                        if !exact {
+                            by_row = verified(by_row, &|_| i);
+                            by_column = verified(by_column, &|lane| first + lane);
+                        }
+                        or_at(of_row, first, by_row);
+                        or_at(of_column, first, by_column);
+                    }
+                }
+                monitor.advance(0)?;
+            }
+            Ok(())
+        });
+        done.into_iter().collect::<Result<()>>()?;
+        Ok(Self { k, stride, of_row, of_column })
+    }
+
+    fn row<'b>(&self, bits: &'b [u64], i: usize) -> &'b [u64] {
+        &bits[i * self.stride..(i + 1) * self.stride]
+    }
+
+    /// All slots in groups, ascending: each takes, one after the other, the first that is tied with all of it,
+    /// as long as this has no other that it would rather merge with.
+    pub(super) fn groups(&self) -> Vec<Vec<u32>> {
+        // Slots that are in no group yet, and of these those that no cluster before them keeps waiting.
+        let mut apart = vec![u64::MAX; self.stride];
+        let mut free = apart.clone();
+        let mut groups = Vec::new();
+        for i in 0..self.k {
+            if !is_set(&apart, i) {
+                continue;
+            }
+            clear(&mut apart, i);
+            let mut group = vec![i as u32];
+            if is_set(&free, i) {
+                self.grow(&mut group, &mut apart, &free);
+            }
+            self.keep_waiting(&group, &apart, &mut free);
+            groups.push(group);
+        }
+        groups
+    }
+
+    /// Takes in what is tied with all of the group.
+    fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
+        let i = group[0] as usize;
+        // What is tied with all of an earlier group is not free, so that others in groups do not count.
+        let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
+        while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
+            if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {
+                return;
+            }
+            clear(apart, j);
+            group.push(j as u32);
+            and(&mut tied, self.row(&self.of_row, j), j / WORD);
+        }
+    }
+
+    /// What is as near to all of the group as to its nearest cannot merge before it knows more of the group.
+    fn keep_waiting(&self, group: &[u32], apart: &[u64], free: &mut [u64]) {
+        let i = group[0] as usize;
+        let from = i / WORD;
+        let mut tied = vec![0; self.stride];
+        for at in from..self.stride {
+            tied[at] = self.row(&self.of_column, i)[at] & apart[at] & free[at];
+        }
+        for &m in &group[1..] {
+            let m = m as usize;
+            let mut x = i;
+            while let Some(next) = first(&tied, x).filter(|&next| next < m) {
+                x = next;
+                if !is_set(self.row(&self.of_row, x), m) {
+                    clear(&mut tied, x);
+                }
+            }
+            let (word, before) = (m / WORD, (1u64 << (m % WORD)) - 1);
+            let row = self.row(&self.of_column, m);
+            tied[word] &= row[word] | before;
+            and(&mut tied, row, word + 1);
+        }
+        for (free, tied) in free[from..].iter_mut().zip(&tied[from..]) {
+            *free &= !tied;
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        at
+    })
+}
+
+/// Sets some of [`LANES`] bits, from `at` on.
+fn or_at(bits: &mut [u64], at: usize, lanes: u64) {
+    let (word, shift) = (at / WORD, at % WORD);
+    bits[word] |= lanes << shift;
+    if shift + LANES > WORD && word + 1 < bits.len() {
+        bits[word + 1] |= lanes >> (WORD - shift);
+    }
+}
+
+fn is_set(bits: &[u64], at: usize) -> bool {
+    bits[at / WORD] >> (at % WORD) & 1 == 1
+}
+
+fn clear(bits: &mut [u64], at: usize) {
+    bits[at / WORD] &= !(1 << (at % WORD));
+}
+
+fn and(bits: &mut [u64], other: &[u64], from: usize) {
+    for (bits, other) in bits[from..].iter_mut().zip(&other[from..]) {
+        *bits &= other;
+    }
+}
+
+/// The first bit after `after` that is set.
+fn first(bits: &[u64], after: usize) -> Option<usize> {
+    let start = after + 1;
+    let (word, before) = (start / WORD, (1u64 << (start % WORD)) - 1);
+    let head = bits.get(word)? & !before;
+    if head != 0 {
+        return Some(word * WORD + head.trailing_zeros() as usize);
+    }
+    let at = bits[word + 1..].iter().position(|&bits| bits != 0)? + word + 1;
+    Some(at * WORD + bits[at].trailing_zeros() as usize)
+}

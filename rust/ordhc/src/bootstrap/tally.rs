@@ -1,0 +1,234 @@
+//! AddS sums and scores of one resample, from answers that come in parts.
+
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::kind::Kind;
+use crate::linkage::Rule;
+use crate::memory;
+use crate::metric::{Judge, Satisfied, same_leaves};
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::similarity::{Triangle, condensed_len};
+use crate::tree::Dendrogram;
+
+/// Answers between two looks at the monitor.
+const BLOCK: usize = 1 << 16;
+
+pub(super) struct Tally {
+    pairs: Vec<f64>,
+    /// Which leaves have answers of positive weight.
+    mentioned: Vec<bool>,
+    revenue: f64,
+    satisfied: Satisfied,
+    starts: Vec<usize>,
+}
+
+impl Tally {
+    pub(super) fn new(n: usize) -> Result<Self> {
+        Ok(Self {
+            pairs: memory::filled("the similarities of a resample", 0.0, condensed_len(n))?,
+            mentioned: vec![false; n],
+            revenue: 0.0,
+            satisfied: Satisfied::default(),
+            starts: (0..n).map(|i| Triangle::new(n).base(i)).collect(),
+        })
+    }
+
+    /// Adds answers, each as often as `times` says; `first` is what the first tree says about each, its gain of
+    /// revenue and its verdict.
+    pub(super) fn add<const K: usize>(
+        &mut self,
+        comparisons: &Comparisons<'_, K>,
+        shares: Option<&[f64]>,
+        times: impl Fn(usize) -> u32,
+        first: impl Fn(usize, &[i32; K]) -> (i64, i8),
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let m = comparisons.len();
+        let Self { pairs, mentioned, revenue, satisfied, starts } = self;
+        let cell = |[a, b]: [usize; 2]| starts[a.min(b)].wrapping_add(a.max(b));
+        for start in (0..m).step_by(BLOCK) {
+            comparisons.rows().each(start..(start + BLOCK).min(m), |at, row| {
+                let weight = weight(comparisons, at) * f64::from(times(at));
+                if weight > 0.0 {
+                    let (near, far) = Comparisons::<K>::pairs(row);
+                    pairs[cell(near)] += weight;
+                    pairs[cell(far)] -= weight;
+                    row.iter().for_each(|&leaf| mentioned[leaf as usize] = true);
+                    let (gain, verdict) = first(at, row);
+                    *revenue += weight * gain as f64;
+                    satisfied.add(verdict, weight * shares.map_or(1.0, |shares| shares[at]));
+                }
+            });
+            monitor.advance(0)?;
+        }
+        Ok(())
+    }
+
+    /// The revenue of the first tree.
+    pub(super) fn revenue(&self) -> f64 {
+        self.revenue
+    }
+
+    /// What the first tree agrees with.
+    pub(super) fn satisfied(&self) -> Satisfied {
+        self.satisfied
+    }
+
+    /// The tree of the leaves with answers, the others merged last.
+    pub(super) fn tree(self, rule: &Rule, monitor: &Monitor) -> Result<Dendrogram> {
+        let Self { mut pairs, mentioned, starts, .. } = self;
+        let n = mentioned.len();
+        let mut leaves: Vec<u32> = (0..n as u32).filter(|&leaf| mentioned[leaf as usize]).collect();
+        if leaves.is_empty() {
+            leaves.push(0);
+        }
+        if leaves.len() == 1 {
+            return Dendrogram::new(Vec::new(), Vec::new(), Kind::Similarity)?.with_rest(&leaves, n);
+        }
+        if leaves.len() < n {
+            let mut to = 0;
+            for (at, &i) in leaves.iter().enumerate() {
+                for &j in &leaves[at + 1..] {
+                    pairs[to] = pairs[starts[i as usize].wrapping_add(j as usize)];
+                    to += 1;
+                }
+            }
+            pairs.truncate(to);
+        }
+        let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
+        Agglomeration::new(rule.clone()).monitor(monitor).run(&matrix)?.with_rest(&leaves, n)
+    }
+}
+
+fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
+    comparisons.weights().map_or(1.0, |weights| weights[at])
+}
+
+/// Adds what a tree agrees with of the answers that were not drawn.
+pub(super) fn add_rest<const K: usize>(
+    sum: &mut Satisfied,
+    comparisons: &Comparisons<'_, K>,
+    shares: Option<&[f64]>,
+    times: impl Fn(usize) -> u32,
+    judge: &Judge<'_>,
+) {
+    comparisons.rows().each(0..comparisons.len(), |at, row| {
+        if times(at) == 0 {
+            sum.add(judge.verdict(row), weight(comparisons, at) * shares.map_or(1.0, |shares| shares[at]));
+        }
+    });
+}
+
+/// Resamples of answers that come in parts, by groups: each knows how often it draws a group.
+///
+/// ```
+/// use ordhc::bootstrap::Tallies;
+/// use ordhc::{Dendrogram, Kind, Triplets, linkage::Rule};
+///
+/// let first = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 0.0], Kind::Similarity)?;
+/// // Two resamples of two groups: one draws the first group twice, one draws each.
+/// let mut tallies = Tallies::new(3, vec![vec![2, 0], vec![1, 1]])?;
+/// for (row, group) in [([0, 1, 2], 0), ([0, 2, 1], 1)] {
+///     tallies.add(&Triplets::new(vec![row], Some(3))?, &[group], &first, None)?;
+/// }
+/// assert_eq!(tallies.scores(), [(2.0, 1.0), (0.0, 0.5)]);
+/// let trees = tallies.trees(&Rule::Average, None)?;
+/// assert_eq!(trees[0].newick().to_string(), "(2,(0,1));");
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub struct Tallies {
+    times: Vec<Vec<u32>>,
+    tallies: Vec<Tally>,
+}
+
+impl Tallies {
+    /// Of each resample how often it draws each group.
+    ///
+    /// # Errors
+    /// Not enough memory: a resample takes 8 bytes for each pair of leaves.
+    pub fn new(n_leaves: usize, times: Vec<Vec<u32>>) -> Result<Self> {
+        let tallies = times.iter().map(|_| Tally::new(n_leaves)).collect::<Result<_>>()?;
+        Ok(Self { times, tallies })
+    }
+
+    /// Adds answers, of which each belongs to a group; `first` is the tree that is scored.
+    ///
+    /// # Errors
+    /// Another number of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
+    ///
+    /// # Panics
+    /// If there is no group for each answer, or one that resamples don't know.
+    pub fn add<const K: usize>(
+        &mut self,
+        comparisons: &Comparisons<'_, K>,
+        groups: &[u32],
+        first: &Dendrogram,
+        monitor: Option<&Monitor>,
+    ) -> Result<()> {
+        watched!(monitor);
+        same_leaves(["the tree has", "the comparisons have"], [first.n_leaves(), comparisons.n_leaves()])?;
+        let judge = Judge::new(first);
+        let all: Vec<(i64, i8)> =
+            comparisons.rows().iter().map(|row| (judge.gain(&row), judge.verdict(&row))).collect();
+        let work: Vec<_> = self.tallies.iter_mut().zip(&self.times).collect();
+        in_turns(work, |(tally, times)| {
+            tally.add(comparisons, None, |at| times[groups[at] as usize], |at, _| all[at], monitor)
+        })
+        .into_iter()
+        .collect()
+    }
+
+    /// Of each resample the revenue of the first tree, and the share of answers that it agrees with.
+    pub fn scores(&self) -> Vec<(f64, f64)> {
+        self.tallies.iter().map(|tally| (tally.revenue(), tally.satisfied().share())).collect()
+    }
+
+    /// The trees of the resamples.
+    ///
+    /// # Errors
+    /// What agglomeration reports.
+    pub fn trees(self, rule: &Rule, monitor: Option<&Monitor>) -> Result<Vec<Dendrogram>> {
+        watched!(monitor);
+        monitor.start(self.tallies.len() as u64);
+        in_turns(self.tallies, |tally| {
+            let tree = tally.tree(rule, &monitor.child())?;
+            monitor.advance(1).map(|()| tree)
+        })
+        .into_iter()
+        .collect()
+    }
+}
+
+/// Adds to `sums` what trees agree with, each of the answers that its resample did not draw.
+///
+/// # Errors
+/// Trees of other numbers of leaves.
+///
+/// # Panics
+/// As [`Tallies::add`].
+pub fn add_held_out<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    groups: &[u32],
+    times: &[Vec<u32>],
+    trees: &[Dendrogram],
+    sums: &mut [Satisfied],
+) -> Result<()> {
+    for tree in trees {
+        same_leaves(["a tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
+    }
+    let work: Vec<_> = sums.iter_mut().zip(trees).zip(times).collect();
+    in_turns(work, |((sum, tree), times)| {
+        add_rest(sum, comparisons, None, |at| times[groups[at] as usize], &Judge::new(tree));
+    });
+    Ok(())
+}
+
+/// Each item on one of as many threads as there are.
+fn in_turns<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let ranges = parallel::ranges(items.len(), 1);
+    let mut items = items.into_iter();
+    let parts = ranges.into_iter().map(|range| items.by_ref().take(range.len()).collect::<Vec<T>>()).collect();
+    parallel::map(parts, |part: Vec<T>| part.into_iter().map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
+}

@@ -1,0 +1,93 @@
+//! Trees drawn from the answers so far.
+
+use super::Answer;
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
+use crate::comparison::Comparisons;
+use crate::error::Result;
+use crate::kind::Kind;
+use crate::linkage::Rule;
+use crate::memory::Buffer;
+use crate::monitor::Monitor;
+use crate::posterior::{Samples, Sampling, sample};
+use crate::refine::{Heights, Search, refine};
+use crate::similarity::{adds, condensed_len};
+use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+
+/// Trees drawn from the posterior of some answers, in whatever order these came. Chains begin at the tree that the
+/// answers make by themselves.
+pub(super) fn draw<const K: usize>(
+    n: usize,
+    answers: &[Answer<K>],
+    sampling: &Sampling,
+    monitor: Option<&Monitor>,
+) -> Result<Samples> {
+    let mut answers = answers.to_vec();
+    answers.sort_unstable();
+    let (mut rows, mut weights) = (Vec::new(), Vec::new());
+    for (leaves, answer) in answers {
+        for (row, weight) in comparisons(leaves.map(|leaf| leaf as i32), answer) {
+            rows.push(row);
+            weights.push(weight);
+        }
+    }
+    let answers = Comparisons::<K>::new(rows, Some(n))?.with_weights(weights)?;
+    let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;
+    adds(&answers, &mut pairs[..], monitor)?;
+    let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
+    let start = Agglomeration::new(Rule::Average).monitor(monitor).run(&matrix)?;
+    let start = refine(&start, &matrix, Heights::Average, &Search::default(), monitor)?.tree;
+    sample(&answers, &start, sampling, monitor)
+}
+
+/// What an answer says, and how much of it: two triplets; of one that says nothing a share of all that it might be.
+fn comparisons<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<([i32; K], f64)> {
+    let row = |at: [usize; 4]| std::array::from_fn(|place| leaves[at[place]]);
+    if K == 4 {
+        let (first, second) = (row([0, 1, 2, 3]), row([2, 3, 0, 1]));
+        return match answer {
+            1 => vec![(first, 1.0)],
+            -1 => vec![(second, 1.0)],
+            _ => vec![(first, 0.5), (second, 0.5)],
+        };
+    }
+    match answer {
+        0 => vec![(row([1, 2, 0, 0]), 1.0), (row([2, 1, 0, 0]), 1.0)],
+        1 => vec![(row([0, 2, 1, 0]), 1.0), (row([2, 0, 1, 0]), 1.0)],
+        2 => vec![(row([0, 1, 2, 0]), 1.0), (row([1, 0, 2, 0]), 1.0)],
+        _ => {
+            let all = [[0, 1, 2, 0], [0, 2, 1, 0], [1, 0, 2, 0], [1, 2, 0, 0], [2, 0, 1, 0], [2, 1, 0, 0]];
+            all.map(|at| (row(at), 1.0 / 3.0)).to_vec()
+        }
+    }
+}
+
+/// One tree for all that are likely; leaves without answers are joined last.
+pub(super) fn best_tree<const K: usize>(
+    n: usize,
+    answers: &[Answer<K>],
+    seen: &[bool],
+    sampling: &Sampling,
+    monitor: Option<&Monitor>,
+) -> Result<Dendrogram> {
+    let here: Vec<u32> = (0..n as u32).filter(|&leaf| seen[leaf as usize]).collect();
+    if here.len() < 3 {
+        let all = vec![(0..n as u32).map(Child::Leaf).collect()];
+        return dendrogram_of_nodes(n, if n > 1 { &all } else { &[] });
+    }
+    let mut number = vec![0u32; n];
+    here.iter().zip(0..).for_each(|(&leaf, new)| number[leaf as usize] = new);
+    let moved = |&(leaves, answer): &Answer<K>| (leaves.map(|leaf| number[leaf as usize]), answer);
+    let renumbered: Vec<Answer<K>> = answers.iter().map(moved).collect();
+    let tree = draw(here.len(), &renumbered, sampling, monitor)?.summary(monitor)?;
+    let first = here.len();
+    let old = |part: u32| here.get(part as usize).copied().unwrap_or((n + part as usize - first) as u32);
+    let mut merges: Vec<[u32; 2]> = tree.merges().iter().map(|pair| pair.map(old)).collect();
+    let top = tree.heights().iter().copied().fold(f64::NEG_INFINITY, f64::max) + 1.0;
+    let mut heights: Vec<f64> = tree.heights().iter().map(|height| top - height).collect();
+    let last = heights.iter().copied().fold(0.0, f64::max);
+    for leaf in (0..n as u32).filter(|&leaf| !seen[leaf as usize]) {
+        merges.push([(n + merges.len() - 1) as u32, leaf]);
+        heights.push(last);
+    }
+    Dendrogram::new(merges, heights, Kind::Dissimilarity)
+}

@@ -1,0 +1,75 @@
+"""Executors that do what executors may do: anything but the tasks in order, once."""
+
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+
+class Backwards(Executor):
+    """Does the last task first, when all are there."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def submit(self, function, /, *args, **kwargs):
+        future = Future()
+        self.tasks.append((future, function, args, kwargs))
+        if not hasattr(self, "timer"):
+            import threading
+
+            self.timer = threading.Timer(0.1, self._work)
+            self.timer.start()
+        return future
+
+    def _work(self):
+        del self.timer
+        tasks, self.tasks = self.tasks, []
+        for future, function, args, kwargs in reversed(tasks):
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*args, **kwargs))
+                except BaseException as error:
+                    future.set_exception(error)
+
+
+class Twice(ThreadPoolExecutor):
+    """Does each task twice, as if the first result was lost."""
+
+    def submit(self, function, /, *args, **kwargs):
+        def again():
+            function(*args, **kwargs)
+            return function(*args, **kwargs)
+
+        return super().submit(again)
+
+
+class Losing(ThreadPoolExecutor):
+    """Loses every third task after it was done."""
+
+    count = 0
+
+    def submit(self, function, /, *args, **kwargs):
+        self.count += 1
+        lost = self.count % 3 == 0
+
+        def work():
+            result = function(*args, **kwargs)
+            if lost:
+                raise BrokenExecutor("the worker was lost")
+            return result
+
+        return super().submit(work)
+
+
+@contextmanager
+def dask_cluster(n_workers) -> Iterator:
+    """A client of a cluster of processes on this machine, one thread each."""
+    distributed = pytest.importorskip("distributed")
+    settings = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(**settings, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client

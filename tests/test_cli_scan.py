@@ -1,0 +1,153 @@
+"""The command line on folders and patterns: as of one file with the same answers."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import ordhc
+from support.processes import run
+from support.random_data import random_comparisons
+
+NAMES = [f"thing {leaf}" for leaf in range(12)]
+
+
+def lines(rows, people, counts, separator):
+    yield separator.join(["anchor", "near", "far", "participant", "count"])
+    for row, who, count in zip(rows, people, counts, strict=True):
+        yield separator.join([*(NAMES[leaf] for leaf in row), who, str(count)])
+
+
+@pytest.fixture(params=["csv", "tsv.gz", "parquet"])
+def answers(request, tmp_path, monkeypatch):
+    """The same answers in one file and in four; the pattern of the four."""
+    monkeypatch.chdir(tmp_path)
+    data = random_comparisons(12, 600, seed=3)[:300]
+    random = np.random.default_rng(3)
+    people, counts = random.choice(["ann", "bob", "cy", "di", "ed"], 300), random.integers(0, 4, 300)
+    (tmp_path / "one.csv").write_text("\n".join(lines(data.rows, people, counts, ",")))
+    (tmp_path / "some").mkdir()
+    for at, part in enumerate(np.split(np.arange(300), [1, 120, 121])):
+        path = tmp_path / "some" / f"{at}.{request.param}"
+        if request.param == "parquet":
+            pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+            columns = {
+                name: [NAMES[leaf] for leaf in data.rows[part, column]]
+                for column, name in enumerate(("anchor", "near", "far"))
+            }
+            table = pa.table({**columns, "participant": people[part], "count": counts[part]})
+            parquet.write_table(table, path, row_group_size=50)
+            continue
+        separator = "," if request.param == "csv" else "\t"
+        text = "\n".join(lines(data.rows[part], people[part], counts[part], separator))
+        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return f"some/*.{request.param}"
+
+
+def printed(capsys, *arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    # Repeated questions are looked for among answers in memory only.
+    found.get("bootstrap", {}).pop("ceiling", None)
+    return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--method", "adds3-al+spr", "--n-clusters", "3"],
+        ["--method", "mulk3-al", "--executor", "threads:2"],
+        ["--similarity", "adds3", "--linkage", "single", "--seed", "4"],
+        ["--bootstrap", "7", "--unit", "group"],
+        ["--memory", "20MB", "--spill", "."],
+    ],
+)
+def test_trees(answers, capsys, options):
+    of_scans = {"--executor", "--memory", "--spill"} & set(options)
+    alone = [] if "--memory" in options else options[:2] if of_scans else options
+    expected = printed(capsys, "cluster", "one.csv", *alone, "--json", "-q")
+    for path in (answers, "some"):
+        assert printed(capsys, "cluster", path, *options, "--json", "-q") == expected
+
+
+@pytest.mark.parametrize("workers", ["threads", "threads:3", "processes:2", "loky:2"])
+def test_executors(answers, capsys, workers):
+    if workers.startswith("loky"):
+        pytest.importorskip("loky")
+    for options in (["--bootstrap", "3"], []):
+        expected = printed(capsys, "cluster", "one.csv", *options, "--json", "-q")
+        found = printed(capsys, "cluster", answers, *options, "--executor", workers, "--json", "-q")
+        assert found == expected
+    assert printed(
+        capsys, "cluster", "one.csv", "--bootstrap", "3", "--executor", workers, "--json", "-q"
+    ) == printed(capsys, "cluster", "one.csv", "--bootstrap", "3", "--json", "-q")
+
+
+def test_scores(answers, capsys):
+    run(capsys, "cluster", "one.csv", "-o", "t.nwk", "-q")
+    options = ["--metric", "satisfied", "--metric", "triplet_revenue", "--json", "-q"]
+    found, expected = (printed(capsys, "score", "t.nwk", path, *options) for path in (answers, "one.csv"))
+    assert found["scores"] == expected["scores"]
+    assert found["chance"] == expected["chance"]
+    assert found["n_comparisons"] == 300
+
+
+def test_comparisons_of_methods(answers, capsys):
+    options = ["--method", "adds3-al", "--method", "mulk3-al", "--folds", "3", "--json", "-q"]
+    expected = printed(capsys, "compare", "one.csv", "--unit", "group", *options)
+    for workers in ([], ["--executor", "threads:2"]):
+        found = printed(capsys, "compare", answers, *options, *workers)
+        assert found["unit"] == "group"
+        for one, other in zip(found["candidates"], expected["candidates"], strict=True):
+            assert {**one, "seconds": 0} == {**other, "seconds": 0}
+    assert printed(capsys, "compare", answers, "--unit", "file", *options)["unit"] == "file"
+
+
+def test_one_file_of_many(answers, capsys):
+    assert run(capsys, "convert", answers, "all.csv")[0] == 0
+    assert ordhc.read_triplets("all.csv") == ordhc.read_triplets("one.csv")
+
+
+def test_answers_are_never_written_over(answers, capsys, tmp_path):
+    inside = sorted((tmp_path / "some").iterdir())
+    before = [path.read_bytes() for path in inside]
+    for path in map(str, inside):
+        for source in (answers, "some"):
+            for arguments in (
+                ["cluster", source, "--n-clusters", "2", "--labels", path],
+                ["convert", source, path],
+            ):
+                code, _, err = run(capsys, *arguments)
+                assert code == 2
+                assert "is an input" in err
+    assert [path.read_bytes() for path in inside] == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["cluster", "none/*.csv"], "none/*.csv: no file matches the pattern"),
+        (["cluster", "SOME", "--method", "3-al"], "(ordhc convert FOLDER FILE)"),
+        (["cluster", "SOME", "--refine", "satisfied"], "looks at single answers"),
+        (["cluster", "SOME", "--items", "a,b"], "--items is for one file"),
+        (["cluster", "SOME", "--kind", "odd-one-out"], "--kind odd-one-out is for one file"),
+        (["cluster", "SOME", "--executor", "people:2"], "threads, processes or loky"),
+        (["cluster", "SOME", "--executor", "threads:0"], "threads, processes or loky"),
+        (["cluster", "SOME", "--memory", "much"], "memory is 'much'"),
+        (["cluster", "SOME", "--spill", "nowhere"], "nowhere: spill is no folder"),
+        (["cluster", "one.csv", "--memory", "1GB"], "are for a folder or a pattern"),
+        (["cluster", "one.csv", "--spill", "."], "are for a folder or a pattern"),
+        (["cluster", "one.csv", "--executor", "threads"], "are for a folder or a pattern"),
+        (["cluster", "one.csv", "--bootstrap", "2", "--unit", "file"], "file"),
+        (["compare", "SOME", "--folds", "7"], "there are 5 people for 7 folds"),
+        (["compare", "SOME", "--folds", "7", "--unit", "file"], "there are 4 files for 7 folds"),
+    ],
+)
+def test_what_does_not_go(answers, capsys, arguments, told):
+    code, out, err = run(capsys, *[answers if word == "SOME" else word for word in arguments], "-q")
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1

@@ -1,0 +1,176 @@
+"""Work by executors: the same bits, whoever does it."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc import InputError, _ordhc, _workers
+from support.executors import Backwards, Losing, Twice
+from support.random_data import planted, random_comparisons
+
+pytest.importorskip("scipy")
+
+
+def same(found, expected):
+    for a, b in zip((found.tree, *found.trees), (expected.tree, *expected.trees), strict=True):
+        assert a == b
+        np.testing.assert_array_equal(a.merges, b.merges)
+        np.testing.assert_array_equal(a.heights, b.heights)
+        assert a.names == b.names
+    np.testing.assert_array_equal(found.support, expected.support)
+    for name, scores in expected.scores.items():
+        np.testing.assert_array_equal(found.scores[name], scores)
+    assert found.intervals == expected.intervals
+    assert found.consensus == expected.consensus
+
+
+def selected(selection):
+    return [(c.method, c.revenue, c.revenue_error, c.satisfied, c.chance) for c in selection.candidates]
+
+
+@pytest.fixture(params=["threads", "processes", "loky", "backwards", "twice", "losing"])
+def executor(request):
+    if request.param == "threads":
+        made = ThreadPoolExecutor(3)
+    elif request.param == "processes":
+        made = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    elif request.param == "loky":
+        made = pytest.importorskip("loky").ProcessPoolExecutor(2)
+    else:
+        made = {"backwards": Backwards, "twice": Twice, "losing": Losing}[request.param]()
+    with made:
+        yield made
+
+
+@pytest.mark.parametrize("method", ["adds3-al", "mulk3-al"])
+def test_resamples_are_the_same(executor, method):
+    data, _ = planted(3)
+    expected = ordhc.bootstrap(data, method=method, n_resamples=17, seed=4)
+    told = []
+    found = ordhc.bootstrap(
+        data, method=method, n_resamples=17, seed=4, executor=executor, progress=told.append
+    )
+    same(found, expected)
+    assert told == sorted(told)
+    assert told[-1] == 1
+
+
+def test_answers_of_several_rows(executor):
+    rows = np.random.default_rng(0).permuted(np.tile(np.arange(9), (200, 1)), axis=1)[:, :3]
+    data = ordhc.Triplets.from_odd_one_out(rows, groups=np.arange(200) % 7)
+    same(ordhc.bootstrap(data, n_resamples=9, executor=executor), ordhc.bootstrap(data, n_resamples=9))
+
+
+def test_folds_are_the_same(executor):
+    data, _ = planted(3)
+    methods = ["adds3-al", "adds3-al+spr", "mulk3-al"]
+    found = ordhc.select(data, methods, folds=3, executor=executor)
+    assert selected(found) == selected(ordhc.select(data, methods, folds=3))
+
+
+def test_large_inputs_go_in_a_file(executor, tmp_path):
+    data = random_comparisons(40, 200_000, seed=1)
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    found = ordhc.bootstrap(data, method="adds3-al", n_resamples=5, executor=executor, spill=spill)
+    same(found, ordhc.bootstrap(data, method="adds3-al", n_resamples=5))
+    assert list(spill.iterdir()) == []
+
+
+class Failing(ThreadPoolExecutor):
+    """Does what it is given, and remembers what was cancelled."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = super().submit(function, *args, **kwargs)
+        self.__dict__.setdefault("futures", []).append(future)
+        return future
+
+
+def test_an_error_cancels_the_rest():
+    def work(at):
+        if at == 1:
+            raise InputError("no")
+        time.sleep(0.02)
+
+    with Failing(1) as executor:
+        with pytest.raises(InputError, match="^no$"):
+            _workers.run_tasks(executor, work, [(at,) for at in range(200)])
+        assert sum(future.cancelled() for future in executor.futures) > 150
+
+
+def test_ctrl_c_cancels():
+    def work():
+        time.sleep(0.05)
+
+    with Failing(1) as executor:
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            _workers.run_tasks(executor, work, [()] * 200)
+        timer.join()
+        assert sum(future.cancelled() for future in executor.futures) > 150
+
+
+def test_threads_do_not_multiply():
+    limits = []
+
+    def work(_):
+        before = _ordhc.limit_threads(1)
+        _ordhc.limit_threads(before)
+        limits.append(before)
+        time.sleep(0.01)
+
+    with ThreadPoolExecutor(64) as executor:
+        _workers.run_tasks(executor, work, [(at,) for at in range(64)])
+    assert limits == [1] * 64
+    assert _ordhc.limit_threads(None) is None
+
+
+def test_what_is_no_executor():
+    data, _ = planted(1)
+    for function in (ordhc.bootstrap, ordhc.select):
+        with pytest.raises(InputError, match="^executor is 3, no concurrent.futures.Executor$"):
+            function(data, executor=3)
+    with ThreadPoolExecutor(1) as executor:
+        pass
+    with pytest.raises(
+        InputError, match="^the executor takes no tasks: cannot schedule new futures after shutdown"
+    ):
+        ordhc.select(data, ["adds3-al"], executor=executor)
+
+
+def test_a_process_that_is_killed():
+    data, _ = planted(3)
+    expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=12)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        executor.submit(os.getpid).result()
+        victim = next(iter(executor._processes))
+        threading.Timer(0.05, lambda: os.kill(victim, signal.SIGKILL)).start()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*lost its workers")
+            found = ordhc.bootstrap(data, method="mulk3-al", n_resamples=12, executor=executor)
+    same(found, expected)
+
+
+def test_restarts_are_the_same_whoever_makes_them():
+    data, _ = planted(3)
+    tree = ordhc.cluster(data, method="adds3-al")
+    for objective in ("revenue", "satisfied"):
+        found = []
+        for made in (ThreadPoolExecutor(3), Backwards(), Losing(2), ThreadPoolExecutor(1)):
+            with made as executor:
+                found.append(ordhc.refine(tree, data, objective, restarts=4, seed=1, executor=executor))
+        for other in found[1:]:
+            np.testing.assert_array_equal(other.merges, found[0].merges)
+            np.testing.assert_array_equal(other.heights, found[0].heights)
+        metric = None if objective == "revenue" else "satisfied"
+        once = ordhc.refine(tree, data, objective, restarts=0)
+        assert float(ordhc.score(found[0], data, metric)) >= float(ordhc.score(once, data, metric))

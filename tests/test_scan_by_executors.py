@@ -1,0 +1,210 @@
+"""Scans by executors, and more pairs than memory: the same bits, and folders left as they were."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import ordhc
+from ordhc import InputError
+from ordhc.similarities import spilled
+from support.executors import Backwards, Losing, Twice, dask_cluster
+from support.random_data import random_comparisons
+
+pytest.importorskip("scipy")
+
+
+def files(folder, data, cuts, row_group=37):
+    for at, (start, end) in enumerate(pairwise([0, *cuts, len(data)])):
+        ordhc.write_comparisons(data[start:end], folder / f"{at:03}.parquet")
+        table = pq.read_table(folder / f"{at:03}.parquet")
+        pq.write_table(table, folder / f"{at:03}.parquet", row_group_size=row_group)
+    return ordhc.scan(folder, n_leaves=data.n_leaves)
+
+
+def weighted_data(n, m, how, seed=0):
+    data = random_comparisons(n, m, seed=seed)
+    if how is None:
+        return data
+    generator = np.random.default_rng(seed)
+    weights = generator.integers(0, 9, len(data)).astype(float)
+    if how == "fractions":
+        weights = generator.random(len(data)) * 10.0 ** generator.integers(-6, 7, len(data))
+    return ordhc.Triplets(data.rows, n_leaves=n, weights=weights)
+
+
+def same_sums(scan, data, **options):
+    for layout in ("condensed", "sparse"):
+        found = ordhc.similarity(scan, layout=layout, **options)
+        expected = ordhc.similarity(data, layout=layout)
+        if layout == "condensed":
+            np.testing.assert_array_equal(found, expected, strict=True)
+        else:
+            for part in ("indptr", "indices", "data"):
+                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+MADE = {
+    "threads": lambda: ThreadPoolExecutor(3),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    "loky": lambda: pytest.importorskip("loky").ProcessPoolExecutor(2),
+    "backwards": Backwards,
+    "twice": Twice,
+    "losing": Losing,
+}
+
+
+@pytest.mark.parametrize("how", [None, "whole", "fractions"])
+@pytest.mark.parametrize("kind", list(MADE))
+def test_sums_by_executors(tmp_path, how, kind):
+    data = weighted_data(40, 3000, how)
+    scan = files(tmp_path, data, [17, 900, 901])
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    with MADE[kind]() as executor:
+        same_sums(scan, data, executor=executor, spill=spill)
+        found = ordhc.cluster(scan, refine=False, executor=executor, spill=spill)
+    expected = ordhc.cluster(data, refine=False)
+    np.testing.assert_array_equal(found.merges, expected.merges)
+    np.testing.assert_array_equal(found.heights, expected.heights)
+    assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [None, "whole", "fractions"])
+@pytest.mark.parametrize("kind", list(MADE))
+def test_mulk3_by_executors(tmp_path, how, kind):
+    data = weighted_data(25, 2000, how)
+    scan = files(tmp_path, data, [17, 900, 901])
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    with MADE[kind]() as executor:
+        for options in ({"layout": "condensed"}, {"normalize": False}):
+            found = ordhc.similarity(scan, "mulk3", **options, executor=executor, spill=spill)
+            np.testing.assert_array_equal(found, ordhc.similarity(data, "mulk3", **options), strict=True)
+        told = []
+        tree = ordhc.cluster(scan, method="mulk3-al", executor=executor, progress=told.append)
+    assert tree == ordhc.cluster(data, method="mulk3-al")
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [None, "whole", "fractions"])
+def test_more_pairs_than_memory(tmp_path, monkeypatch, how):
+    monkeypatch.setattr(spilled, "PER_ROW", 160_000)
+    monkeypatch.setattr(spilled, "PER_WEIGHTED_ROW", 160_000)
+    monkeypatch.setattr(spilled, "PER_ENTRY", 20_000)
+    made = []
+    plain = spilled.written_run
+    monkeypatch.setattr(spilled, "written_run", lambda *args: made.append(1) or plain(*args))
+    monkeypatch.setattr(spilled.Growing, "most", property(lambda _: 1000, lambda *_: None), raising=False)
+    data = weighted_data(300, 20_000, how)
+    scan = files(tmp_path, data, [5000, 5001], row_group=999)
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    same_sums(scan, data, memory="160MB", spill=spill)
+    assert len(made) > 5
+    assert list(spill.iterdir()) == []
+
+
+def test_sparse_trees(tmp_path):
+    data = weighted_data(3000, 4000, None)
+    scan = files(tmp_path, data, [100, 2000], row_group=500)
+    for linkage in ("average", "single", "complete"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = ordhc.cluster(data, similarity="adds3", linkage=linkage)
+            found = [ordhc.cluster(scan, similarity="adds3", linkage=linkage)]
+            with ThreadPoolExecutor(2) as executor:
+                found.append(ordhc.cluster(scan, similarity="adds3", linkage=linkage, executor=executor))
+            found.append(ordhc.cluster(scan, similarity="adds3", linkage=linkage, tie_seed=1))
+            seeded = ordhc.cluster(data, similarity="adds3", linkage=linkage, tie_seed=1)
+        for tree, other in zip(found, [expected, expected, seeded], strict=True):
+            np.testing.assert_array_equal(tree.merges, other.merges)
+            np.testing.assert_array_equal(tree.heights, other.heights)
+
+
+def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
+    scan = files(tmp_path, weighted_data(40, 3000, None), [10])
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    monkeypatch.setattr(spilled, "PER_ROW", 16_000)
+
+    class StopError(Exception):
+        pass
+
+    def stop(done):
+        if done > 0.5:
+            assert list(spill.iterdir()) != []
+            raise StopError
+
+    with pytest.raises(StopError):
+        ordhc.similarity(scan, layout="sparse", memory="16MB", spill=spill, progress=stop)
+    assert list(spill.iterdir()) == []
+    with pytest.raises(InputError, match="spill is no folder"):
+        ordhc.similarity(scan, spill=tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
+def test_a_spill_after_signals(tmp_path, signum):
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    scan = files(tmp_path, weighted_data(40, 3000, None), [10])
+    script = f"""
+        import time, ordhc
+        from ordhc.similarities import spilled
+        spilled.PER_ROW = 16_000
+        scan = ordhc.scan({str(tmp_path)!r}, n_leaves=40)
+        def tell(done):
+            if done > 0.5:
+                print("there", flush=True)
+                time.sleep(60)
+        ordhc.similarity(scan, layout="sparse", memory="16MB", spill={str(spill)!r}, progress=tell)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdout.readline() == b"there\n"
+    assert list(spill.iterdir()) != []
+    process.send_signal(signum)
+    process.wait()
+    process.stdout.close()
+    if signum == signal.SIGINT:
+        assert list(spill.iterdir()) == []
+        return
+    assert list(spill.iterdir()) != []
+    with pytest.warns(
+        ordhc.OrdhcWarning, match="removed what calls have left that were killed: ordhc-spill-"
+    ):
+        ordhc.similarity(scan, layout="sparse", spill=spill)
+    assert list(spill.iterdir()) == []
+
+
+def test_dask_whose_workers_are_killed(tmp_path):
+    data = weighted_data(40, 20_000, "fractions")
+    scan = files(tmp_path, data, [10], row_group=97)
+    expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=24)
+    with dask_cluster(2) as client, client.get_executor() as executor, ThreadPoolExecutor(1) as aside:
+        same_sums(scan, data, executor=executor)
+        for _ in range(3):
+            pid, *_ = client.run(os.getpid).values()
+            working = aside.submit(
+                ordhc.bootstrap, data, method="mulk3-al", n_resamples=24, executor=executor
+            )
+            time.sleep(0.2)
+            os.kill(pid, signal.SIGKILL)
+            found = working.result()
+            for name, scores in expected.scores.items():
+                np.testing.assert_array_equal(found.scores[name], scores)
+            for tree, other in zip(found.trees, expected.trees, strict=True):
+                np.testing.assert_array_equal(tree.merges, other.merges)
