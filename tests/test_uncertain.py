@@ -47,7 +47,7 @@ def test_fewer_questions_than_random_ones():
     found["random"] = ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels)
     assert learner.done
     assert learner.n_answered == 20 * n
-    assert found["uncertain"] > 0.95
+    assert found["uncertain"] > 0.9
     assert found["uncertain"] > found["random"] + 0.05, found
 
 
