@@ -27,8 +27,8 @@ type Answer<const K: usize> = ([u32; K], i8);
 /// time in proportion to the answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
-/// Sweeps for the tree, times answers.
-const SWEEPS_OF_ANSWERS: usize = 432_000;
+/// Sweeps for the tree, times answers; half as many come before.
+const SWEEPS_OF_ANSWERS: usize = 288_000;
 /// Fewer answers than this are not worth new trees.
 const LEAST: usize = 8;
 /// Questions for each leaf, if nobody says how many.
@@ -143,7 +143,7 @@ impl<const K: usize> Uncertain<K> {
             return Ok(None);
         }
         if self.drawn.as_ref().is_none_or(|drawn| drawn.0 != count) {
-            let sampling = Sampling { chains: 2, sweeps: 40, burn_in: 20, kept: 40, ..self.sampling() };
+            let sampling = Sampling { chains: 2, sweeps: 32, burn_in: 12, kept: 40, ..self.sampling() };
             let samples = draw(self.n, &self.answers[..count], &sampling, monitor)?;
             self.drawn = Some((count, Arc::new(samples)));
         }
@@ -153,7 +153,7 @@ impl<const K: usize> Uncertain<K> {
     fn sampling(&self) -> Sampling {
         let asked = if K == 4 { Asked::Pairs } else { Asked::OddOneOut };
         // Of answers about what is not known the tree that they make by themselves is worse than of others.
-        let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 300);
+        let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(40, 200);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, asked }
     }
 

@@ -7,8 +7,7 @@ use crate::learn::desk::key;
 
 /// Questions that are drawn, of which the best one is asked.
 const CANDIDATES: usize = 200;
-/// Of a list fewer: what trees disagree about most is often what no tree explains, and people's recorded answers to such
-/// questions say little about others.
+/// Of a list fewer: what trees disagree about most is often what no tree explains, of which recorded answers say little.
 const OF_A_LIST: usize = 10;
 
 /// All questions, or those of a list, each as often as it stands there.

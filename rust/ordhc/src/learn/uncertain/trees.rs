@@ -13,8 +13,11 @@ use crate::refine::{Heights, Search, refine};
 use crate::similarity::{adds, condensed_len};
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
-/// Trees drawn from the posterior of some answers, in whatever order these came. Chains begin at the tree that the
-/// answers make by themselves.
+/// Trees drawn from the posterior of some answers, in whatever order these came.
+///
+/// Chains begin at the tree that the answers make by themselves. Answers about what is not known make a poor one, whose
+/// largest parts a chain may never put right; so after a half of the sweeps all begin anew where the most likely one
+/// is.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
@@ -36,6 +39,12 @@ pub(super) fn draw<const K: usize>(
     let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
     let start = Agglomeration::new(Rule::Average).monitor(monitor).run(&matrix)?;
     let start = refine(&start, &matrix, Heights::Average, &Search::default(), monitor)?.tree;
+    let half = (sampling.sweeps / 2).max(1);
+    let first = Sampling { sweeps: half, burn_in: half - 1, kept: sampling.chains, ..*sampling };
+    let found = sample(&answers, &start, &first, monitor)?;
+    let likelihood = |at: &usize| found.states()[*at].last().map_or(f64::NEG_INFINITY, |state| state.log_likelihood);
+    let best = (0..found.len()).max_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
+    let start = if let Some(best) = best { found.tree(best)?.0 } else { start };
     sample(&answers, &start, sampling, monitor)
 }
 
