@@ -92,9 +92,12 @@ def cluster(
         or Dask (`client.get_executor()`), whose workers see files and `spill`. The tree is the same.
     neighbors
         For vectors, link each with so many nearest ones only ("cosine", "euclidean"; average, single or
-        complete linkage), for millions of vectors: pairs that aren't linked count as cosine 0, distances as
-        unknown. On 20,000 vectors of nested blobs, 20 neighbours gave heights with tau-b 0.38 to those of the
-        exact tree and AARI 0.44 to its cuts, 50 neighbours 0.52 and 0.78. Needs `pip install "ordhc[graph]"`.
+        complete linkage), for millions of vectors. Average linkage of cosines merges linked clusters at
+        their exact similarities, and looks at all pairs of the last 20,000 clusters (or a tenth of the
+        vectors, at least 1,000): of 20,000 vectors of nested blobs 10 neighbours gave tau-b 1.0 to the
+        exact tree and AARI 0.9996 to its cuts, 20 neighbours 1.0 and 1.0 (the true nearest ones; those
+        that are found are almost all of them). Other linkages count cosines that aren't linked as 0,
+        distances as unknown, and lose much more. Needs `pip install "ordhc[graph]"`.
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or

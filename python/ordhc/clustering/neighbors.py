@@ -9,7 +9,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part
 from ordhc._signals import interrupts_later
 from ordhc.agglomerate import sparse
-from ordhc.clustering.contraction import linked_dot_linkage
+from ordhc.clustering.linked import linked_dot_linkage
 from ordhc.clustering.plan import Plan
 from ordhc.errors import InputError, MissingExtraError, warn
 from ordhc.similarities.vectors import blocks, is_sparse, normalized
