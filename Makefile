@@ -117,8 +117,8 @@ man: $(STAMPS)/package ## Write the man page anew, from the commands' own help
 # An environment of its own, with the oldest of all that is needed.
 OLDEST := $(VENV)/oldest
 OLDEST_EXTRAS := plot parquet sklearn vectors trees frames
-OLDEST_TESTS ?= $(addprefix tests/test_,cli comparisons consensus dendrogram errors estimator io linkage learning metrics \
-	navigation newick plan plotting posterior public_names registry score select session similarity sparse threads \
+OLDEST_TESTS ?= $(addprefix tests/test_,cli comparisons dendrogram errors estimator io linkage learning metrics \
+	newick plan plotting posterior public_names registry score select session similarity sparse threads \
 	trees vectors)
 
 test-oldest: $(STAMPS)/package ## Test with the oldest NumPy and the rest that pyproject.toml allows (three minutes)
