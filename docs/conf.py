@@ -46,7 +46,6 @@ exclude_patterns = [
 ]
 suppress_warnings = ["config.cache"]
 default_role = "py:obj"
-pygments_style = "tango"
 # Options begin with two hyphens, also in sentences.
 smartquotes = False
 
@@ -127,8 +126,8 @@ html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": {"**": ["page-toc", "sg_download_links"], "index": []},
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "github-dark",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
     "footer_start": ["copyright"],
     "footer_end": [],
 }
