@@ -16,7 +16,7 @@ RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . ./plugins
 FROM python:3.13-slim-bookworm
 COPY --from=build /wheels /wheels
 RUN python -m pip install --no-cache-dir /wheels/ordhc-[0-9]*.whl /wheels/ordhc_linkages-*.whl \
-        /wheels/ordhc_embedding-*.whl /wheels/ordhc_judge-*.whl /wheels/ordhc_collect-*.whl 'matplotlib>=3.8' \
+        /wheels/ordhc_embedding-*.whl /wheels/ordhc_judge-*.whl /wheels/ordhc_collect-*.whl 'matplotlib>=3.10' \
     && rm -rf /wheels \
     && useradd --create-home --uid 1000 ordhc
 USER ordhc

@@ -44,6 +44,8 @@ CHECKS = {
     "uncertain": (2, 4, 6, 8, 12, 16, 24, 32),
 }
 HELD_OUT = 2_000
+#: What is tried out: numbers of items, accuracies and targets, none of which was measured.
+CASES = ((20, 0.85, 0.9), (50, 0.75, 0.85), (100, 0.85, 0.9))
 RAW = ("items", "accuracy", "noise", "method", "seed", "answers_per_item", "aari", "heldout")
 STUDY = RAW[:5]
 KEYS = ("items", "answers_per_item", "accuracy", "noise", "method")
@@ -227,36 +229,34 @@ def merge(parts):
             )
 
 
-def verify(runs):
+def verify(runs, cases):
     """Fresh studies with as many answers as the plan has, beside the target."""
-    lines = []
-    for n, accuracy, target in ((20, 0.85, 0.9), (50, 0.75, 0.85), (100, 0.85, 0.9)):
-        for noise in NOISES:
-            found = ordhc.plan(n, accuracy, target, noise=noise)
-            for way in found.ways:
-                if way.answers is None:
-                    continue
-                checks = [
-                    answers / n for answers in (way.answers_low, way.answers, way.answers_high) if answers
-                ]
-                scores = np.array(
-                    [study(n, accuracy, noise, way.method, 1000 + seed, checks)[:, 0] for seed in range(runs)]
-                )
-                shares = (scores >= target).mean(axis=0)
-                told = [
-                    f"{check:.1f}: {mean:.3f}, {share:.0%}"
-                    for check, mean, share in zip(checks, scores.mean(axis=0), shares, strict=True)
-                ]
-                lines.append((n, accuracy, noise, way.method, target, *told, *[""] * (3 - len(told))))
     print(f"AARI of {runs} fresh studies, and how many reach the target, with so many answers an item\n")
-    table(("items", "accuracy", "noise", "method", "target", "low", "expected", "high"), lines)
+    header = ("items", "accuracy", "noise", "method", "target", "low", "expected", "high")
+    table(header, (line for case in cases for noise in NOISES for line in verified(*case, noise, runs)))
+
+
+def verified(n, accuracy, target, noise, runs):
+    for way in ordhc.plan(n, accuracy, target, noise=noise).ways:
+        if way.answers is None:
+            continue
+        checks = [answers / n for answers in (way.answers_low, way.answers, way.answers_high) if answers]
+        scores = np.array(
+            [study(n, accuracy, noise, way.method, 1000 + seed, checks)[:, 0] for seed in range(runs)]
+        )
+        shares, means = (scores >= target).mean(axis=0), scores.mean(axis=0)
+        told = [
+            f"{check:.1f}: {mean:.3f}, {share:.0%}"
+            for check, mean, share in zip(checks, means, shares, strict=True)
+        ]
+        yield n, accuracy, noise, way.method, target, *told, *[""] * (3 - len(told))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=["measure", "merge", "verify"])
     parser.add_argument("parts", nargs="*", help="what `measure` has written")
-    parser.add_argument("--items", default=",".join(map(str, ITEMS)))
+    parser.add_argument("--items", default=",".join(map(str, sorted({*ITEMS, *(n for n, _, _ in CASES)}))))
     parser.add_argument("--methods", default=",".join(CHECKS))
     parser.add_argument("--accuracies", default=",".join(map(str, ACCURACIES)))
     parser.add_argument("--runs", type=int, default=8, help="of each study, at most")
@@ -264,7 +264,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.what == "measure":
         measure(
-            [int(n) for n in given.items.split(",")],
+            [n for n in ITEMS if str(n) in given.items.split(",")],
             given.methods.split(","),
             [float(x) for x in given.accuracies.split(",")],
             given.output,
@@ -273,4 +273,4 @@ if __name__ == "__main__":
     elif given.what == "merge":
         merge(given.parts)
     else:
-        verify(given.runs)
+        verify(given.runs, [case for case in CASES if str(case[0]) in given.items.split(",")])

@@ -2,14 +2,17 @@
 
 import functools
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 import ordhc
+from ordhc.cli import group
 
 ROOT = Path(__file__).parent.parent
 SITE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
@@ -44,7 +47,11 @@ def test_python_blocks_run(name, capsys, tmp_path, monkeypatch):
     scope = {}
     for block in blocks:
         exec(compile(block, name, "exec"), scope)
-    assert capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out
+    # What a comment behind a print shows as it stands is what was printed.
+    for shown in re.findall(r"^print\(.*\) +# (<.*>|\(.*\);)$", "\n".join(blocks), re.MULTILINE):
+        assert shown in out, shown
 
 
 def test_printed_results_of_the_readme(capsys):
@@ -58,6 +65,47 @@ def test_the_rust_of_the_readme_is_the_example():
     block = re.search(r"```rust\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
     example = (ROOT / "rust/ordhc/examples/triplets.rs").read_text()
     assert block in example
+
+
+def test_the_rust_of_the_tutorial_is_that_of_the_crate():
+    block = re.search(r"```rust\n(.*?)```", (ROOT / "docs/tutorials/rust.md").read_text(), re.DOTALL)[1]
+    tested = (ROOT / "rust/ordhc/README.md").read_text().splitlines()
+    assert [line for line in tested if line and line in block.splitlines()] == list(
+        filter(None, block.splitlines())
+    )
+
+
+def commands_shown():
+    """(document, words) of the commands that documents show."""
+    for name in documents():
+        for block in re.findall(r"```console\n(.*?)```", (ROOT / name).read_text(), re.DOTALL):
+            for line in block.replace("\\\n", " ").splitlines():
+                if line.startswith("$ ordhc "):
+                    yield name, shlex.split(line[2:], comments=True)
+
+
+def test_commands_and_options_that_are_shown_exist():
+    seen = set()
+    for name, words in commands_shown():
+        command, rest = group, words[1:]
+        while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+            found = command.get_command(click.Context(command), rest[0])
+            if found is None:
+                break
+            command, rest = found, rest[1:]
+        if command is group:
+            assert rest[:1] in (["depth"], ["COMMAND"], ["NAME"], []) or rest[0].startswith("-"), (
+                name,
+                words,
+            )
+            continue
+        known = {opt for parameter in command.params for opt in (*parameter.opts, *parameter.secondary_opts)}
+        known |= {"--help", "-h"}
+        for word in rest:
+            if re.match(r"--?[a-z]", word):
+                assert word.partition("=")[0] in known, (name, words)
+        seen.add(command.name)
+    assert {"cluster", "report", "learn", "plan", "collect", "audit"} <= seen
 
 
 def test_links_lead_somewhere():
@@ -92,15 +140,16 @@ def is_page(path):
 def test_the_readme_leads_to_pages():
     links = re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text())
     assert len(links) > 10
-    # A picture that leads to a page is no link to a file.
-    assert {link for link in links if not link.startswith("http")} <= {"LICENSE", "docs/images/food-31.png"}
+    # A picture that leads to a page is no link to a file, and some files are meant to be read as files.
+    files = {"LICENSE", "THIRD-PARTY-LICENSES", "SECURITY.md", "CITATION.cff", "docs/images/food-31.png"}
+    assert {link for link in links if not link.startswith("http")} <= files
     assert not is_page("guides.html")
 
 
 def test_make_targets_named_in_documents_exist():
     makefile = (ROOT / "Makefile").read_text()
     for document in ("README.md", "CONTRIBUTING.md"):
-        for target in re.findall(r"`?make ([a-z]+)", (ROOT / document).read_text()):
+        for target in re.findall(r"`?make ([a-z-]+)", (ROOT / document).read_text()):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 

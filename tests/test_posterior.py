@@ -164,6 +164,82 @@ def test_threads_change_nothing():
     assert json.loads(found[0]) == json.loads(found[1])
 
 
+def by_people(wrong, n=16, m=1200, seed=1):
+    """Answers of people who are wrong this often, by name, and the tree."""
+    t, truth = noisy(n=n, m=m, wrong=0.0, seed=seed)
+    rng = np.random.default_rng(seed)
+    who = rng.integers(len(wrong), size=m)
+    rows = t.rows.astype(int)
+    swap = rng.random(m) < np.array(wrong)[who]
+    rows[swap] = rows[swap][:, [0, 2, 1]]
+    groups = [f"p{person}" for person in who]
+    return ordhc.Triplets(rows, n_leaves=n, names=t.names, groups=groups), truth
+
+
+def test_people_have_a_noise_of_their_own():
+    wrong = [0.03] * 3 + [0.5] * 6
+    t, _ = by_people(wrong)
+    p = ordhc.posterior(t, sweeps=100)
+    assert sorted(p.noise_by_group) == [f"p{person}" for person in range(9)]
+    assert all(0 < p.noise_by_group[f"p{person}"] < 0.12 for person in range(3))
+    assert all(p.noise_by_group[f"p{person}"] > 0.3 for person in range(3, 9))
+    np.testing.assert_allclose(p.diagnostics.noise.mean(), np.mean(list(p.noise_by_group.values())))
+    alike = ordhc.posterior(t, sweeps=100, unit="answer")
+    assert alike.noise_by_group == {}
+    fresh, _ = noisy(n=16, m=1500, wrong=0.0, seed=1)
+    said, by_all = (np.log(q.predict(fresh, of="tree")).mean() for q in (p, alike))
+    assert said > by_all
+    # One person only is nobody in particular.
+    assert ordhc.posterior(t[t.groups == 0], sweeps=4).noise_by_group == {}
+
+
+def test_people_are_given_as_groups_are():
+    t, _ = by_people([0.1, 0.3], n=8, m=60)
+    plain = ordhc.Triplets(t.rows, n_leaves=8)
+    names = [t.group_names[group] for group in t.groups]
+    p = ordhc.posterior(t, chains=1, sweeps=6)
+    given = ordhc.posterior(plain, chains=1, sweeps=6, group=names)
+    assert given.noise_by_group == p.noise_by_group
+    np.testing.assert_array_equal(given.similarity, p.similarity)
+    numbers = ordhc.posterior(plain, chains=1, sweeps=6, group=7 + 2 * np.asarray(t.groups))
+    assert sorted(numbers.noise_by_group) == [7, 9]
+    assert sorted(numbers.noise_by_group.values()) == sorted(p.noise_by_group.values())
+    with pytest.raises(ordhc.InputError, match="group"):
+        ordhc.posterior(plain, group=[0, 1])
+    with pytest.raises(ordhc.InputError, match="no groups"):
+        ordhc.posterior(plain, unit="group")
+    with pytest.raises(ordhc.InputError, match="not both"):
+        ordhc.posterior(plain, group=names, unit="group")
+    with pytest.raises(ordhc.InputError, match="unit"):
+        ordhc.posterior(plain, unit="person")
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 1000))
+def test_names_of_people_and_order_of_rows_do_not_matter(seed):
+    t, _ = by_people([0.0, 0.2, 0.5], n=8, m=60, seed=seed)
+    rng = np.random.default_rng(seed)
+    rows, order = rng.permutation(60), rng.permutation(3)
+    names = np.array(["x", "y", "z"])[order[np.asarray(t.groups)]]
+    moved = ordhc.Triplets(t.rows[rows], n_leaves=8, groups=names[rows])
+    one, other = (ordhc.posterior(data, chains=1, sweeps=6) for data in (t, moved))
+    np.testing.assert_array_equal(one.similarity, other.similarity)
+    assert sorted(one.noise_by_group.values()) == sorted(other.noise_by_group.values())
+
+
+def test_people_answer_quadruplets_and_odd_ones_out():
+    t, _ = noisy(n=8, m=90, quadruplets=True)
+    p = ordhc.posterior(t, sweeps=10, group=np.arange(90) % 3)
+    assert sorted(p.noise_by_group) == [0, 1, 2]
+    rng = np.random.default_rng(0)
+    odd = ordhc.Triplets.from_odd_one_out(
+        [rng.permutation(8)[:3] for _ in range(60)], groups=np.arange(60) % 2
+    )
+    p = ordhc.posterior(odd, sweeps=10)
+    assert sorted(p.noise_by_group) == [0, 1]
+    assert 0 < p.predict([[0, 1, 2]])[0] < 1
+
+
 def test_few_leaves():
     for n in (1, 2):
         with pytest.warns(ordhc.OrdhcWarning, match="no answers"):

@@ -35,20 +35,23 @@ def people(labels, spread=1.5, seed=0):
 
 
 def test_fewer_questions_than_random_ones():
-    labels = levels()
-    n, found = len(labels), {}
-    learner = ordhc.Learner(n, "uncertain", budget=20 * n)
-    ordhc.learn(people(labels), learner=learner)
-    found["uncertain"] = ordhc.metrics.aari(learner.tree(), labels)
-    rng = np.random.default_rng(1)
-    rows = np.array([rng.permutation(n)[:3] for _ in range(20 * n)])
-    t = oracles.recording(people(labels))
-    t(rows)
-    found["random"] = ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels)
-    assert learner.done
-    assert learner.n_answered == 20 * n
-    assert found["uncertain"] > 0.9
-    assert found["uncertain"] > found["random"] + 0.05, found
+    uncertain, random = [], []
+    # Of one tree a single leaf may be astray, by chance.
+    for seed in range(3):
+        labels = levels(seed=seed)
+        n = len(labels)
+        learner = ordhc.Learner(n, "uncertain", budget=20 * n, seed=seed)
+        ordhc.learn(people(labels, seed=seed), learner=learner)
+        uncertain.append(ordhc.metrics.aari(learner.tree(), labels))
+        rng = np.random.default_rng(seed + 1)
+        rows = np.array([rng.permutation(n)[:3] for _ in range(20 * n)])
+        t = oracles.recording(people(labels, seed=seed))
+        t(rows)
+        random.append(ordhc.metrics.aari(ordhc.posterior(t.comparisons(n)).tree, labels))
+        assert learner.done
+        assert learner.n_answered == 20 * n
+    assert np.mean(uncertain) > 0.95
+    assert np.mean(uncertain) > np.mean(random) + 0.05, (uncertain, random)
 
 
 def test_it_depends_on_settings_answers_and_seed_only():

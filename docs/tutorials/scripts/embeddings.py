@@ -57,8 +57,8 @@ print("triplets that differ:", round(ordhc.metrics.triplet_distance(tree, truth)
 # %%
 # The clusters are right, and half of the triplets differ: an agglomerative tree is binary, so it says of
 # any three messages which two are closer, where the truth has them side by side. A cut asks for less, and
-# gets it. Where nothing is known, look at clusters that are named below; or ask people, or a language
-# model, where the tree may be wrong (:doc:`/judge`).
+# gets it. Where no truth is known, ask people or a language model about the places where the tree may be
+# wrong (:doc:`/judge`).
 #
 # Names for the branches
 # ----------------------

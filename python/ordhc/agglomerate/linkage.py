@@ -86,8 +86,8 @@ def linkage(
         S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
         undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, the naive
         engine, and linkages that round, where values repeat, still make a copy). Without, a working copy of
-        up to S's pairs is made, for "single" none. It is float64 whatever the type of S: for float32 up to
-        twice the memory of its pairs.
+        up to S's pairs is made, for "centroid" and "median" of twice as much, for "single" none. It is
+        float64 whatever the type of S: for float32 up to twice the memory of its pairs; see `precision`.
     missing
         What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
         ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,
@@ -166,7 +166,7 @@ def linkage(
         S, in_column = without_names(S)
         if names is None:
             names = square_names(S, in_column)
-    if not plain and callable(S):
+    if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {name!r} takes no function, only 'single' does: give a matrix")
         given = (overwrite, engine != "auto", missing != "zero", precision != "double")

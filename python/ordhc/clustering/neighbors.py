@@ -9,6 +9,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part
 from ordhc._signals import interrupts_later
 from ordhc.agglomerate import sparse
+from ordhc.clustering.contraction import linked_dot_linkage
 from ordhc.clustering.plan import Plan
 from ordhc.errors import InputError, MissingExtraError, warn
 from ordhc.similarities.vectors import blocks, is_sparse, normalized
@@ -56,6 +57,9 @@ def by_neighbors(
         progress(_FINDING)
     low, high = _edges(found)
     del found
+    after = part(progress, _FINDING, 1)
+    if measure == "cosine" and plan.linkage.native == "average":
+        return linked_dot_linkage(points, low, high, initial, after)
     values = _values(points, low, high, measure)
     starts = np.concatenate([[0], np.cumsum(np.bincount(low, minlength=n))]).astype(np.int64)
     # Vectors that aren't linked are at right angles, as far as cosines go; of distances nothing is known.
@@ -68,7 +72,7 @@ def by_neighbors(
         plan.similarity.dissimilarity,
         missing,
         initial,
-        part(progress, _FINDING, 1),
+        after,
     )
     if n_trees > 1 and missing == "ignore":
         warn(

@@ -1,7 +1,6 @@
 """Trees by how likely they are, given noisy answers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
+from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.outlook import Expected, Outlook, Predicted, is_by_correlation, simulated
 from ordhc.clustering.plan import Plan
+from ordhc.clustering.sampling import people_of, square, with_groups
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import are_odd_ones_out
+from ordhc.comparison.units import UNITS, are_odd_ones_out
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
 from ordhc.tree.dendrogram import Dendrogram
@@ -31,31 +32,6 @@ _SWEEPS, _MANY = (60, 300), 14_400
 _KEPT = 200
 
 
-@dataclass(frozen=True)
-class Mixing:
-    """How well chains have mixed, by their log-likelihoods.
-
-    Attributes
-    ----------
-    r_hat
-        Split R-hat: near 1 where all halves of all chains look alike; above 1.1 longer chains are better.
-    effective_size
-        How many independent trees would say as much about the mean.
-    log_likelihood, noise, n_nodes
-        By chain and sweep after the burn-in, (chains, sweeps): the log-likelihood of the answers, half of the
-        share of answers given by a coin, and the number of inner nodes.
-    """
-
-    r_hat: float
-    effective_size: float
-    log_likelihood: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    n_nodes: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"<Mixing: R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}>"
-
-
 class Posterior:
     """Trees drawn from the posterior; what `posterior` gives.
 
@@ -66,12 +42,16 @@ class Posterior:
         `similarity` itself where by the other trees a tenth fewer triplets are wrong, then moves of subtrees;
         above 3,000 leaves average linkage of `similarity` alone. Heights are means over the pairs that a
         merge joins. `tree.support` is `support`.
+    noise_by_group
+        Where people are known (or other groups): half of the share of answers that each of them gives by
+        chance, the mean, by name or number. 0.5 is a coin. Empty if all share the noise.
     heldout
         Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
         there are none.
     """
 
     tree: Dendrogram
+    noise_by_group: dict[str | int, float]
     heldout: Predicted | None = None
 
     def __init__(
@@ -81,6 +61,7 @@ class Posterior:
         self._order = order
         self._names = names
         self._burn_in = burn_in
+        self.noise_by_group = {}
         best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
         self.tree = best.with_support(support).relabel(order).with_names(names)
@@ -97,7 +78,7 @@ class Posterior:
 
         The root has height 0; a leaf is as close to itself as to its closest other one.
         """
-        S = _square(self._samples, self.tree.n_leaves)
+        S = square(self._samples, self.tree.n_leaves)
         rank = np.argsort(self._order)
         return np.ascontiguousarray(S[np.ix_(rank, rank)])
 
@@ -276,6 +257,8 @@ def posterior(
     sweeps: int | None = None,
     burn_in: int | None = None,
     seed: int = 0,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Posterior:
     """Draw trees by how likely they are, given answers of which some are wrong.
@@ -294,6 +277,12 @@ def posterior(
     seed
         The same seed gives the same trees, for any number of cores, however leaves are numbered and rows
         stand.
+    group
+        (m,) whose answer each row is, a participant's id or name, instead of the data's groups: each has a
+        noise of their own.
+    unit
+        "answer": all answers have the same noise, though people are known. "group": of the data; the default
+        where there are several.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
 
@@ -311,15 +300,17 @@ def posterior(
     Raises
     ------
     InputError
-        No `Triplets` or `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep.
+        No `Triplets` or `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep; groups of another
+        length.
 
     Notes
     -----
     An answer "p is closer than q" has probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is the
-    height of a pair's lowest common ancestor and e the noise, which is learnt. Trees have nodes of any
-    degree. Chains start from AddS with average linkage and moves of subtrees, cut off every leaf and subtree
-    in turn, and put it back by its posterior probability at any place. Time is in proportion to answers
-    times depth, for each sweep.
+    height of a pair's lowest common ancestor and e the noise, which is learnt, of each person where they
+    are known. Trees have nodes of any degree; how many nodes, how balanced trees are, and how alike the
+    steps of height from node to node are is learnt, too. Chains start from AddS with average linkage and
+    moves of subtrees, cut off every leaf and subtree in turn, and put it back by its posterior
+    probability at any place. Time is in proportion to answers times depth, for each sweep.
 
     Examples
     --------
@@ -329,7 +320,8 @@ def posterior(
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
     (32, 200, True)
     """
-    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, _checks.callback("progress", progress))
+    progress = _checks.callback("progress", progress)
+    found, unanswered = _drawn(data, chains, sweeps, burn_in, seed, progress, group, unit)
     if len(unanswered):
         warn(unanswered_text(found.tree, unanswered).replace("merged last", "anywhere"))
     return found
@@ -342,6 +334,8 @@ def _drawn(
     burn_in: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    group: ArrayLike | None = None,
+    unit: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
     """The posterior, and the leaves without answers."""
     if not isinstance(data, Triplets | Quadruplets):
@@ -354,14 +348,23 @@ def _drawn(
     if burn_in >= sweeps:
         raise InputError(f"burn_in = {burn_in} leaves none of {sweeps} sweeps")
     seed = _checks.seed(seed)
+    if unit is not None:
+        unit = _checks.choice("unit", unit, UNITS)
+    data = with_groups(data, group, unit)
     order = canonical_order(data)
     fitting = in_order(data, order)
     start, unanswered = fit(_start(data), fitting, progress=part(progress, 0, 0.1))
     how = (chains, sweeps, burn_in, _KEPT, seed)
     told = part(progress, 0.1, 0.9)
     is_odd = are_odd_ones_out(data)
-    samples = _ordhc.sample(fitting.rows, fitting.weights, start._tree, how, is_odd, told)
+    known = people_of(fitting)
+    people = None if known is None else known[1]
+    if known is not None:
+        fitting = fitting[known[0]]
+    samples = _ordhc.sample(fitting.rows, fitting.weights, people, start._tree, how, is_odd, told)
     found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
+    if known is not None and len(samples):
+        found.noise_by_group = dict(zip(known[2], samples.noise_by_person().tolist(), strict=True))
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}
     found.tree = found.tree.with_settings(settings)
@@ -375,7 +378,7 @@ def posterior_linkage(
     *,
     initial_clusters: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
-    **how: int,
+    **how: Any,
 ) -> Dendrogram:
     """The tree of the posterior, as a linkage of comparisons."""
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
@@ -386,11 +389,3 @@ def posterior_linkage(
 def _start(data: Triplets | Quadruplets) -> Plan:
     """The method that makes the first tree."""
     return Plan.of(data)
-
-
-def _square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
-    """The mean heights, each leaf as close to itself as to its closest other one."""
-    _ordhc.check_memory("the similarities", 8 * n * n)
-    S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
-    np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)
-    return S

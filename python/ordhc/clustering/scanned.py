@@ -166,7 +166,7 @@ class _Work:
         starts, columns, values = parts
         tree, _ = _ordhc.agglomerate_sparse(
             starts,
-            columns.astype(np.int64),
+            columns,
             values,
             _ordhc.Linkage.native(str(self.plan.linkage.native)),
             False,

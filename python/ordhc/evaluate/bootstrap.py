@@ -208,6 +208,10 @@ def bootstrap(
     For AddS similarities answers are counted where they are drawn, in parallel, so that a resample
     costs little more than one agglomeration; other methods run once a resample, on all cores.
 
+    Support is not a probability: of the clusters of all resamples with a support of .24 one in 25 was true in
+    simulations, of those with .44 one in 8 (60 leaves, 4 to 64 answers a leaf; docs/explanation/supports.md).
+    `ordhc.posterior` gives probabilities.
+
     Examples
     --------
     >>> import ordhc

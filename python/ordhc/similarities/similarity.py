@@ -276,4 +276,9 @@ def _csr(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: 
     except ImportError:
         raise MissingExtraError.of(what, "scipy", "vectors") from None
     starts, columns, values = parts
-    return csr_array((values.astype(dtype, copy=False), columns, starts), shape=(n, n))
+    # Not by its constructor, which copies arrays that map a file.
+    made = csr_array((n, n), dtype=dtype)
+    places = np.int32 if len(columns) < 2**31 else np.int64
+    made.indptr, made.indices = starts.astype(places, copy=False), columns.astype(places, copy=False)
+    made.data = values.astype(dtype, copy=False)
+    return made

@@ -256,6 +256,10 @@ class PairSums:
             if parts:
                 yield _ordhc.merged_runs(parts)
 
+    def most_entries(self) -> int:
+        """How many entries there are at the most."""
+        return sum(run.length for run in self.runs) + 4 * self._held
+
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
         """Keys that cut all runs into blocks of leaves that fit into memory."""
         total = sum(run.length for run in self.runs)
@@ -282,31 +286,34 @@ def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64
 
 def csr_of(
     sums: PairSums, dtype: str, number: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Row pointers, columns and values; in files that nobody sees, where memory would not hold them.
+
+    Pointers and columns are int32, or int64 where there may be 2^31 entries.
 
     `number` gives leaves new numbers in the same order, below 0 those that are left out.
     """
     n = sums.n_leaves
     counts = np.zeros(n, dtype=np.int64)
     kind = np.dtype(dtype)
-    columns, values = Growing(sums, np.dtype(np.int32)), Growing(sums, kind)
+    places = np.dtype(np.int32 if sums.most_entries() < 2**31 else np.int64)
+    columns, values = Growing(sums, places), Growing(sums, kind)
     for keys, found in sums.sums():
         counts += np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=n)
         at = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        columns.add((at if number is None else number[at]).astype(np.int32))
+        columns.add((at if number is None else number[at]).astype(places))
         values.add(found.astype(kind, copy=False))
     if number is not None:
         counts = counts[number >= 0]
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(places)
     return starts, columns.array(), values.array()
 
 
 class Growing:
-    """An array that grows in memory, up to a quarter of what may be used, then in a file."""
+    """An array that grows in memory, up to a sixteenth of what may be used, then in a file."""
 
     def __init__(self, sums: PairSums, kind: np.dtype[Any]) -> None:
-        self.kind, self.most, self.spill = kind, sums.memory // 4, sums.spill
+        self.kind, self.most, self.spill = kind, sums.memory // 16, sums.spill
         self.parts: list[NDArray[Any]] = []
         self.length = 0
         self.file: Any = None

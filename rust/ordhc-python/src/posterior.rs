@@ -21,10 +21,12 @@ type Tree<'py> = (Dendrogram, Bound<'py, PyArray1<bool>>);
 type How = (usize, usize, usize, usize, u64);
 
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn sample<'py>(
     py: Python<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    people: Option<PyReadonlyArray1<'py, u32>>,
     start: &Bound<'py, Dendrogram>,
     how: How,
     odd_one_out: bool,
@@ -35,7 +37,13 @@ pub(crate) fn sample<'py>(
     let sampling = Sampling { chains, sweeps, burn_in, kept, seed, asked };
     let start = start.get().inner();
     let answers = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
-    let work = |monitor: &Monitor| with!(&answers, answers => ordhc::posterior::sample(answers, start, &sampling, Some(monitor)));
+    let people = people.as_ref().map(|people| people.as_slice()).transpose()?;
+    let work = |monitor: &Monitor| {
+        with!(&answers, answers => match people {
+            Some(people) => ordhc::posterior::sample_of_people(answers, people, start, &sampling, Some(monitor)),
+            None => ordhc::posterior::sample(answers, start, &sampling, Some(monitor)),
+        })
+    };
     callbacks::run(py, true, progress.as_ref(), work).map(Samples)
 }
 
@@ -54,6 +62,11 @@ impl Samples {
             PyArray1::from_iter(py, values).reshape([chain.len(), 4])
         };
         self.0.states().iter().map(of).collect()
+    }
+
+    /// The mean noise of each person.
+    fn noise_by_person<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.noise_by_person())
     }
 
     fn tree<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Tree<'py>> {

@@ -10,6 +10,8 @@ pub(super) struct Answer {
     pub(super) near: [u32; 2],
     pub(super) far: [u32; 2],
     pub(super) weight: f64,
+    /// Who gave it; 0 if nobody is known.
+    pub(super) person: u32,
 }
 
 /// All comparisons of positive weight, and those of each leaf side by side.
@@ -21,7 +23,8 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn new<const K: usize>(comparisons: &Comparisons<'_, K>) -> Result<Self> {
+    /// `people` says whose each comparison is.
+    pub(super) fn new<const K: usize>(comparisons: &Comparisons<'_, K>, people: Option<&[u32]>) -> Result<Self> {
         const WHAT: &str = "answers by leaf";
         let mut all = memory::room(WHAT, comparisons.len())?;
         comparisons.rows().each(0..comparisons.len(), |at, row| {
@@ -29,7 +32,7 @@ impl Answers {
             if weight > 0.0 {
                 let (near, far) = Comparisons::<K>::pairs(row);
                 let [near, far] = [near, far].map(|pair| pair.map(|leaf| leaf as u32));
-                all.push(Answer { near, far, weight });
+                all.push(Answer { near, far, weight, person: people.map_or(0, |people| people[at]) });
             }
         });
         let mut starts = memory::filled(WHAT, 0, comparisons.n_leaves() + 1)?;
@@ -38,7 +41,7 @@ impl Answers {
             starts[leaf + 1] += starts[leaf];
         }
         let mut next = starts.clone();
-        let nothing = Answer { near: [0; 2], far: [0; 2], weight: 0.0 };
+        let nothing = Answer { near: [0; 2], far: [0; 2], weight: 0.0, person: 0 };
         let mut by_leaf = memory::filled(WHAT, nothing, starts[comparisons.n_leaves()])?;
         for answer in &all {
             for leaf in answer.leaves() {

@@ -3,6 +3,7 @@
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
 use super::link::Link;
+use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
@@ -11,6 +12,8 @@ use crate::memory;
 struct Bout {
     other: u32,
     above: bool,
+    /// Of the noise.
+    level: u8,
     weight: f64,
 }
 
@@ -20,39 +23,41 @@ struct Bout {
 pub(super) struct Bouts {
     starts: Vec<usize>,
     bouts: Vec<Bout>,
-    /// The weight of the answers about two pairs with the same ancestor.
-    even: f64,
+    /// The weight of the answers about two pairs with the same ancestor, by level of the noise.
+    even: Vec<f64>,
     joins: Vec<[u32; 2]>,
     by_node: Vec<Bout>,
-    sums: Vec<[f64; 2]>,
+    /// By node, level, and which of both is above.
+    sums: Vec<f64>,
     touched: Vec<u32>,
 }
 
 impl Bouts {
-    pub(super) fn new(n_nodes: usize, n_answers: usize) -> Result<Self> {
+    pub(super) fn new(n_nodes: usize, n_answers: usize, n_levels: usize) -> Result<Self> {
         const WHAT: &str = "answers by node";
-        let nothing = Bout { other: 0, above: false, weight: 0.0 };
+        let nothing = Bout { other: 0, above: false, level: 0, weight: 0.0 };
         Ok(Self {
             starts: memory::filled(WHAT, 0, n_nodes + 1)?,
             bouts: memory::room(WHAT, 2 * n_answers)?,
-            even: 0.0,
+            even: vec![0.0; n_levels],
             joins: memory::room(WHAT, n_answers)?,
             by_node: memory::filled(WHAT, nothing, 2 * n_answers)?,
-            sums: memory::filled(WHAT, [0.0; 2], n_nodes)?,
+            sums: memory::filled(WHAT, 0.0, 2 * n_nodes * n_levels)?,
             touched: Vec::new(),
         })
     }
 
     /// Sums up the answers for the topology of a tree.
-    pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers) {
-        let n_nodes = self.sums.len();
+    pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, noises: &Noises) {
+        let n_nodes = self.starts.len() - 1;
+        let n_cells = 2 * self.even.len();
         self.joins.clear();
         self.starts.fill(0);
-        self.even = 0.0;
+        self.even.fill(0.0);
         for answer in answers.all() {
             let joins = [answer.near, answer.far].map(|[a, b]| spans.join(tree, a, b));
             if joins[0] == joins[1] {
-                self.even += answer.weight;
+                self.even[noises.level(answer.person) as usize] += answer.weight;
             } else {
                 joins.iter().for_each(|&node| self.starts[node as usize + 1] += 1);
             }
@@ -63,8 +68,9 @@ impl Bouts {
         }
         for (answer, &[near, far]) in answers.all().iter().zip(&self.joins) {
             if near != far {
+                let level = noises.level(answer.person);
                 for (node, other, above) in [(near, far, true), (far, near, false)] {
-                    self.by_node[self.starts[node as usize]] = Bout { other, above, weight: answer.weight };
+                    self.by_node[self.starts[node as usize]] = Bout { other, above, level, weight: answer.weight };
                     self.starts[node as usize] += 1;
                 }
             }
@@ -76,19 +82,16 @@ impl Bouts {
             let to = self.starts[node];
             self.starts[node] = self.bouts.len();
             for bout in &self.by_node[from..to] {
-                let sums = &mut self.sums[bout.other as usize];
-                if *sums == [0.0; 2] {
-                    self.touched.push(bout.other);
+                let at = bout.other as usize * n_cells + 2 * bout.level as usize + usize::from(bout.above);
+                if self.sums[at] == 0.0 {
+                    self.touched.push(at as u32);
                 }
-                sums[usize::from(bout.above)] += bout.weight;
+                self.sums[at] += bout.weight;
             }
-            for other in self.touched.drain(..) {
-                let sums = std::mem::take(&mut self.sums[other as usize]);
-                for (weight, above) in sums.into_iter().zip([false, true]) {
-                    if weight > 0.0 {
-                        self.bouts.push(Bout { other, above, weight });
-                    }
-                }
+            for at in self.touched.drain(..) {
+                let weight = std::mem::take(&mut self.sums[at as usize]);
+                let (other, level) = (at / n_cells as u32, (at as usize % n_cells / 2) as u8);
+                self.bouts.push(Bout { other, above: at % 2 == 1, level, weight });
             }
             from = to;
         }
@@ -105,22 +108,24 @@ impl Bouts {
     }
 
     /// By how much the log-likelihood rises when a node comes to stand at another height.
-    pub(super) fn gain(&self, tree: &HeightTree, link: &Link, node: u32, height: f64) -> f64 {
+    pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         let old = tree.height(node);
         let gain = |bout: &Bout| {
             let other = tree.height(bout.other);
             let sign = if bout.above { 1.0 } else { -1.0 };
+            let link = noises.link(bout.level);
             bout.weight * (link.log(sign * (height - other)) - link.log(sign * (old - other)))
         };
         self.of(node).iter().map(gain).sum()
     }
 
-    /// The log-likelihood, of heights that are `factor` times as large.
-    pub(super) fn log_likelihood(&self, tree: &HeightTree, link: &Link, factor: f64) -> f64 {
-        let mut sum = self.even * link.log(0.0);
+    /// The log-likelihood, of heights that are `factor` times as large, and perhaps with another link for all.
+    pub(super) fn log_likelihood(&self, tree: &HeightTree, noises: &Noises, other: Option<&Link>, factor: f64) -> f64 {
+        let link = |level: u8| other.unwrap_or_else(|| noises.link(level));
+        let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * link(level).log(0.0)).sum();
         for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {
             for bout in self.of(node).iter().filter(|bout| bout.above) {
-                sum += bout.weight * link.log(factor * (tree.height(node) - tree.height(bout.other)));
+                sum += bout.weight * link(bout.level).log(factor * (tree.height(node) - tree.height(bout.other)));
             }
         }
         sum

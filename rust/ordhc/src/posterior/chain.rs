@@ -3,10 +3,12 @@
 use super::answers::Answers;
 use super::bouts::Bouts;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
-use super::link::{Asked, Link};
+use super::increments::{self, Increments};
+use super::link::Link;
 use super::places::{Rest, Scores};
-use super::prior::{self, MOST_NOISE, NodeCosts};
+use super::prior::{self, MOST_NOISE, Shape, Shapes};
 use super::random::Random;
+use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -20,11 +22,12 @@ const NOISE_STEPS: usize = 3;
 /// leave the posterior as it is.
 pub(super) struct Chain<'a> {
     answers: &'a Answers,
-    costs: &'a NodeCosts,
+    shapes: &'a Shapes,
     random: Random,
     pub(super) tree: HeightTree,
-    pub(super) mean_increment: f64,
-    pub(super) link: Link,
+    pub(super) increments: Increments,
+    shape: Shape,
+    pub(super) noises: Noises,
     pub(super) log_likelihood: f64,
     spans: Spans,
     bouts: Bouts,
@@ -35,28 +38,34 @@ pub(super) struct Chain<'a> {
     leaves: Vec<u32>,
     turn: Vec<u32>,
     weights: Vec<f64>,
+    /// By node: its leaves, the one or more that are cut off left out.
+    sizes: Vec<u32>,
+    /// By inner node: what it costs that it and all above have more leaves.
+    costs: Vec<f64>,
 }
 
 impl<'a> Chain<'a> {
     pub(super) fn new(
         answers: &'a Answers,
-        costs: &'a NodeCosts,
-        asked: Asked,
+        shapes: &'a Shapes,
+        noises: Noises,
         tree: HeightTree,
         random: Random,
     ) -> Result<Self> {
         const WHAT: &str = "a chain of trees";
-        const NOISE: f64 = 0.01;
         let n_nodes = tree.n_nodes();
         Ok(Self {
             answers,
-            costs,
+            shapes,
+            shape: shapes.first(),
+            sizes: memory::filled(WHAT, 0, n_nodes)?,
+            costs: memory::filled(WHAT, 0.0, n_nodes)?,
             random,
-            mean_increment: 1.0,
-            link: Link::new(asked, NOISE),
+            increments: Increments::new(),
             log_likelihood: f64::NAN,
             spans: Spans::new(n_nodes),
-            bouts: Bouts::new(n_nodes, answers.all().len())?,
+            bouts: Bouts::new(n_nodes, answers.all().len(), noises.n_levels())?,
+            noises,
             scores: Scores::new(n_nodes),
             inside: memory::filled(WHAT, false, tree.n_leaves())?,
             order: memory::room(WHAT, n_nodes)?,
@@ -90,19 +99,26 @@ impl<'a> Chain<'a> {
         self.turn = turn;
         self.tree.nodes_under(self.tree.root(), &mut self.order);
         self.spans.follow(&self.tree, &self.order);
-        self.bouts.follow(&self.tree, &self.spans, self.answers);
+        self.count_leaves();
+        self.change_shape();
+        if self.noises.shared().is_none() {
+            self.noises.draw(&self.tree, &self.spans, self.answers, &mut self.random);
+        }
+        self.bouts.follow(&self.tree, &self.spans, self.answers, &self.noises);
         for _ in 0..HEIGHT_STEPS {
             self.change_heights();
             monitor.advance(0)?;
         }
         self.tree.put_root_at_zero();
-        self.change_mean_increment();
-        self.log_likelihood = self.bouts.log_likelihood(&self.tree, &self.link, 1.0);
+        self.increments.learn(self.tree.increments(), &mut self.random);
+        self.log_likelihood = self.bouts.log_likelihood(&self.tree, &self.noises, None, 1.0);
         for _ in 0..NOISE_STEPS {
-            self.change_noise_and_scale(0.3, 0.0);
             self.change_noise_and_scale(0.0, 0.1);
-            // Answers at random and heights close to each other explain much the same.
-            self.change_noise_and_scale(0.2, 0.3);
+            if self.noises.shared().is_some() {
+                self.change_noise_and_scale(0.3, 0.0);
+                // Answers at random and heights close to each other explain much the same.
+                self.change_noise_and_scale(0.2, 0.3);
+            }
         }
         Ok(())
     }
@@ -135,139 +151,127 @@ impl<'a> Chain<'a> {
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = true);
         let most = if tree.is_leaf(top) { f64::INFINITY } else { tree.height(top) };
         for &node in &self.order {
-            let height = new_height(tree, node, most, self.mean_increment, &mut self.random);
-            self.scores.heights[node as usize] = height;
+            let (lowest, height) = around(tree, node);
+            self.scores.heights[node as usize] = self.increments.new_height(lowest, height.min(most), &mut self.random);
         }
         if let Place::Beside(node, height) = here {
             self.scores.heights[node as usize] = height;
         }
-        let rest = Rest { tree, spans: &self.spans, inside: &self.inside, link: &self.link };
+        let rest = Rest { tree, spans: &self.spans, inside: &self.inside, noises: &self.noises };
         self.scores.fill(&rest, self.answers, &self.leaves, &self.order);
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
     /// The logarithms of the weights of all places: under and beside each node.
     fn weigh_places(&mut self, top: u32) {
+        self.count_leaves();
+        let more = self.leaves.len() as u32;
         let tree = &self.tree;
-        let mean = self.mean_increment;
-        let cost = self.costs.of_new(tree.n_inner());
         let most = if tree.is_leaf(top) { f64::INFINITY } else { tree.height(top) };
         self.weights.clear();
         for &node in &self.order {
             let at = node as usize;
-            let height = if tree.is_leaf(node) { most } else { tree.height(node) };
-            let under = if tree.is_leaf(node) || height >= most {
+            let (parent, size) = (tree.parent(node), self.sizes[at]);
+            let above = if parent == NONE { 0.0 } else { self.costs[parent as usize] };
+            let new = above + self.shapes.cost(self.shape, size + more);
+            if !tree.is_leaf(node) {
+                self.costs[at] = above + self.shapes.growth(self.shape, size, more);
+            }
+            let (lowest, height) = around(tree, node);
+            let under = if height >= most {
                 f64::NEG_INFINITY
             } else if most == f64::INFINITY {
-                self.scores.under[at]
+                self.scores.under[at] - self.costs[at]
             } else {
-                self.scores.under[at] - (most - height) / mean
+                self.scores.under[at] + self.increments.log(most - height) - self.costs[at]
             };
-            let beside = prior_beside(tree, node, most, mean, self.scores.heights[at]);
+            let beside = self.increments.log_beside(lowest, height, most, self.scores.heights[at]);
             self.weights.push(under);
-            self.weights.push(self.scores.beside[at] + beside - cost);
+            self.weights.push(self.scores.beside[at] + beside - new);
         }
     }
 
-    /// Metropolis steps for each height.
+    /// The leaves of each node in the order.
+    fn count_leaves(&mut self) {
+        let tree = &self.tree;
+        self.order.iter().for_each(|&node| self.sizes[node as usize] = u32::from(tree.is_leaf(node)));
+        for &node in self.order[1..].iter().rev() {
+            self.sizes[tree.parent(node) as usize] += self.sizes[node as usize];
+        }
+    }
+
+    /// What nodes count, and the balance, are drawn from their distribution, given the tree.
+    pub(super) fn change_shape(&mut self) {
+        let inner = self.order.iter().filter(|&&node| !self.tree.is_leaf(node));
+        self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
+    }
+
+    /// A Metropolis step for each height.
     fn change_heights(&mut self) {
-        for &node in &self.order {
-            if self.tree.is_leaf(node) {
-                continue;
-            }
-            let spread = 2.0 * self.mean_increment / (1.0 + 0.15 * self.bouts.weight(node)).sqrt();
-            let old = self.tree.height(node);
-            let new = old + spread * self.random.normal();
-            let parent = self.tree.parent(node);
-            if parent != NONE && new <= self.tree.height(parent) {
-                continue;
-            }
-            let mut pull = if parent == NONE { 0.0 } else { -1.0 };
-            let mut fits = true;
-            for child in self.tree.children(node).filter(|&child| !self.tree.is_leaf(child)) {
-                pull += 1.0;
-                fits &= new < self.tree.height(child);
-            }
-            if !fits {
-                continue;
-            }
-            let gain = self.bouts.gain(&self.tree, &self.link, node, new) + pull * (new - old) / self.mean_increment;
-            if self.random.exponential() > -gain {
-                self.tree.set_height(node, new);
+        for at in 0..self.order.len() {
+            if !self.tree.is_leaf(self.order[at]) {
+                self.change_height(self.order[at]);
             }
         }
     }
 
-    /// The mean increment is drawn from its distribution, given the heights.
-    fn change_mean_increment(&mut self) {
-        let (sum, count) = self.tree.increments();
-        self.mean_increment = (prior::SCALE + sum) / self.random.gamma(prior::SHAPE + count as f64);
+    pub(super) fn change_height(&mut self, node: u32) {
+        let spread = 2.0 * self.increments.mean() / (1.0 + 0.15 * self.bouts.weight(node)).sqrt();
+        let old = self.tree.height(node);
+        let new = old + spread * self.random.normal();
+        let parent = self.tree.parent(node);
+        let mut gain = 0.0;
+        if parent != NONE {
+            let below = self.tree.height(parent);
+            if new <= below {
+                return;
+            }
+            gain += self.increments.log(new - below) - self.increments.log(old - below);
+        }
+        for child in self.tree.children(node).filter(|&child| !self.tree.is_leaf(child)) {
+            let above = self.tree.height(child);
+            if new >= above {
+                return;
+            }
+            gain += self.increments.log(above - new) - self.increments.log(above - old);
+        }
+        gain += self.bouts.gain(&self.tree, &self.noises, node, new);
+        if self.random.exponential() > -gain {
+            self.tree.set_height(node, new);
+        }
     }
 
     /// The noise by one factor, all heights and their mean increment by another, a Metropolis step; the factors'
     /// logarithms are normal, of these deviations, and one the multiple of the other.
-    fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
+    pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
         let step = self.random.normal();
         let (log_noise, log_scale) = (of_noise * step, of_scale * step);
-        let (old, mean) = (self.link.noise(), self.mean_increment);
+        let (old, mean) = (self.noises.mean(), self.increments.mean());
         let (noise, scale) = (old * log_noise.exp(), log_scale.exp());
         if noise >= MOST_NOISE {
             return;
         }
-        let other = (of_noise > 0.0).then(|| Link::new(self.link.asked(), noise));
-        let new = self.bouts.log_likelihood(&self.tree, other.as_ref().unwrap_or(&self.link), scale);
+        let other = (of_noise > 0.0).then(|| Link::new(self.noises.asked(), noise));
+        let new = self.bouts.log_likelihood(&self.tree, &self.noises, other.as_ref(), scale);
         // Increments have the same density in units of their mean.
-        let prior = prior::log_noise(noise) - prior::log_noise(old) + prior::log_mean_increment(scale * mean)
-            - prior::log_mean_increment(mean)
+        let prior = prior::log_noise(noise) - prior::log_noise(old) + increments::log_mean(scale * mean)
+            - increments::log_mean(mean)
             + log_noise
             + log_scale;
         if self.random.exponential() > self.log_likelihood - new - prior {
             self.tree.scale_heights(scale);
-            self.mean_increment *= scale;
+            self.increments.set_mean(scale * mean);
             if let Some(other) = other {
-                self.link = other;
+                self.noises.set_shared(other);
             }
             self.log_likelihood = new;
         }
     }
 }
 
-/// The height of a new node beside `node`, from its prior or a part of it; below `most`, the height of the subtree.
-fn new_height(tree: &HeightTree, node: u32, most: f64, mean: f64, random: &mut Random) -> f64 {
+/// The heights between which a new node beside `node` stands: minus infinity above the root, infinity beside a leaf.
+fn around(tree: &HeightTree, node: u32) -> (f64, f64) {
     let parent = tree.parent(node);
-    let height = if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) };
-    let highest = height.min(most);
-    if parent == NONE {
-        // Towards both the node and the subtree, if that has a height.
-        let mean = if most == f64::INFINITY { mean } else { mean / 2.0 };
-        return highest - mean * random.exponential();
-    }
-    let lowest = tree.height(parent);
-    if highest == f64::INFINITY {
-        lowest + mean * random.exponential()
-    } else {
-        lowest + random.uniform() * (highest - lowest)
-    }
-}
-
-/// The logarithm of the prior of a place beside a node, of all heights that [`new_height`] could have drawn together,
-/// in units of the prior of a place under a node of the same height as the subtree.
-fn prior_beside(tree: &HeightTree, node: u32, most: f64, mean: f64, new: f64) -> f64 {
-    let parent = tree.parent(node);
-    let (is_leaf, moves_leaf) = (tree.is_leaf(node), most == f64::INFINITY);
-    let height = tree.height(node);
-    if parent == NONE {
-        return if moves_leaf { 0.0 } else { -std::f64::consts::LN_2 - (height - most).abs() / mean };
-    }
-    let lowest = tree.height(parent);
-    let highest = if is_leaf { most } else { height.min(most) };
-    if highest <= lowest {
-        return f64::NEG_INFINITY;
-    }
-    match (is_leaf, moves_leaf) {
-        (true, true) => 0.0,
-        (false, true) => ((highest - lowest) / mean).ln(),
-        (true, false) => ((highest - lowest) / mean).ln() - (most - lowest) / mean,
-        (false, false) => ((highest - lowest) / mean).ln() - (most - new) / mean,
-    }
+    let lowest = if parent == NONE { f64::NEG_INFINITY } else { tree.height(parent) };
+    (lowest, if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) })
 }

@@ -207,10 +207,10 @@ impl HeightTree {
         self.heights[self.n..].iter_mut().for_each(|height| *height *= factor);
     }
 
-    /// The sum of the differences of height along edges between inner nodes, and how many there are.
-    pub(super) fn increments(&self) -> (f64, usize) {
+    /// The differences of height along edges between inner nodes.
+    pub(super) fn increments(&self) -> impl Iterator<Item = f64> {
         let inner = (self.n as u32..self.n_nodes() as u32).filter(|&node| self.is_there(node) && node != self.root);
-        inner.fold((0.0, 0), |(sum, count), node| (sum + self.height(node) - self.height(self.parent(node)), count + 1))
+        inner.map(|node| self.height(node) - self.height(self.parent(node)))
     }
 }
 

@@ -19,18 +19,20 @@ mod bouts;
 mod chain;
 mod diagnostics;
 mod height_tree;
+mod increments;
 mod information;
 mod link;
 mod places;
 mod prior;
 mod random;
+mod reliability;
 mod sampled;
 mod samples;
 mod summary;
 
 pub use diagnostics::{Mixing, mixing};
 pub use link::Asked;
-pub use samples::{Samples, Sampling, State, sample};
+pub use samples::{Samples, Sampling, State, sample, sample_of_people};
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, NONE, Spans};
 use super::link::Link;
+use super::reliability::Noises;
 
 /// Log-likelihoods of places, as sums along paths.
 ///
@@ -23,7 +24,7 @@ pub(super) struct Rest<'a> {
     pub(super) spans: &'a Spans,
     /// By leaf: whether it is in the subtree.
     pub(super) inside: &'a [bool],
-    pub(super) link: &'a Link,
+    pub(super) noises: &'a Noises,
 }
 
 impl Scores {
@@ -62,7 +63,8 @@ impl Scores {
     #[inline]
     fn add(&mut self, rest: &Rest<'_>, answer: &Answer) {
         let inside = |leaf: u32| rest.inside[leaf as usize];
-        let Answer { near, far, weight } = *answer;
+        let Answer { near, far, weight, person } = *answer;
+        let link = rest.noises.link(rest.noises.level(person));
         let varies = |pair: [u32; 2]| inside(pair[0]) != inside(pair[1]);
         let outer = |[a, b]: [u32; 2]| if inside(a) { b } else { a };
         let (near_varies, far_varies) = (varies(near), varies(far));
@@ -70,21 +72,21 @@ impl Scores {
             let sides = [outer(near), outer(far)];
             if sides[0] != sides[1] {
                 let join = rest.spans.join(rest.tree, sides[0], sides[1]);
-                self.climb_to(rest, sides[0], join, 1.0, weight);
-                self.climb_to(rest, sides[1], join, -1.0, weight);
+                self.climb_to(rest, link, sides[0], join, [1.0, weight]);
+                self.climb_to(rest, link, sides[1], join, [-1.0, weight]);
             }
         } else if near_varies || far_varies {
             let (moving, fixed, sign) = if near_varies { (near, far, 1.0) } else { (far, near, -1.0) };
             let height = rest.tree.height(rest.spans.join(rest.tree, fixed[0], fixed[1]));
-            self.climb(rest, outer(moving), height, sign, weight);
+            self.climb(rest, link, outer(moving), height, [sign, weight]);
         }
     }
 
     /// A pair of the subtree and `leaf` is compared with a pair of this height.
     #[inline]
-    fn climb(&mut self, rest: &Rest<'_>, leaf: u32, height: f64, sign: f64, weight: f64) {
-        let even = rest.link.log(0.0);
-        let value = |other: f64| rest.link.log(sign * (other - height)) - even;
+    fn climb(&mut self, rest: &Rest<'_>, link: &Link, leaf: u32, height: f64, [sign, weight]: [f64; 2]) {
+        let even = link.log(0.0);
+        let value = |other: f64| link.log(sign * (other - height)) - even;
         let mut node = leaf;
         let mut parent = rest.tree.parent(node);
         let mut joined = value(rest.tree.height(parent));
@@ -102,10 +104,10 @@ impl Scores {
 
     /// Pairs of the subtree with leaves on two sides of `join` are compared; at `join` and above there is no difference.
     #[inline]
-    fn climb_to(&mut self, rest: &Rest<'_>, leaf: u32, join: u32, sign: f64, weight: f64) {
+    fn climb_to(&mut self, rest: &Rest<'_>, link: &Link, leaf: u32, join: u32, [sign, weight]: [f64; 2]) {
         let height = rest.tree.height(join);
-        let even = rest.link.log(0.0);
-        let value = |other: f64| rest.link.log(sign * (other - height)) - even;
+        let even = link.log(0.0);
+        let value = |other: f64| link.log(sign * (other - height)) - even;
         let mut node = leaf;
         let mut parent = rest.tree.parent(node);
         let mut joined = if parent == join { 0.0 } else { value(rest.tree.height(parent)) };

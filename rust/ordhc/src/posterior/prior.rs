@@ -1,56 +1,135 @@
 //! What is believed of a tree before there are answers.
 //!
-//! The number of inner nodes is anything from 1 to n - 1, all equally likely; so are all trees with that many. So
-//! trees whose nodes have many children are normal, and so are binary ones. Differences of height along edges
-//! between inner nodes are exponential.
+//! A tree is the less likely the more inner nodes it has, and the larger these are: each inner node of s leaves counts
+//! as `node` times (s - 1)^-balance. With a balance of 0 all trees of as many nodes are equally likely, with 1 binary trees
+//! are Yule trees, beyond it sizes of siblings are more alike, and below 0 trees are caterpillars. Both numbers are
+//! learnt, each pair of a grid being as likely as any other beforehand. Differences of height along edges between inner
+//! nodes are exponential.
 
+use super::random::Random;
 use crate::error::Result;
 use crate::memory;
+use crate::parallel;
 
-/// By number of inner nodes: by how much a tree with one more is less likely, in logarithms.
+/// Values of the balance.
+const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
+/// Logarithms of what a node counts: the first one, and how many follow in steps of 1.
+const LEAST_NODE: f64 = -5.0;
+const NODES: usize = 13;
+
+/// The shape of trees: how likely each is for each pair of the grid.
 #[derive(Debug, Clone)]
-pub(super) struct NodeCosts(Vec<f64>);
+pub(super) struct Shapes {
+    /// Logarithms of 0 (as 0), 1, 2, ...: of sizes less one.
+    logs: Vec<f64>,
+    /// By balance and node: the logarithm of the sum over all trees.
+    sums: Vec<f64>,
+}
 
-impl NodeCosts {
-    /// The number of trees of m leaves and k inner nodes follows from those of one leaf less: the leaf joins
-    /// one of k nodes, or comes to stand beside one of m + k - 2,
-    /// T(m, k) = k T(m - 1, k) + (m + k - 2) T(m - 1, k - 1). Ratios T(m, k) / T(m, k - 1) follow without ever
-    /// being too large.
+/// A pair of the grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shape {
+    pub(super) log_node: f64,
+    pub(super) balance: f64,
+}
+
+impl Shape {
+    fn at(cell: usize) -> Self {
+        Self { log_node: LEAST_NODE + (cell % NODES) as f64, balance: BALANCES[cell / NODES] }
+    }
+}
+
+impl Shapes {
     pub(super) fn new(n: usize) -> Result<Self> {
-        let mut ratios = memory::filled("numbers of trees", 0.0f64, n + 1)?;
-        // `ratios[k]` for k from 2; there is one tree of two leaves, with one inner node.
-        for m in 3..=n {
-            let m = m as f64;
-            // T(m - 1, k - 1) / T(m - 1, k - 2), before it is overwritten.
-            let mut before = f64::INFINITY;
-            for k in 2..m as usize {
-                let (here, count) = (ratios[k], k as f64);
-                ratios[k] = (count * here + m + count - 2.0) / (count - 1.0 + (m + count - 3.0) / before);
-                before = here;
+        const WHAT: &str = "sums over trees";
+        let mut logs = memory::room(WHAT, n + 1)?;
+        logs.extend((0..=n).map(|size| (size.max(1) as f64).ln()));
+        let parts = parallel::map(parallel::ranges(BALANCES.len() * NODES, 1), |cells| {
+            cells.map(|cell| log_sum(n, Shape::at(cell), &logs)).collect::<Result<Vec<f64>>>()
+        });
+        Ok(Self { sums: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), logs })
+    }
+
+    /// Where chains begin.
+    pub(super) fn first(&self) -> Shape {
+        Shape { log_node: 0.0, balance: 0.6 }
+    }
+
+    /// What a node of so many leaves costs.
+    #[inline]
+    pub(super) fn cost(&self, shape: Shape, size: u32) -> f64 {
+        shape.balance * self.logs[size as usize - 1] - shape.log_node
+    }
+
+    /// By how much a node costs more that has so many leaves more.
+    #[inline]
+    pub(super) fn growth(&self, shape: Shape, size: u32, more: u32) -> f64 {
+        shape.balance * (self.logs[(size + more) as usize - 1] - self.logs[size as usize - 1])
+    }
+
+    /// A pair of the grid, given the sizes of a tree's inner nodes.
+    pub(super) fn draw(&self, sizes: impl Iterator<Item = u32>, random: &mut Random) -> Shape {
+        let (count, sum) =
+            sizes.fold((0.0, 0.0), |(count, sum), size| (count + 1.0, sum + self.logs[size as usize - 1]));
+        let of = |(cell, all): (usize, &f64)| {
+            let shape = Shape::at(cell);
+            count * shape.log_node - shape.balance * sum - all
+        };
+        let mut weights: Vec<f64> = self.sums.iter().enumerate().map(of).collect();
+        Shape::at(random.place(&mut weights))
+    }
+}
+
+/// The logarithm of the sum over all trees of n leaves, up to a constant for each n.
+///
+/// With z(m) = Z(m) / m! and e(m) the coefficients of exp(z(1) x + z(2) x^2 + ...), sets of trees with m leaves together,
+/// e(m) m is the sum of j z(j) e(m - j); all of it but the single tree is under a root: z(m) = node (m - 1)^-balance
+/// (e(m) - z(m)). Coefficients are multiplied by powers of a number that keeps them in range; what is too small for
+/// that adds nothing.
+fn log_sum(n: usize, shape: Shape, logs: &[f64]) -> Result<f64> {
+    const WHAT: &str = "sums over trees";
+    const LARGEST: f64 = 1e80;
+    // `numbered` has j z(j), `sets` has e(n - j): backwards, so that both are read forwards.
+    let mut numbered = memory::filled(WHAT, 0.0f64, n)?;
+    let mut sets = memory::filled(WHAT, 0.0f64, n + 1)?;
+    let mut log_base = 0.0;
+    (numbered[0], sets[n]) = (1.0, 1.0);
+    let mut last = 1.0f64;
+    for m in 1..=n {
+        let forest: f64 = dot(&numbered[..m - 1], &sets[n + 1 - m..n]) / m as f64;
+        if m > 1 {
+            last = forest * (shape.log_node - shape.balance * logs[m - 1]).exp();
+            if m < n {
+                numbered[m - 1] = m as f64 * last;
             }
         }
-        ratios.iter_mut().for_each(|ratio| *ratio = ratio.ln());
-        Ok(Self(ratios))
+        sets[n - m] = if m == 1 { 1.0 } else { forest + last };
+        if m == n {
+            break;
+        }
+        if !(1.0 / LARGEST..LARGEST).contains(&sets[n - m]) || !(1.0 / LARGEST..LARGEST).contains(&last) {
+            let by = sets[n - m].ln() / m as f64;
+            log_base += by;
+            (0..m).for_each(|at| numbered[at] *= (-by * (at + 1) as f64).exp());
+            (1..=m).for_each(|at| sets[n - at] *= (-by * at as f64).exp());
+        }
     }
-
-    /// What a new node costs a tree of `n_inner` inner nodes.
-    pub(super) fn of_new(&self, n_inner: usize) -> f64 {
-        self.0[n_inner + 1]
-    }
+    Ok(last.ln() + n as f64 * log_base)
 }
 
-/// An inverse gamma distribution: of the mean increment of heights, with a mean of 1.
-pub(super) const SHAPE: f64 = 3.0;
-pub(super) const SCALE: f64 = 2.0;
-
-/// The logarithm of the density of the mean increment, without a constant.
-pub(super) fn log_mean_increment(mean: f64) -> f64 {
-    -(SHAPE + 1.0) * mean.ln() - SCALE / mean
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a_parts, b_parts) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a_parts.remainder().iter().zip(b_parts.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_parts.zip(b_parts) {
+        (0..8).for_each(|at| sums[at] += x[at] * y[at]);
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
-/// The logarithm of the density of the noise, Beta(1, 10) up to [`MOST_NOISE`], without a constant.
+/// The logarithm of the density of the noise, Beta(1, 4) up to [`MOST_NOISE`], without a constant.
 pub(super) fn log_noise(noise: f64) -> f64 {
-    9.0 * (1.0 - noise).ln()
+    3.0 * (1.0 - noise).ln()
 }
 
 /// Answers by chance alone would be half.
@@ -60,25 +139,66 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 mod tests {
     use super::*;
 
-    #[test]
-    fn costs_are_those_of_numbers_of_trees() {
-        // T(m, k): rooted trees with m numbered leaves and k inner nodes.
-        let mut counts = vec![vec![0.0, 1.0]];
-        for m in 3..40usize {
-            let last = &counts[m - 3];
-            let at = |k: usize| last.get(k).copied().unwrap_or(0.0);
-            let next = (0..m).map(|k| if k == 0 { 0.0 } else { k as f64 * at(k) + (m + k - 2) as f64 * at(k - 1) });
-            counts.push(next.collect::<Vec<f64>>());
+    /// By inner node the number of leaves of every tree of any degree: the first leaf's part of the root, and the rest.
+    fn trees(n: usize) -> Vec<Vec<u32>> {
+        fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
+            let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };
+            let mut found = Vec::new();
+            for chosen in 0..1u32 << others.len() {
+                let (mut part, mut rest) = (vec![*first], Vec::new());
+                for (at, &leaf) in others.iter().enumerate() {
+                    if chosen >> at & 1 == 1 { part.push(leaf) } else { rest.push(leaf) }
+                }
+                if part.len() == whole {
+                    continue;
+                }
+                for tree in all(&part) {
+                    found.extend(forests(&rest, whole).into_iter().map(|other| [tree.clone(), other].concat()));
+                }
+            }
+            found
         }
-        // Schröder's fourth problem: 1, 4, 26, 236, 2752 trees.
-        let sums: Vec<f64> = counts[..5].iter().map(|row| row.iter().sum()).collect();
-        assert_eq!(sums, [1.0, 4.0, 26.0, 236.0, 2752.0]);
-        for n in 2..40usize {
-            let costs = NodeCosts::new(n).unwrap();
-            for k in 1..n - 1 {
-                let exact = (counts[n - 2][k + 1] / counts[n - 2][k]).ln();
-                assert!((costs.of_new(k) - exact).abs() < 1e-9, "{n} {k}: {} {exact}", costs.of_new(k));
+        fn all(leaves: &[u32]) -> Vec<Vec<u32>> {
+            if leaves.len() == 1 {
+                return vec![vec![]];
+            }
+            let with_root = |mut tree: Vec<u32>| {
+                tree.push(leaves.len() as u32);
+                tree
+            };
+            forests(leaves, leaves.len()).into_iter().map(with_root).collect()
+        }
+        all(&(0..n as u32).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn sums_are_those_over_all_trees() {
+        // Schröder's fourth problem.
+        assert_eq!((2..7).map(|n| trees(n).len()).collect::<Vec<_>>(), [1, 4, 26, 236, 2752]);
+        for n in 2..7usize {
+            let all = trees(n);
+            let shapes = Shapes::new(n).unwrap();
+            let factorial: f64 = (1..=n).map(|x| x as f64).product();
+            for (cell, found) in shapes.sums.iter().enumerate() {
+                let shape = Shape::at(cell);
+                let of = |size: &u32| shape.log_node.exp() * f64::from(size - 1).powf(-shape.balance);
+                let sum: f64 = all.iter().map(|tree| tree.iter().map(of).product::<f64>()).sum();
+                assert!((found - (sum / factorial).ln()).abs() < 1e-9, "{n} {shape:?}: {found} {sum}");
             }
         }
+    }
+
+    #[test]
+    fn sums_over_large_trees_stay_in_range() {
+        let n = 3000;
+        let shapes = Shapes::new(n).unwrap();
+        assert!(shapes.sums.iter().all(|sum| sum.is_finite()));
+        // Yule trees: binary ones have the sum 1 / n of their histories; many nodes are nearly binary.
+        let cell = 6 * NODES + NODES - 1;
+        let shape = Shape::at(cell);
+        assert_eq!(shape.balance, 1.0);
+        let binary = (n as f64 - 1.0) * (shape.log_node - 2f64.ln());
+        let share = (shapes.sums[cell] - binary) / n as f64;
+        assert!((0.0..0.01).contains(&share), "{share}");
     }
 }

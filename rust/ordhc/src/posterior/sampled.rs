@@ -1,7 +1,8 @@
 //! Trees that chains have kept.
 
 use super::height_tree::{HeightTree, NONE};
-use super::link::{Asked, Link, odd_one_out, probability};
+use super::link::{Asked, odd_one_out, probability};
+use super::reliability::Noises;
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::kind::Kind;
@@ -17,11 +18,12 @@ pub(super) struct Sampled {
     /// By leaf: its parent.
     leaf_parents: Vec<u32>,
     asked: Asked,
+    /// The mean over people; probabilities of answers are linear in it.
     noise: f64,
 }
 
 impl Sampled {
-    pub(super) fn of(tree: &HeightTree, link: &Link) -> Self {
+    pub(super) fn of(tree: &HeightTree, noises: &Noises) -> Self {
         let n = tree.n_leaves();
         let mut order = Vec::with_capacity(tree.n_nodes());
         tree.nodes_under(tree.root(), &mut order);
@@ -32,8 +34,8 @@ impl Sampled {
             parents: Vec::with_capacity(inner),
             heights: Vec::with_capacity(inner),
             leaf_parents: vec![NONE; n],
-            asked: link.asked(),
-            noise: link.noise(),
+            asked: noises.asked(),
+            noise: noises.mean(),
         };
         for node in order {
             let above = tree.parent(node);

@@ -6,8 +6,9 @@ use super::answers::Answers;
 use super::chain::Chain;
 use super::height_tree::HeightTree;
 use super::link::Asked;
-use super::prior::NodeCosts;
+use super::prior::Shapes;
 use super::random::Random;
+use super::reliability::Noises;
 use super::sampled::Sampled;
 use crate::bootstrap::support_by_nodes;
 use crate::comparison::Comparisons;
@@ -70,7 +71,7 @@ impl Sampling {
 pub struct State {
     /// The log-likelihood of the answers.
     pub log_likelihood: f64,
-    /// Half of the share of answers that are given by a coin.
+    /// Half of the share of answers that are given by a coin; the mean over people.
     pub noise: f64,
     /// The mean of how much a node stands above its parent, before there are answers.
     pub mean_increment: f64,
@@ -84,6 +85,7 @@ pub struct Samples {
     n: usize,
     trees: Vec<Sampled>,
     states: Vec<Vec<State>>,
+    noise_by_person: Vec<f64>,
 }
 
 /// Draws trees from the posterior given comparisons; `start` is where all chains begin.
@@ -107,19 +109,49 @@ pub fn sample<const K: usize>(
     sampling: &Sampling,
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
+    draw(comparisons, None, start, sampling, monitor)
+}
+
+/// As [`sample`], with a noise of its own for each person; `people` says whose each comparison is, by number from 0. How
+/// common which noise is among people is learnt, so that little is believed of those who have answered little.
+///
+/// # Errors
+/// As [`sample`]; `people` of another length than the comparisons.
+pub fn sample_of_people<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    people: &[u32],
+    start: &Dendrogram,
+    sampling: &Sampling,
+    monitor: Option<&Monitor>,
+) -> Result<Samples> {
+    let (found, expected) = (people.len(), comparisons.len());
+    if found != expected {
+        return Err(Error::Length { what: "people", found, of: "comparisons", expected });
+    }
+    draw(comparisons, Some(people), start, sampling, monitor)
+}
+
+fn draw<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    people: Option<&[u32]>,
+    start: &Dendrogram,
+    sampling: &Sampling,
+    monitor: Option<&Monitor>,
+) -> Result<Samples> {
     watched!(monitor);
     sampling.check()?;
     let n = comparisons.n_leaves();
     same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), n])?;
-    let mut samples = Samples { n, trees: Vec::new(), states: Vec::new() };
+    let n_people = people.map(|people| people.iter().map(|&person| person as usize + 1).max().unwrap_or(1));
+    let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new() };
     if n < 3 {
         // There is one tree only.
         return Ok(samples);
     }
     let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 2 + size_of::<f64>());
     memory::check("trees that are kept", bytes as u64)?;
-    let answers = Answers::new(comparisons)?;
-    let costs = NodeCosts::new(n)?;
+    let answers = Answers::new(comparisons, people)?;
+    let shapes = Shapes::new(n)?;
     monitor.start((sampling.chains * sampling.sweeps * n) as u64);
     let next = AtomicUsize::new(0);
     let threads = parallel::ranges(sampling.chains, 1);
@@ -131,7 +163,8 @@ pub fn sample<const K: usize>(
                 return Ok(found);
             }
             let random = Random::new(sampling.seed, chain as u64);
-            let work = Chain::new(&answers, &costs, sampling.asked, HeightTree::of(start), random)?;
+            let noises = Noises::new(sampling.asked, n_people)?;
+            let work = Chain::new(&answers, &shapes, noises, HeightTree::of(start), random)?;
             found.push((chain, run(work, sampling, monitor)?));
         }
     });
@@ -140,6 +173,9 @@ pub fn sample<const K: usize>(
     for (_, run) in chains {
         samples.trees.extend(run.trees);
         samples.states.push(run.states);
+        samples.noise_by_person.resize(run.noise_by_person.len(), 0.0);
+        let all = samples.noise_by_person.iter_mut().zip(run.noise_by_person);
+        all.for_each(|(sum, noise)| *sum += noise / sampling.chains as f64);
     }
     Ok(samples)
 }
@@ -147,20 +183,30 @@ pub fn sample<const K: usize>(
 struct Run {
     trees: Vec<Sampled>,
     states: Vec<State>,
+    noise_by_person: Vec<f64>,
 }
 
 fn run(mut chain: Chain<'_>, sampling: &Sampling, monitor: &Monitor) -> Result<Run> {
-    let mut run = Run { trees: Vec::new(), states: memory::room("states of chains", sampling.sweeps)? };
+    let mut run = Run {
+        trees: Vec::new(),
+        states: memory::room("states of chains", sampling.sweeps)?,
+        noise_by_person: vec![0.0; if chain.noises.shared().is_some() { 0 } else { chain.noises.by_person().count() }],
+    };
+    let swept = (sampling.sweeps - sampling.burn_in) as f64;
     for sweep in 0..sampling.sweeps {
         chain.sweep(monitor)?;
         run.states.push(State {
             log_likelihood: chain.log_likelihood,
-            noise: chain.link.noise(),
-            mean_increment: chain.mean_increment,
+            noise: chain.noises.mean(),
+            mean_increment: chain.increments.mean(),
             n_inner: chain.tree.n_inner(),
         });
+        if sweep >= sampling.burn_in {
+            let all = run.noise_by_person.iter_mut().zip(chain.noises.by_person());
+            all.for_each(|(sum, noise)| *sum += noise / swept);
+        }
         if sampling.keeps(sweep) {
-            run.trees.push(Sampled::of(&chain.tree, &chain.link));
+            run.trees.push(Sampled::of(&chain.tree, &chain.noises));
         }
     }
     Ok(run)
@@ -189,6 +235,11 @@ impl Samples {
     /// What each chain was like after each of its sweeps, burn-in included.
     pub fn states(&self) -> &[Vec<State>] {
         &self.states
+    }
+
+    /// The mean noise of each person, of [`sample_of_people`]; nothing without people.
+    pub fn noise_by_person(&self) -> &[f64] {
+        &self.noise_by_person
     }
 
     /// A tree, heights as similarities, and which of its merges are part of the node of the merge above: nodes of more

@@ -1,15 +1,17 @@
+mod balance;
 mod exact;
+mod ranks;
 
 use proptest::prelude::*;
 
-use super::answers::Answers;
+use super::answers::{Answer, Answers};
 use super::bouts::Bouts;
 use super::chain::Chain;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
-use super::link::Link;
 use super::places::{Rest, Scores};
-use super::prior::NodeCosts;
+use super::prior::Shapes;
 use super::random::Random;
+use super::reliability::Noises;
 use super::*;
 use crate::comparison::{Comparisons, Triplets};
 use crate::generate::{TreeShape, random_tree};
@@ -59,13 +61,24 @@ fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'sta
     Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap()
 }
 
-fn log_likelihood(tree: &HeightTree, answers: &Answers, link: &Link) -> f64 {
+/// Of two leaves.
+fn height(tree: &HeightTree, [a, b]: [u32; 2]) -> f64 {
     let path = |leaf: u32| std::iter::successors(Some(leaf), |&node| Some(tree.parent(node)).filter(|&up| up != NONE));
-    let height = |[a, b]: [u32; 2]| {
-        let above: Vec<u32> = path(a).collect();
-        tree.height(path(b).find(|node| above.contains(node)).unwrap())
+    let above: Vec<u32> = path(a).collect();
+    tree.height(path(b).find(|node| above.contains(node)).unwrap())
+}
+
+fn log_likelihood(tree: &HeightTree, answers: &Answers, noises: &Noises) -> f64 {
+    let of = |answer: &Answer| {
+        let link = noises.link(noises.level(answer.person));
+        answer.weight * link.log(height(tree, answer.near) - height(tree, answer.far))
     };
-    answers.all().iter().map(|answer| answer.weight * link.log(height(answer.near) - height(answer.far))).sum()
+    answers.all().iter().map(of).sum()
+}
+
+/// Whose each of so many answers is: one person's of whom nothing is known, or three people's.
+fn people_of(m: usize, seed: u64) -> Option<Vec<u32>> {
+    seed.is_multiple_of(2).then(|| (0..m).map(|at| (at % 3) as u32).collect())
 }
 
 fn assert_valid(tree: &HeightTree) {
@@ -91,17 +104,18 @@ fn assert_valid(tree: &HeightTree) {
 
 fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
     let comparisons = answers_of::<K>(n, m, seed);
-    let (answers, costs) = (Answers::new(&comparisons).unwrap(), NodeCosts::new(n).unwrap());
-    let mut chain =
-        Chain::new(&answers, &costs, Asked::Pairs, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
+    let people = people_of(m, seed);
+    let (answers, shapes) = (Answers::new(&comparisons, people.as_deref()).unwrap(), Shapes::new(n).unwrap());
+    let noises = Noises::new(Asked::Pairs, people.map(|_| 3)).unwrap();
+    let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
     let mut random = Random::new(seed, 2);
     for _ in 0..1 + seed % 3 {
         chain.sweep(&Monitor::new()).unwrap();
         assert_valid(&chain.tree);
-        let exact = log_likelihood(&chain.tree, &answers, &chain.link);
+        let exact = log_likelihood(&chain.tree, &answers, &chain.noises);
         assert!((chain.log_likelihood - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{} {exact}", chain.log_likelihood);
     }
-    let link = chain.link.clone();
+    let noises = chain.noises.clone();
     for top in 0..2 * n as u32 - 1 {
         let mut tree = chain.tree.clone();
         let there = tree.is_there(top);
@@ -119,7 +133,7 @@ fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
             let highest = if tree.is_leaf(node) { lowest + 3.0 } else { tree.height(node) };
             scores.heights[node as usize] = lowest + (highest - lowest) * (0.1 + 0.8 * random.uniform());
         }
-        scores.fill(&Rest { tree: &tree, spans: &spans, inside: &inside, link: &link }, &answers, &leaves, &order);
+        scores.fill(&Rest { tree: &tree, spans: &spans, inside: &inside, noises: &noises }, &answers, &leaves, &order);
         let places = order.iter().flat_map(|&node| {
             let at = node as usize;
             let under = (!tree.is_leaf(node)).then_some((Place::Under(node), scores.under[at]));
@@ -129,7 +143,7 @@ fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
             .map(|(place, score)| {
                 let mut moved = tree.clone();
                 moved.put(top, place);
-                log_likelihood(&moved, &answers, &link) - score
+                log_likelihood(&moved, &answers, &noises) - score
             })
             .collect();
         // All differ by what does not depend on the place.
@@ -151,22 +165,24 @@ proptest! {
     #[test]
     fn gains_of_heights_are_true(n in 3..12usize, m in 0..80usize, seed: u64) {
         let comparisons = answers_of::<4>(n, m, seed);
-        let (answers, costs) = (Answers::new(&comparisons).unwrap(), NodeCosts::new(n).unwrap());
-        let mut chain = Chain::new(&answers, &costs, Asked::Pairs, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
+        let people = people_of(m, seed);
+        let (answers, shapes) = (Answers::new(&comparisons, people.as_deref()).unwrap(), Shapes::new(n).unwrap());
+        let noises = Noises::new(Asked::Pairs, people.map(|_| 3)).unwrap();
+        let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
         chain.sweep(&Monitor::new()).unwrap();
         let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
-        let mut bouts = Bouts::new(2 * n - 1, answers.all().len()).unwrap();
+        let mut bouts = Bouts::new(2 * n - 1, answers.all().len(), chain.noises.n_levels()).unwrap();
         chain.tree.nodes_under(chain.tree.root(), &mut order);
         spans.follow(&chain.tree, &order);
-        bouts.follow(&chain.tree, &spans, &answers);
-        let before = log_likelihood(&chain.tree, &answers, &chain.link);
-        prop_assert!((bouts.log_likelihood(&chain.tree, &chain.link, 1.0) - before).abs() < 1e-8);
+        bouts.follow(&chain.tree, &spans, &answers, &chain.noises);
+        let before = log_likelihood(&chain.tree, &answers, &chain.noises);
+        prop_assert!((bouts.log_likelihood(&chain.tree, &chain.noises, None, 1.0) - before).abs() < 1e-8);
         for &node in order.iter().filter(|&&node| !chain.tree.is_leaf(node)) {
             let height = chain.tree.height(node) + 0.7;
             let mut other = chain.tree.clone();
             other.set_height(node, height);
-            let gain = log_likelihood(&other, &answers, &chain.link) - before;
-            prop_assert!((bouts.gain(&chain.tree, &chain.link, node, height) - gain).abs() < 1e-8);
+            let gain = log_likelihood(&other, &answers, &chain.noises) - before;
+            prop_assert!((bouts.gain(&chain.tree, &chain.noises, node, height) - gain).abs() < 1e-8);
         }
     }
 
@@ -251,6 +267,8 @@ fn what_cannot_be_sampled_is_refused() {
     let late = Sampling { sweeps: 10, burn_in: 10, ..Sampling::default() };
     assert_eq!(refused(late), "burn_in = 10 is outside 0..10 (sweeps)");
     assert!(sample(&answers, &start(6), &Sampling::default(), None).is_err());
+    let few = sample_of_people(&answers, &[0, 1], &start(5), &Sampling::default(), None).unwrap_err();
+    assert!(few.to_string().contains("people"), "{few}");
     let monitor = Monitor::new();
     monitor.cancel();
     let stopped = sample(&answers, &start(5), &Sampling::default(), Some(&monitor));

@@ -1,0 +1,34 @@
+"""Whether chains agree."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Mixing"]
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """How well chains have mixed, by their log-likelihoods.
+
+    Attributes
+    ----------
+    r_hat
+        Split R-hat: near 1 where all halves of all chains look alike; above 1.1 longer chains are better.
+    effective_size
+        How many independent trees would say as much about the mean.
+    log_likelihood, noise, n_nodes
+        By chain and sweep after the burn-in, (chains, sweeps): the log-likelihood of the answers, half of the
+        share of answers given by a coin (the mean over people, where they are known), and the number of inner
+        nodes.
+    """
+
+    r_hat: float
+    effective_size: float
+    log_likelihood: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    n_nodes: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"<Mixing: R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}>"

@@ -1,0 +1,59 @@
+"""What chains take and give: whose each comparison is, and mean heights."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordhc import _ordhc
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import coded, groups_of
+from ordhc.errors import InputError
+
+__all__ = ["people_of", "square", "with_groups"]
+
+
+def with_groups(
+    data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
+) -> Triplets | Quadruplets:
+    """The data with these groups instead of its own, or without any."""
+    if group is not None:
+        if unit is not None:
+            raise InputError("give group or unit, not both")
+        codes, names = coded("group", group, len(data))
+        return data._changed(groups=codes, group_names=names)
+    if unit == "group" and data.groups is None:
+        raise InputError("unit is 'group', but the comparisons have no groups")
+    return data._changed(groups=None, group_names=None) if unit == "answer" else data
+
+
+def people_of(
+    data: Triplets | Quadruplets,
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[str | int]] | None:
+    """An order of the rows, the number of each row's person, and who the numbers are; None for one person.
+
+    People are numbered by what they answered, so that neither their names nor the order of rows matters.
+    """
+    codes = groups_of(data)
+    if codes is None:
+        return None
+    values = data.rows.astype(np.float64)
+    if data.weights is not None:
+        values = np.column_stack([values, data.weights])
+    content = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+    by_person = np.split(content[np.lexsort((content, codes))], np.cumsum(np.bincount(codes))[:-1])
+    order = sorted(range(len(by_person)), key=lambda person: tuple(by_person[person].tolist()))
+    rank = np.argsort(order)
+    groups = np.asarray(data.groups)
+    first = np.unique(codes, return_index=True)[1]
+    known = data.group_names
+    who = [int(groups[first[person]]) for person in order]
+    people = rank[codes].astype(np.uint32)
+    rows = np.lexsort((people, content))
+    return rows, people[rows], [number if known is None else known[number] for number in who]
+
+
+def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
+    """The mean heights, each leaf as close to itself as to its closest other one."""
+    _ordhc.check_memory("the similarities", 8 * n * n)
+    S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
+    np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)
+    return S

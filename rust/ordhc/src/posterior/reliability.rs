@@ -1,0 +1,107 @@
+//! The noise in answers: of all alike, or of each person.
+
+use super::answers::Answers;
+use super::height_tree::{HeightTree, Spans};
+use super::link::{Asked, Link};
+use super::random::Random;
+use crate::error::Result;
+use crate::memory;
+
+/// What the noise of a person may be.
+const LEVELS: [f64; 12] = [0.002, 0.01, 0.025, 0.05, 0.08, 0.12, 0.16, 0.21, 0.27, 0.34, 0.42, 0.5];
+/// Where chains begin: the noise of all, and the level of each person.
+const FIRST: f64 = 0.01;
+const FIRST_LEVEL: u8 = 2;
+
+/// What answers are worth, by the person who gave them. Without people there is one link, whose noise changes; with
+/// them a link for each level, and a level for each person. How common levels are is learnt, too.
+#[derive(Debug, Clone)]
+pub(super) struct Noises {
+    links: Vec<Link>,
+    levels: Vec<u8>,
+    log_shares: Vec<f64>,
+    /// By person and level: the log-likelihood.
+    worth: Vec<f64>,
+}
+
+impl Noises {
+    pub(super) fn new(asked: Asked, n_people: Option<usize>) -> Result<Self> {
+        const WHAT: &str = "the noise of people";
+        let Some(n_people) = n_people else {
+            return Ok(Self {
+                links: vec![Link::new(asked, FIRST)],
+                levels: vec![0],
+                log_shares: Vec::new(),
+                worth: Vec::new(),
+            });
+        };
+        Ok(Self {
+            links: LEVELS.iter().map(|&noise| Link::new(asked, noise)).collect(),
+            levels: memory::filled(WHAT, FIRST_LEVEL, n_people)?,
+            log_shares: vec![0.0; LEVELS.len()],
+            worth: memory::filled(WHAT, 0.0, n_people * LEVELS.len())?,
+        })
+    }
+
+    /// The one link of all answers, if nobody is known.
+    pub(super) fn shared(&self) -> Option<&Link> {
+        if self.links.len() == 1 { self.links.first() } else { None }
+    }
+
+    pub(super) fn set_shared(&mut self, link: Link) {
+        self.links[0] = link;
+    }
+
+    #[inline]
+    pub(super) fn level(&self, person: u32) -> u8 {
+        self.levels[person as usize]
+    }
+
+    pub(super) fn n_levels(&self) -> usize {
+        self.links.len()
+    }
+
+    #[inline]
+    pub(super) fn link(&self, level: u8) -> &Link {
+        &self.links[level as usize]
+    }
+
+    pub(super) fn asked(&self) -> Asked {
+        self.links[0].asked()
+    }
+
+    /// The noise of each person.
+    pub(super) fn by_person(&self) -> impl Iterator<Item = f64> {
+        self.levels.iter().map(|&level| self.link(level).noise())
+    }
+
+    /// The mean over people.
+    pub(super) fn mean(&self) -> f64 {
+        self.by_person().sum::<f64>() / self.levels.len() as f64
+    }
+
+    /// Each person's level is drawn from its distribution given the tree, and how common levels are from theirs.
+    pub(super) fn draw(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, random: &mut Random) {
+        let count = LEVELS.len();
+        self.worth.fill(0.0);
+        for answer in answers.all() {
+            let [near, far] = [answer.near, answer.far].map(|[a, b]| tree.height(spans.join(tree, a, b)));
+            let row = &mut self.worth[answer.person as usize * count..][..count];
+            for (sum, link) in row.iter_mut().zip(&self.links) {
+                *sum += answer.weight * link.log(near - far);
+            }
+        }
+        let mut times = [0.0; LEVELS.len()];
+        for (level, row) in self.levels.iter_mut().zip(self.worth.chunks_exact_mut(count)) {
+            row.iter_mut().zip(&self.log_shares).for_each(|(worth, log_share)| *worth += log_share);
+            let drawn = random.place(row);
+            times[drawn] += 1.0;
+            *level = drawn as u8;
+        }
+        // Shares are a Dirichlet distribution: gamma deviates, up to a factor.
+        self.log_shares
+            .iter_mut()
+            .zip(times)
+            .for_each(|(log_share, times)| *log_share = random.gamma(1.0 + times).ln());
+    }
+}

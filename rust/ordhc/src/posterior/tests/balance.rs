@@ -1,0 +1,108 @@
+//! Detailed balance: of a reversible step as many lead from one state to another as back.
+
+use std::collections::BTreeMap;
+
+use super::super::answers::Answers;
+use super::super::chain::Chain;
+use super::super::height_tree::HeightTree;
+use super::super::link::Asked;
+use super::super::prior::Shapes;
+use super::super::random::Random;
+use super::super::reliability::Noises;
+use super::{clusters, start};
+use crate::comparison::Triplets;
+use crate::monitor::Monitor;
+
+type Step = fn(&mut Chain<'_>, &mut Random);
+type State = fn(&Chain<'_>) -> Vec<i64>;
+
+fn assert_balanced(step: Step, state: State, fewest: usize) {
+    let rows = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1], [0, 1, 3]];
+    let (answers, shapes) = (Answers::new(&Triplets::new(rows, None).unwrap(), None).unwrap(), Shapes::new(4).unwrap());
+    let noises = Noises::new(Asked::Pairs, None).unwrap();
+    let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(4)), Random::new(1, 0)).unwrap();
+    let mut random = Random::new(2, 0);
+    let mut flows: BTreeMap<(Vec<i64>, Vec<i64>), f64> = BTreeMap::new();
+    for at in 0..250_000 {
+        if at % 25 == 0 {
+            // Whatever else the posterior is about changes, too; steps are in balance anywhere.
+            chain.sweep(&Monitor::new()).unwrap();
+        }
+        let before = state(&chain);
+        step(&mut chain, &mut random);
+        *flows.entry((before, state(&chain))).or_default() += 1.0;
+    }
+    let mut compared = 0;
+    for ((a, b), &there) in &flows {
+        let back = flows.get(&(b.clone(), a.clone())).copied().unwrap_or(0.0);
+        if a < b && there + back > 300.0 {
+            assert!((there - back).abs() < 5.0 * (there + back).sqrt(), "{a:?} {b:?}: {there} {back}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= fewest, "{compared}");
+}
+
+fn topology(chain: &Chain<'_>) -> Vec<i64> {
+    clusters(&chain.tree).into_iter().map(i64::from).collect()
+}
+
+fn bin(value: f64, cells: f64) -> i64 {
+    (value * cells).floor() as i64
+}
+
+/// The tree, and how much its inner nodes rise in all.
+fn heights(chain: &Chain<'_>) -> Vec<i64> {
+    let mut state = topology(chain);
+    state.push(bin((0.1 + chain.tree.increments().sum::<f64>()).ln(), 1.0));
+    state
+}
+
+fn noise_and_mean(chain: &Chain<'_>) -> Vec<i64> {
+    vec![bin(chain.noises.mean().ln(), 2.0), bin(chain.increments.mean().ln(), 2.0)]
+}
+
+#[test]
+fn moves_of_leaves_are_balanced() {
+    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), topology, 20);
+    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), heights, 40);
+}
+
+#[test]
+fn moves_of_subtrees_are_balanced() {
+    let step: Step = |chain, random| {
+        let node = 4 + random.below(chain.tree.n_nodes() - 4) as u32;
+        if chain.tree.is_there(node) && node != chain.tree.root() {
+            chain.move_subtree(node);
+        }
+    };
+    assert_balanced(step, topology, 8);
+    assert_balanced(step, heights, 8);
+}
+
+#[test]
+fn steps_of_heights_are_balanced() {
+    let step: Step = |chain, random| {
+        let node = 4 + random.below(chain.tree.n_nodes() - 4) as u32;
+        if chain.tree.is_there(node) {
+            chain.change_height(node);
+        }
+    };
+    assert_balanced(step, heights, 8);
+}
+
+#[test]
+fn steps_of_noise_and_scale_are_balanced() {
+    assert_balanced(|chain, _| chain.change_noise_and_scale(0.3, 0.0), noise_and_mean, 5);
+    assert_balanced(|chain, _| chain.change_noise_and_scale(0.0, 0.1), noise_and_mean, 5);
+    assert_balanced(|chain, _| chain.change_noise_and_scale(0.2, 0.3), noise_and_mean, 10);
+}
+
+#[test]
+fn draws_of_the_mean_increment_are_balanced() {
+    let step: Step = |chain, random| {
+        let rises: Vec<f64> = chain.tree.increments().collect();
+        chain.increments.learn(rises.into_iter(), random);
+    };
+    assert_balanced(step, |chain| vec![bin(chain.increments.mean().ln(), 2.0)], 8);
+}

@@ -1,0 +1,99 @@
+//! Simulation-based calibration (Talts et al. 2018): of a truth drawn from the prior, and answers drawn from the truth, the
+//! rank of what is true among what is drawn from the posterior is uniform.
+
+use super::super::answers::Answers;
+use super::super::chain::Chain;
+use super::super::height_tree::HeightTree;
+use super::super::link::Asked;
+use super::super::prior::Shapes;
+use super::super::random::Random;
+use super::super::reliability::Noises;
+use super::exact::{above, join, prior};
+use super::{height, start};
+use crate::comparison::Triplets;
+use crate::monitor::Monitor;
+
+const N: usize = 5;
+const ANSWERS: usize = 14;
+const TRUTHS: usize = 320;
+const DRAWS: usize = 15;
+const SWEEPS: usize = 8;
+const NUMBERS: usize = 6;
+/// Of chi-square with 15 degrees of freedom 1 in 100,000 is larger.
+const MOST: f64 = 48.0;
+
+#[test]
+fn ranks_of_truths_are_uniform() {
+    let trees = prior(N);
+    let shapes = Shapes::new(N).unwrap();
+    let mut random = Random::new(11, 0);
+    let mut counts = vec![[0.0; DRAWS + 1]; NUMBERS];
+    for truth in 0..TRUTHS {
+        let mut left = random.uniform();
+        let share = |(_, share): &&(_, f64)| {
+            left -= share;
+            left <= 0.0
+        };
+        let (tree, _) = trees.iter().find(share).unwrap_or(&trees[0]);
+        let mean = 2.0 / (random.exponential() + random.exponential());
+        let regularity = [1, 2, 3, 4, 6][random.below(5)];
+        let rises: Vec<f64> = tree
+            .iter()
+            .map(|_| (0..regularity).map(|_| random.exponential()).sum::<f64>() * mean / f64::from(regularity))
+            .collect();
+        // The root, the largest set of bits, comes last and has height 0.
+        let of = |set: u32| {
+            let path = std::iter::successors(Some(set), |&set| above(tree, set));
+            path.filter_map(|set| tree[..tree.len() - 1].iter().position(|&other| other == set))
+                .map(|at| rises[at])
+                .sum::<f64>()
+        };
+        let pair = |a: usize, b: usize| of(join(tree, [a, b]));
+        let noise = 1.0 - (1.0 - (1.0 - 0.55f64.powi(4)) * random.uniform()).powf(0.25);
+        let probability = |d: f64| noise + (1.0 - 2.0 * noise) / (1.0 + (-d).exp());
+        let mut log_likelihood = 0.0;
+        let rows: Vec<[i32; 3]> = (0..ANSWERS)
+            .map(|_| {
+                let mut leaves: Vec<u32> = (0..N as u32).collect();
+                random.shuffle(&mut leaves);
+                let [a, b, c] = [0, 1, 2].map(|at| leaves[at] as usize);
+                let p = probability(pair(a, b) - pair(a, c));
+                let says_so = random.uniform() < p;
+                log_likelihood += if says_so { p } else { 1.0 - p }.ln();
+                if says_so { [a, b, c] } else { [a, c, b] }.map(|leaf| leaf as i32)
+            })
+            .collect();
+        let truths =
+            [noise, mean, log_likelihood, (tree.len() - 1) as f64, pair(0, 1) - pair(0, 2), pair(2, 3) - pair(3, 4)];
+        let answers = Answers::new(&Triplets::new(rows, Some(N)).unwrap(), None).unwrap();
+        let noises = Noises::new(Asked::Pairs, None).unwrap();
+        let begun = Random::new(12, truth as u64);
+        let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(N)), begun).unwrap();
+        let mut ranks = [0; NUMBERS];
+        (0..25).for_each(|_| chain.sweep(&Monitor::new()).unwrap());
+        for _ in 0..DRAWS {
+            (0..SWEEPS).for_each(|_| chain.sweep(&Monitor::new()).unwrap());
+            let pair = |a: u32, b: u32| height(&chain.tree, [a, b]);
+            let drawn = [
+                chain.noises.mean(),
+                chain.increments.mean(),
+                chain.log_likelihood,
+                (chain.tree.n_inner() - 1) as f64,
+                pair(0, 1) - pair(0, 2),
+                pair(2, 3) - pair(3, 4),
+            ];
+            for (rank, (drawn, truth)) in ranks.iter_mut().zip(drawn.into_iter().zip(truths)) {
+                // Differences of heights are often 0, numbers of nodes the same: ties go by chance below.
+                *rank += usize::from(drawn < truth - 1e-9) * 1000 + usize::from((drawn - truth).abs() <= 1e-9);
+            }
+        }
+        for (count, rank) in counts.iter_mut().zip(ranks) {
+            count[rank / 1000 + random.below(rank % 1000 + 1)] += 1.0;
+        }
+    }
+    let expected = TRUTHS as f64 / (DRAWS + 1) as f64;
+    for (what, count) in counts.iter().enumerate() {
+        let chi: f64 = count.iter().map(|count| (count - expected).powi(2) / expected).sum();
+        assert!(chi < MOST, "number {what}: {chi} {count:?}");
+    }
+}
