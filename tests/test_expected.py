@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.clustering.outlook import Outlook
 from test_uncertain import levels, people
 
 
@@ -34,13 +35,16 @@ def test_trees_are_about_as_right_as_expected():
     assert found[:, :2].std(axis=0).max() < 0.2
 
 
-def test_cuts_of_flat_clusters_are_those_of_the_summary():
-    """What may be true is cut by correlations where the summary is: little is lost where all is known."""
+def test_a_tree_beside_itself_is_right():
     labels = levels(3, 4)
-    n, oracle = len(labels), ordhc.oracles.recording(people(labels, 5.0))
-    rng = np.random.default_rng(0)
-    oracle(np.array([rng.permutation(n)[:3] for _ in range(60 * n)]))
-    p = ordhc.posterior(oracle.comparisons(n))
-    assert ordhc.metrics.aari(p.tree, labels) == 1
-    assert p.expected.aari > 0.95
-    assert p.expected.low <= p.expected.accuracy <= p.expected.high
+    level = (labels[:, None] == labels[None]).cumprod(axis=2).sum(axis=2)
+    noise = np.triu(np.random.default_rng(0).random(level.shape), 1)
+    tree = ordhc.linkage(level + 0.2 * (noise + noise.T), "average")
+    other = tree.relabel(np.roll(np.arange(tree.n_leaves), 1))
+    outlook = Outlook((tree, other))
+    for by_correlation in (False, True):
+        assert outlook.beside(tree, by_correlation, [0]).aari == pytest.approx(1)
+        assert outlook.beside(tree, by_correlation, [0]).accuracy == 1
+        assert outlook.beside(tree, by_correlation, [1]).aari < 0.7
+        both = outlook.beside(tree, by_correlation, [0, 1])
+        assert both.low < both.accuracy < both.high
