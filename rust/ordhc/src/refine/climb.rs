@@ -46,7 +46,8 @@ pub(super) fn climb(
     monitor: &Monitor,
 ) -> Result<(u64, bool)> {
     let turn = turn(shape, movable);
-    let mut climber = Climber { turn: &turn, movable, left: search.max_moves.unwrap_or(u64::MAX), moves: 0 };
+    let left = search.max_moves.unwrap_or(u64::MAX);
+    let mut climber = Climber { turn: &turn, first_root: shape.root(), movable, left, moves: 0 };
     let annealing = objective.annealing(shape);
     let rounds = if annealing.is_some() { search.restarts } else { search.restarts.saturating_mul(SHAKES) };
     let sweeps = annealing.map_or(0, |annealing| annealing.sweeps);
@@ -85,6 +86,8 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
 
 pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
+    /// Is under another root after some moves, and then moves like any node.
+    first_root: usize,
     movable: &'a [bool],
     pub(super) left: u64,
     moves: u64,
@@ -98,8 +101,9 @@ impl Climber<'_> {
         let (mut steps, mut told) = (0, 0);
         let mut since_last = 0;
         let mut at_top = true;
-        'turns: while since_last < self.turn.len() {
-            for &subtree in self.turn {
+        let (turn, first_root) = (self.turn, [self.first_root]);
+        'turns: while since_last <= self.turn.len() {
+            for &subtree in turn.iter().chain(&first_root) {
                 if self.left == 0 {
                     at_top = false;
                     break 'turns;
@@ -112,7 +116,7 @@ impl Climber<'_> {
                 if let Some(target) = self.better_place(shape, objective, subtree, &mut scores) {
                     self.make(shape, objective, subtree, target);
                     since_last = 0;
-                } else if since_last >= self.turn.len() {
+                } else if since_last > self.turn.len() {
                     break;
                 }
             }

@@ -156,6 +156,10 @@ impl Shape {
         self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
     }
 
+    pub(crate) fn root(&self) -> usize {
+        self.root
+    }
+
     /// Cuts a subtree off and puts it on the edge above `target`, which isn't in it. Its parent comes along.
     ///
     /// Gives the nodes with other leaves under them or under their children, children before parents.
