@@ -197,7 +197,10 @@ def test_dask_whose_workers_are_killed(tmp_path):
     with dask_cluster(2) as client, client.get_executor() as executor, ThreadPoolExecutor(1) as aside:
         same_sums(scan, data, executor=executor)
         for _ in range(3):
-            pid, *_ = client.run(os.getpid).values()
+            # One that was killed may not be missed yet.
+            while not (pids := list(client.run(os.getpid, on_error="ignore").values())):
+                time.sleep(0.1)
+            pid = pids[0]
             working = aside.submit(
                 ordhc.bootstrap, data, method="mulk3-al", n_resamples=24, executor=executor
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ordhc import _checks, _ordhc
-from ordhc._progress import Progress
+from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
 __all__ = ["Shared", "as_executor", "cut", "digest", "limited_threads", "run_tasks", "stored"]
@@ -66,11 +66,13 @@ def _n_workers(executor: Executor) -> int | None:
     return int(count) if count else None
 
 
+@shows_progress("working")
 def run_tasks(
     executor: Executor,
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
-    progress: Progress | None = None,
+    *,
+    progress: Progress | bool | None = None,
 ) -> list[Any]:
     """What `function` gives for each of the arguments, in their order.
 
@@ -82,6 +84,7 @@ def run_tasks(
     InputError
         An executor that was shut down, what can't be pickled.
     """
+    progress = _checks.callback("progress", progress)
     threads = _threads_each(executor)
     results: dict[int, Any] = {}
     tries = [0] * len(tasks)

@@ -274,7 +274,7 @@ def _prepared(
         if leaves is None:
             raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
         given = settings if method is None else {**settings, "method": method}
-        if method == "uncertain" and given.get("among") is None:
+        if isinstance(method, str) and method == "uncertain" and given.get("among") is None:
             given = {**given, "among": known_to(answer, leaves)}
         subject = Learner(leaves, budget=budget, **given)
     else:
@@ -338,7 +338,7 @@ def _steps(
     is_learner = isinstance(subject, Learner)
     # What a learner asked before and nobody answered is no new question.
     left = subject.open if is_learner else Questions(np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
-    spent = 0
+    spent, told = 0, 0.0
     while not subject.done:
         if not len(left):
             room = min(most - spent, size)
@@ -371,7 +371,9 @@ def _steps(
         if progress is not None:
             known = subject.n_answered
             share = known / (known + subject.remaining_estimate) if known else 0.0
-            progress(min(subject.n_placed / subject.n_leaves, share))
+            # What remains is estimated anew after each batch, and may grow.
+            told = max(told, min(subject.n_placed / subject.n_leaves, share))
+            progress(told)
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:

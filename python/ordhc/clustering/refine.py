@@ -155,7 +155,7 @@ def refine(
             shared = Shared((found, reference, objective, how), lambda: folder.folder)
             tasks = [(shared, min(1, count), seed, at) for at in range(max(1, count))]
             # The first of equals, whichever came first.
-            better, _ = max(run_tasks(workers, _restarted, tasks, progress), key=lambda one: one[1])
+            better, _ = max(run_tasks(workers, _restarted, tasks, progress=progress), key=lambda one: one[1])
     given = refining(objective, heights, max_moves, restarts, seed)
     before = {} if found.settings is None else found.settings
     after = {"method": None, "refine": objective, "refine_parameters": given}

@@ -101,7 +101,7 @@ class Resampling:
         state = replace(self, plan=None, tree=self.tree.with_names(None))
         shared = Shared((state, dict(asked)), lambda: folder.folder)
         parts = cut(n_resamples, executor)
-        found = run_tasks(executor, _some, [(shared, part) for part in parts], progress)
+        found = run_tasks(executor, _some, [(shared, part) for part in parts], progress=progress)
         trees = [tree._tree for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 

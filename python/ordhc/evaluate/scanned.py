@@ -53,7 +53,7 @@ class ScannedResampling:
             found = [self.some(range(n_resamples), progress)]
         else:
             tasks = [(self, which) for which in cut(n_resamples, executor)]
-            found = run_tasks(executor, ScannedResampling.some, tasks, progress)
+            found = run_tasks(executor, ScannedResampling.some, tasks, progress=progress)
         trees = [tree._tree for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 

@@ -313,7 +313,7 @@ def _fits(
     """The scores of each fold and method, here or by an executor."""
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
-        return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress)
+        return run_tasks(executor, _scores, [(shared, *task) for task in tasks], progress=progress)
     return [
         work.scores(fold, method, part(progress, at / len(tasks), (at + 1) / len(tasks)))
         for at, (fold, method) in enumerate(tasks)

@@ -61,8 +61,10 @@ def mulk3_sums(
     else:
         shared = Shared(work, lambda: spill.folder)
         parts = [(shared, tuple(pieces[at] for at in some)) for some in cut(len(pieces), executor)]
-        folders = run_tasks(executor, _split, parts, before)
-        for made in run_tasks(executor, _add_up, [(shared, block, folders) for block in blocks], after):
+        folders = run_tasks(executor, _split, parts, progress=before)
+        for made in run_tasks(
+            executor, _add_up, [(shared, block, folders) for block in blocks], progress=after
+        ):
             _add(sums, _loaded(Path(made)))
     answered = np.zeros(n, dtype=bool)
     for folder in folders:

@@ -94,7 +94,7 @@ def mapped_sums(
     job = _Job(scan, str(spill.folder), each, both, number)
     shared = Shared(job, lambda: spill.folder)
     tasks = [(shared, tuple(pieces[at] for at in some)) for some in parts]
-    folders = run_tasks(executor, _count, tasks, part(progress, 0, _MAPPING))
+    folders = run_tasks(executor, _count, tasks, progress=part(progress, 0, _MAPPING))
     answered = np.zeros(scan.n_leaves, dtype=bool)
     sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)
     for folder in folders:
@@ -109,7 +109,7 @@ def mapped_sums(
         some = [(run, start, end) for run, start, end in some if end > start]
         if some:
             blocks.append((shared, block, tuple(some)))
-    merged = run_tasks(executor, _merge, blocks, part(progress, _MAPPING, 1)) if blocks else []
+    merged = run_tasks(executor, _merge, blocks, progress=part(progress, _MAPPING, 1)) if blocks else []
     sums.blocks = [run for folder in merged for run in Run.all_in(Path(folder))]
     return sums, answered
 

@@ -8,7 +8,7 @@ REFUSED = {
     "only blank lines": ("cluster blank.csv", r"blank\.csv: the file is empty"),
     "only a header": ("cluster header.csv", r"header\.csv:1: there is a header but no rows"),
     "no such file": ("cluster nowhere.csv", r"nowhere\.csv: there is no such file"),
-    "a folder": ("cluster folder", r"folder: is a folder, not a file"),
+    "a folder": ("cluster folder", r"folder: there is no file of \.csv, .* in the folder"),
     "a row cut short": ("cluster short.csv", r"short\.csv:6: 2 columns instead of 3; the row may be cut short"),
     "a row too long": ("cluster long.csv", r"long\.csv:6: 5 columns instead of 3"),
     "a title above the header": ("cluster title.csv", r"title\.csv:1: .*My survey 2024.* has 1 columns .* header"),

@@ -187,7 +187,7 @@ def embed(
     if workers is not None:
         tasks = [(triplets, model, parameter, solver, at, max_iterations, tolerance) for at in starts]
         # The first of those with the smallest loss, whichever came first.
-        best = min(run_tasks(workers, _solved, tasks, progress), key=lambda found: found.loss)
+        best = min(run_tasks(workers, _solved, tasks, progress=progress), key=lambda found: found.loss)
         return _embedding(best, triplets, model, solver, seed, parameter)
     best = None
     for number, start in enumerate(starts):
