@@ -95,9 +95,9 @@ def cluster(
         complete linkage), for millions of vectors. Average linkage of cosines merges linked clusters at
         their exact similarities, and looks at all pairs of the last 20,000 clusters (or a tenth of the
         vectors, at least 1,000): of 20,000 vectors of nested blobs 10 neighbours gave tau-b 1.0 to the
-        exact tree and AARI 0.9996 to its cuts, 20 neighbours 1.0 and 1.0 (the true nearest ones; those
-        that are found are almost all of them). Other linkages count cosines that aren't linked as 0,
-        distances as unknown, and lose much more. Needs `pip install "ordhc[graph]"`.
+        exact tree and AARI 0.9996 to its cuts, 20 neighbours 1.0 and 1.0; of the 10,000 images of MNIST's
+        test set 10 gave AARI 0.90 to the exact tree, 20 gave 0.99. Other linkages count cosines that aren't
+        linked as 0, distances as unknown, and lose much more. Needs `pip install "ordhc[graph]"`.
     refine
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
