@@ -9,7 +9,7 @@ PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge pl
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check rust-test python-test lint docs api man fmt fuzz interrupts bench reproduce test-oldest release-check clean
+.PHONY: help demo test check rust-test python-test slow-test lint docs api man fmt fuzz interrupts bench reproduce test-oldest release-check clean
 
 # What is going on, and about how long it takes on two cores.
 say = @printf '\n== %s\n' "$(1)"
@@ -22,9 +22,9 @@ demo: $(STAMPS)/package ## Set everything up (a minute and a half, once) and clu
 	$(call say,Clustering 100 dishes: a few seconds)
 	$(BIN)/ordhc demo --output-dir demo
 
-test: rust-test python-test ## Set everything up and run all tests (four minutes; three the next time)
+test: rust-test python-test ## Set everything up and run the tests (nine minutes; seven the next time)
 
-check: lint test docs reproduce ## Everything: formats, lints, types, tests, the site, the papers' numbers in little (twelve minutes)
+check: lint test slow-test docs reproduce ## Everything: formats, lints, types, tests, the site, the papers' numbers in little (twenty minutes)
 
 # Unit tests check what debugging builds check; the others use the engine as `make demo` has compiled it.
 rust-test: $(STAMPS)/package
@@ -39,8 +39,12 @@ WORKERS ?= auto
 
 python-test: $(STAMPS)/tests
 	$(call say,Running the Python tests: about a minute and a half)
-	$(BIN)/python -m pytest --numprocesses $(WORKERS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m 'not slow'
 	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS)) || exit 1; done
+
+slow-test: $(STAMPS)/tests ## Run the tests that take long: kills, simulations, other processes (three minutes)
+	$(call say,Running the slow Python tests: about three minutes)
+	$(BIN)/python -m pytest tests --numprocesses $(WORKERS) -m slow
 
 lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; one the next time)
 	$(call say,Formats and lints; types and documentation: up to three minutes)

@@ -73,6 +73,7 @@ def test_trees(answers, capsys, options):
         assert printed(capsys, "cluster", path, *options, "--json", "-q") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["threads", "threads:3", "processes:2", "loky:2"])
 def test_executors(answers, capsys, workers):
     if workers.startswith("loky"):

@@ -25,6 +25,7 @@ def beside(seed, a_leaf=10, more=16):
     return posteriors[0].expected.aari, now, forecast.aari, then
 
 
+@pytest.mark.slow
 def test_trees_are_about_as_right_as_expected():
     found = np.array([beside(seed) for seed in range(4)])
     expected, true, forecast, then = found.mean(axis=0)

@@ -94,6 +94,7 @@ def test_equal_vectors(monkeypatch):
     assert len(rounds) < 60
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:15 neighbours leave")
 @pytest.mark.parametrize(
     ("similarity", "linkage"), [("cosine", "average"), ("cosine", "single"), ("euclidean", "average")]

@@ -26,6 +26,7 @@ def install(package):
     subprocess.run(command, check=True, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PLUGIN_KINDS)
 def test_it_is_installed_and_passes_its_own_tests(kind, folder, capsys):
     code, out, err = run(capsys, "plugins", "new", f"ordhc-my-{kind}", "--kind", kind)

@@ -173,6 +173,7 @@ def studied(n, answers, accuracy, seed):
     return ordhc.metrics.aari(learner.tree(), labels)
 
 
+@pytest.mark.slow
 def test_fresh_studies_reach_the_target():
     way = ordhc.plan(16, 0.85, 0.85, noise="constant")["uncertain"]
     enough = [studied(16, way.answers_high, 0.85, seed) for seed in range(4)]

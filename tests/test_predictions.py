@@ -65,6 +65,7 @@ def test_the_tree_is_about_as_right_as_expected(quadruplets):
     assert np.mean(told) == pytest.approx(np.mean(right), abs=0.07), (told, right)
 
 
+@pytest.mark.slow
 def test_more_answers_bring_what_was_forecast():
     whole, truth = noisy(n=20, m=20 * 48)
     few = whole[: 20 * 8]

@@ -298,6 +298,7 @@ def test_trees_from_random_triples():
     assert queries.information_bound(4) == pytest.approx(math.log(15, 3))
 
 
+@pytest.mark.slow
 def test_quick_runs(tmp_path):
     from click.testing import CliRunner
 

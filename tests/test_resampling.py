@@ -100,6 +100,7 @@ def test_whole_groups_are_drawn():
     assert b.scores["revenue"].tolist() == revenue
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     """Nine in ten samples have the scores of all answers in their intervals."""
     everything, _ = ordhc.simulate_planted(14_000, levels=2, leaves_per_cluster=8, sigma=0.3, seed=1)

@@ -190,6 +190,7 @@ def test_a_spill_after_signals(tmp_path, signum):
     assert list(spill.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_dask_whose_workers_are_killed(tmp_path):
     data = weighted_data(40, 20_000, "fractions")
     scan = files(tmp_path, data, [10], row_group=97)

@@ -148,6 +148,7 @@ print(n_interrupts)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
 def test_interrupts_at_random_moments(memory_path):
     assert printed(INTERRUPTS, memory_path, timeout=600) == "240\n"

@@ -115,11 +115,13 @@ def assert_whole(path):
     file.close()
 
 
+@pytest.mark.slow
 def test_killing_loses_nothing(tmp_path):
     assert int(printed(BEGIN + ONE_SESSION, tmp_path / "a")) > 100
     assert_whole(tmp_path / "a")
 
 
+@pytest.mark.slow
 def test_two_hundred_kills_during_any_call(memory_path):
     kinds = [
         {"parallel": 20},
@@ -133,6 +135,7 @@ def test_two_hundred_kills_during_any_call(memory_path):
         assert_whole(memory_path / f"a-{number}")
 
 
+@pytest.mark.slow
 def test_kills_while_trees_are_drawn(memory_path):
     kinds = [{"method": "uncertain", "budget": 400}, {"method": "uncertain", "budget": 500, "repeat": 2}]
     how = json.dumps([24, 60, 0.3, 0.05, *kinds])

@@ -100,6 +100,7 @@ def test_all_call_the_same(shared, name):
         assert found == [expected] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["insertion", "robust", "uncertain", "single"])
 def test_a_learner_that_all_ask_and_tell(method):
     """No question is given twice, none is lost, and every answer counts once."""

@@ -34,6 +34,7 @@ def people(labels, spread=1.5, seed=0):
     return oracle
 
 
+@pytest.mark.slow
 def test_fewer_questions_than_random_ones():
     uncertain, random = [], []
     # Of one tree a single leaf may be astray, by chance.
