@@ -8,7 +8,9 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import ordhc_judge
@@ -138,6 +140,19 @@ def test_two_judges_in_a_process_share_it(served, tmp_path, truth):
         both = np.concatenate([questions, questions])
         assert (oracle(both) == truth(both)).all()
     assert max(server.prompts.values()) == 1
+
+
+def test_many_make_the_file_at_once(tmp_path):
+    with ThreadPoolExecutor(8) as executor:
+        for at in range(40):
+            path, ready = tmp_path / f"{at}.sqlite", Barrier(8)
+
+            def made(path=path, ready=ready):
+                ready.wait()
+                Cache(path).close()
+
+            for found in [executor.submit(made) for _ in range(8)]:
+                found.result()
 
 
 def test_a_run_that_was_killed_asks_nothing_twice(served, tmp_path, truth):

@@ -21,6 +21,8 @@ __all__ = ["Cache", "Kept", "key_of"]
 #: In the header of the file: "oJdg".
 _APPLICATION = 0x6F4A6467
 _VERSION = 1
+#: Seconds to wait for others that write.
+_PATIENCE = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies(
     key BLOB PRIMARY KEY,      -- of everything that determines the answer
@@ -86,13 +88,16 @@ class Cache:
         #: Who claims, so that others can see whether that process still lives.
         self.owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         with self._telling():
-            self._connection = sqlite3.connect(self.path or "", timeout=60, isolation_level=None)
+            self._connection = sqlite3.connect(self.path or "", timeout=_PATIENCE, isolation_level=None)
             self._open()
 
     def _open(self) -> None:
+        # In one transaction: another process may make the file meanwhile.
+        self._connection.execute("BEGIN")
         found = self._one("PRAGMA application_id")[0]
         version = self._one("PRAGMA user_version")[0]
         empty = self._one("SELECT count(*) FROM sqlite_master")[0] == 0
+        self._connection.execute("ROLLBACK")
         if not empty and found != _APPLICATION:
             self._connection.close()
             raise JudgeError(f"{self.path}: this is a SQLite file, but no cache of ordhc-judge")
@@ -100,7 +105,7 @@ class Cache:
             self._connection.close()
             raise JudgeError(f"{self.path}: a cache of version {version}; this ordhc-judge knows {_VERSION}")
         if self.path is not None:
-            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._share()
         # A killed process loses nothing that was written; with the power a few seconds may go.
         self._connection.execute("PRAGMA synchronous=NORMAL")
         with self._writing():
@@ -108,6 +113,18 @@ class Cache:
                 self._connection.execute(statement)
             self._connection.execute(f"PRAGMA application_id={_APPLICATION}")
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
+
+    def _share(self) -> None:
+        """Let processes read while one writes; SQLite itself doesn't wait for others that do this just now."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
     # What was answered.
 
