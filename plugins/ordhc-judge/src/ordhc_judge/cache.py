@@ -115,7 +115,7 @@ class Cache:
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
 
     def _share(self) -> None:
-        """Let processes read while one writes; SQLite itself doesn't wait for others that do this just now."""
+        """Let processes read while one writes; SQLite doesn't wait for others that do so just now."""
         until = time.monotonic() + _PATIENCE
         while True:
             try:
