@@ -177,7 +177,7 @@ def test_a_full_disk_is_told_and_breaks_nothing(tmp_path):
         choices = [choice for (choice,) in db.execute("SELECT choice FROM collect_trials ORDER BY trial")]
     assert choices == [1] * 5 + [2] * (n - 5) + [3, None]
     with ordhc.Session(data) as session:
-        assert session.n_answered == n
+        assert session.n_answered == n + 1
 
 
 def test_clocks_that_jump(monkeypatch):

@@ -182,11 +182,13 @@ def serve(
 
         shown = f"[{host}]" if ":" in host else host
         on_start(Served(f"http://{shown}:{place.getsockname()[1]}", token, desk, writer, stop))
-        server.run(sockets=[place])
-        # Nobody can take anything back any more.
-        writer.close()
-        with contextlib.suppress(OSError), session.transaction():
-            desk.settle()
+        try:
+            server.run(sockets=[place])
+        finally:
+            # Ctrl-C is raised again once all requests are answered. Nobody can take anything back any more.
+            writer.close()
+            with contextlib.suppress(OSError), session.transaction():
+                desk.settle()
 
 
 def _many_files() -> None:
