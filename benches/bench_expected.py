@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import ordhc
-from bench_posterior import balanced
+from bench_posterior import balanced, splits
 from bench_uncertain import close, constant
 from measure import table
 
@@ -29,25 +29,9 @@ def trees(kind, seed):
     elif kind == "balanced":
         labels = balanced(6, 1)
     else:
-        labels = yule(60, rng)
+        # Sizes of a Yule tree's parts are uniform.
+        labels = splits(60, rng)
     return labels[rng.permutation(len(labels))]
-
-
-def yule(n, rng):
-    """Clusters that are split one after the other, each of which is as likely; a column for each split."""
-    groups, columns = [list(range(n))], []
-    # Sizes of a Yule tree's parts are uniform.
-    while any(len(group) > 1 for group in groups):
-        parts = []
-        for group in groups:
-            at = rng.integers(1, len(group)) if len(group) > 1 else 1
-            parts += [part for part in (group[:at], group[at:]) if part]
-        groups = parts
-        label = np.empty(n, int)
-        for number, group in enumerate(groups):
-            label[group] = number
-        columns.append(label)
-    return np.stack(columns, 1)
 
 
 def tree_of(labels):

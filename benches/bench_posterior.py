@@ -1,12 +1,12 @@
-"""Trees drawn from the posterior beside AddS3-AL and moves of subtrees: accuracy, time, calibration.
+"""Trees drawn from the posterior beside AddS3-AL and moves of subtrees: accuracy and time.
 
-python benches/bench_posterior.py [planted] [time] [calibration] [figure] [--seeds 10] [--rows n2/4,n2/16]
+python benches/bench_posterior.py [planted] [time] [figure] [--seeds 10] [--rows n2/4,n2/16]
 
 "planted" gives the mean AARI over seeds, for the planted model of the papers (n = 240), with flipped answers,
 with clusters of unequal sizes, and for a caterpillar of clusters. "time" gives seconds by the number of
-leaves and answers. "calibration" says of clusters of some support, and of predictions of some probability,
-how many are right. "figure" draws that of the summaries' clusters, docs/images/posterior-supports.png, and
-prints how right trees are expected to be and how right they are.
+leaves and answers. "figure" draws how many of the summaries' clusters are right by their support,
+docs/images/posterior-supports.png, and prints how right trees are expected to be and how right they are.
+Supports of all trees are `bench_calibration.py`'s.
 """
 
 import argparse
@@ -39,17 +39,22 @@ def unbalanced(seed, n=240, k=8):
         at = rng.integers(k)
         if sizes.sum() < n or sizes[at] > 6:
             sizes[at] += np.sign(n - sizes.sum())
-    groups, levels = [list(range(k))], []
+    return splits(k, rng)[np.repeat(np.arange(k), sizes)]
+
+
+def splits(n, rng):
+    """Groups that are split at random until all are single ones: (n, L) labels, a column for each level."""
+    groups, levels = [list(range(n))], []
     while any(len(group) > 1 for group in groups):
         parts = []
         for group in groups:
             at = rng.integers(1, len(group)) if len(group) > 1 else 1
             parts += [part for part in (group[:at], group[at:]) if part]
         groups = parts
-        label = np.empty(k, int)
+        label = np.empty(n, int)
         for number, group in enumerate(groups):
             label[group] = number
-        levels.append(label[np.repeat(np.arange(k), sizes)])
+        levels.append(label)
     return np.stack(levels, 1)
 
 
@@ -142,37 +147,6 @@ def clusters(tree):
     return sets[tree.n_leaves :]
 
 
-def calibration(seeds, n=60):
-    for a_leaf in (4, 16, 64):
-        of_clusters, of_triplets = [], []
-        for seed in range(seeds):
-            t, truth = yule(n, n * a_leaf, seed)
-            p = ordhc.posterior(t, seed=seed)
-            right = set(clusters(truth))
-            # All clusters of all trees, not only those of one: a choice among them would be biased.
-            counts = {}
-            for tree in p.trees:
-                joined = tree.joined if tree.joined is not None else np.zeros(n - 1, bool)
-                for cluster in np.array(clusters(tree), dtype=object)[~joined]:
-                    counts[cluster] = counts.get(cluster, 0) + 1
-            whole = (1 << n) - 1
-            of_clusters += [(k / len(p.trees), c in right) for c, k in counts.items() if c != whole]
-            rng = np.random.default_rng(seed)
-            rows = resolved(truth, 2000, rng)
-            share = p.predict(rows, of="tree")
-            of_triplets += list(zip(np.maximum(share, 1 - share), share >= 0.5, strict=True))
-        for what, pairs in (("clusters", of_clusters), ("triplets", of_triplets)):
-            told, right = np.array(pairs, dtype=float).T
-            bins = np.minimum((10 * told).astype(int), 9)
-            print(f"{what}, Yule trees of {n} leaves, {a_leaf} answers a leaf, 80 % right, {seeds} seeds\n")
-            lines = [
-                (f"{told[bins == at].mean():.2f}", f"{right[bins == at].mean():.2f}", (bins == at).sum())
-                for at in range(10)
-                if (bins == at).sum() >= 20
-            ]
-            table(("support" if what == "clusters" else "probability", "right", "number"), lines)
-
-
 def figure(seeds, n=60):
     import matplotlib.pyplot as plt
 
@@ -196,7 +170,7 @@ def figure(seeds, n=60):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", nargs="*", default=["planted", "time", "calibration"])
+    parser.add_argument("what", nargs="*", default=["planted", "time"])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--rows", default=",".join(ROWS))
     parser.add_argument("--cases", default="", help="of planted, all if nothing is said")
@@ -205,7 +179,5 @@ if __name__ == "__main__":
         planted(given.seeds, given.rows.split(","), given.cases.split(",") if given.cases else None)
     if "time" in given.what:
         timing()
-    if "calibration" in given.what:
-        calibration(given.seeds)
     if "figure" in given.what:
         figure(given.seeds)

@@ -60,6 +60,13 @@ def test_all_the_way(serve):
         assert status == "taken"
 
 
+def test_an_icon_is_found_where_browsers_look_for_it(serve):
+    """They ask for it at addresses that no page of ours is at: a picture of its own, a text."""
+    found = Client(serve()).get("/favicon.ico")
+    assert (found.status, found.headers["content-type"]) == (200, "image/svg+xml")
+    assert "<svg" in found.text
+
+
 def test_the_check_has_two_tries(serve):
     server = serve(more=CHECK)
     client = Client(server)

@@ -212,6 +212,7 @@ def linkage(
     elif not is_told:
         _checks.warn_of_distances(values, INSTEAD)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
+    how: dict[str, Any] = {"dissimilarity": dissimilarity, "engine": engine, "precision": precision}
     if tie_seed is None:
         return merged_by(
             spec,
@@ -219,10 +220,8 @@ def linkage(
             settings,
             initial,
             progress,
-            dissimilarity=dissimilarity,
-            engine=engine,
+            **how,
             overwrite=overwrite,
-            precision=precision,
             names=names,
             made=made,
             look=look,
@@ -231,17 +230,7 @@ def linkage(
     values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
     initial = None if initial is None else initial[order]
     own = bool(values.dtype == np.float64)
-    tree = merged_by(
-        spec,
-        values,
-        settings,
-        initial,
-        progress,
-        dissimilarity=dissimilarity,
-        engine=engine,
-        overwrite=own,
-        precision=precision,
-    )
+    tree = merged_by(spec, values, settings, initial, progress, **how, overwrite=own)
     return tree.relabel(order)._with(names=names, settings=made)
 
 

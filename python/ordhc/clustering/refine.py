@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc.agglomerate.linkage import INSTEAD
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -132,10 +133,7 @@ def refine(
     if dissimilarity is None:
         dissimilarity = objective == "dasgupta" and found.kind == "dissimilarity"
         if not comparisons and not dissimilarity:
-            instead = (
-                "distances take dissimilarity=True, similarities that look like them dissimilarity=False"
-            )
-            _checks.warn_of_distances(reference, instead)
+            _checks.warn_of_distances(reference, INSTEAD)
     how: dict[str, Any] = {
         "dissimilarity": dissimilarity,
         "heights": heights,
@@ -163,31 +161,10 @@ def refine(
 
 
 def refined(
-    tree: Dendrogram,
-    data: Triplets | Quadruplets | NDArray[Any],
-    objective: str,
-    *,
-    dissimilarity: bool = False,
-    heights: str | None = None,
-    initial: NDArray[np.int64] | None = None,
-    max_moves: int | None = None,
-    restarts: int = 3,
-    seed: int = 0,
-    progress: Progress | None = None,
+    tree: Dendrogram, data: Triplets | Quadruplets | NDArray[Any], objective: str, **settings: Any
 ) -> Dendrogram:
     """As `refine`, for what is known to fit together."""
-    better, _ = _searched(
-        tree,
-        data,
-        objective,
-        dissimilarity=dissimilarity,
-        heights=heights,
-        initial=initial,
-        max_moves=max_moves,
-        restarts=restarts,
-        seed=seed,
-        progress=progress,
-    )
+    better, _ = _searched(tree, data, objective, **settings)
     return better
 
 

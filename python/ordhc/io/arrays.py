@@ -229,20 +229,6 @@ class Table:
         )
 
 
-def from_parquet(
-    data: bytes,
-    source: str,
-    chosen: list[int] | list[str] | None,
-    known: list[list[str]],
-    missing: Sequence[str],
-    weights: str | None = None,
-    answer: str | None = None,
-    group: str | None = None,
-) -> Parsed:
-    """Rows of a Parquet file."""
-    return rows_of(Table(data, source), chosen, known, missing, weights, answer, group)
-
-
 def rows_of(
     table: Table,
     chosen: list[int] | list[str] | None,

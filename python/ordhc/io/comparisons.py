@@ -13,7 +13,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
-from ordhc.io.arrays import from_arrays, from_parquet
+from ordhc.io.arrays import Table, from_arrays, rows_of
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.names import as_names
@@ -235,7 +235,7 @@ def _read(
             parsed, responses = from_arrays(data, source, suffix, width, tuple(known[0]) if known else ())
         elif suffix == ".parquet":
             further = {name: options.get(name) for name in ("weights", "answer", "group")}
-            parsed = from_parquet(data, source, chosen, known, options["missing"], **further)
+            parsed = rows_of(Table(data, source), chosen, known, options["missing"], **further)
         else:
             told = part(progress, 0, 0.8)
             parsed = from_text(data, source, suffix, chosen, known, skip_bad, told, **options)

@@ -34,5 +34,16 @@ pub use diagnostics::{Mixing, mixing};
 pub use link::Asked;
 pub use samples::{Samples, Sampling, State, sample, sample_of_people};
 
+/// The dot product: eight sums side by side, in an order that depends on nothing.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a_parts, b_parts) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a_parts.remainder().iter().zip(b_parts.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_parts.zip(b_parts) {
+        (0..8).for_each(|at| sums[at] += x[at] * y[at]);
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
 #[cfg(test)]
 mod tests;

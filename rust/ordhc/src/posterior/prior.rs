@@ -6,6 +6,7 @@
 //! learnt, each pair of a grid being as likely as any other beforehand. Differences of height along edges between inner
 //! nodes are exponential.
 
+use super::dot;
 use super::random::Random;
 use crate::error::Result;
 use crate::memory;
@@ -115,16 +116,6 @@ fn log_sum(n: usize, shape: Shape, logs: &[f64]) -> Result<f64> {
         }
     }
     Ok(last.ln() + n as f64 * log_base)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a_parts, b_parts) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a_parts.remainder().iter().zip(b_parts.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a_parts.zip(b_parts) {
-        (0..8).for_each(|at| sums[at] += x[at] * y[at]);
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 /// The logarithm of the density of the noise, Beta(1, 4) up to [`MOST_NOISE`], without a constant.

@@ -1,5 +1,6 @@
 //! One tree that stands for many.
 
+use super::dot;
 use super::samples::Samples;
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::error::Result;
@@ -97,15 +98,4 @@ fn correlations(n: usize, pairs: &[f64]) -> Result<Buffer> {
         }
     });
     Ok(found)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Eight sums side by side, in an order that depends on nothing.
-    let mut sums = [0.0; 8];
-    let (a_parts, b_parts) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a_parts.remainder().iter().zip(b_parts.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a_parts.zip(b_parts) {
-        (0..8).for_each(|at| sums[at] += x[at] * y[at]);
-    }
-    sums.iter().sum::<f64>() + rest
 }

@@ -50,6 +50,10 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     async def health(_: Request) -> Response:
         return PlainTextResponse("ok\n")
 
+    # Browsers ask for it where a page names no icon: a file of media, a text.
+    async def icon(_: Request) -> Response:
+        return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
+
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
         tidying = asyncio.create_task(_tidy(writer))
@@ -66,6 +70,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
         Route("/next", people.step, methods=["POST"]),
         Route("/media/{leaf:int}/{kind}", media),
         Route("/health", health),
+        Route("/favicon.ico", icon),
         Mount("/static", StaticFiles(directory=STATIC)),
         *dashboard.routes,
     ]
