@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from ordhc.clustering.posterior import CHAINS, posterior_linkage
+from ordhc.clustering.posterior import posterior_linkage
+from ordhc.clustering.sampling import CHAINS
 from ordhc.clustering.preferences import build, by_rank, consistency, preferences
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import LinkageSpec
