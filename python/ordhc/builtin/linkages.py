@@ -3,8 +3,8 @@
 from functools import partial
 
 from ordhc.clustering.posterior import posterior_linkage
-from ordhc.clustering.sampling import CHAINS
 from ordhc.clustering.preferences import build, by_rank, consistency, preferences
+from ordhc.clustering.sampling import CHAINS
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import LinkageSpec
 
