@@ -5,11 +5,12 @@ python benches/bench_uncertain.py [close] [constant] [people] [recorded] [time] 
 Planted tree of eight clusters of thirty leaves, three levels. "close": answers by level and a normal deviate
 for each pair, one level being 1.5 deviations, drawn anew for each answer. "constant": answers right with
 p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each
-question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65, who the learner is told ("known") or not: answers until
-AARI .95. "recorded": Car and Food, from the folder ORDHC_DATA, as oracles that know only some answers; of
-answers to a fifth of the questions, which nobody asks, the share that the posterior predicts (half of those
-about which it is even), the share of those about which it isn't even, how many these are, and the log loss;
-and docs/images/recorded-answers.png. "time": seconds until there is the next batch of 50 questions, and the tree.
+question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65; the learner is
+told who they are ("known") or not; answers until AARI .95. "recorded": Car and Food, from the folder
+ORDHC_DATA, as oracles that know only some answers; of answers to a fifth of the questions, which nobody asks,
+the share that the posterior predicts (half of those about which it is even), the share of those about which
+it isn't even, how many these are, and the log loss; and docs/images/recorded-answers.png. "time": seconds
+until there is the next batch of 50 questions, and the tree.
 """
 
 import argparse
@@ -121,10 +122,7 @@ def people(seeds, n_people=30):
 
 
 def until(goal, labels, oracles, seed, are_known, batch=4):
-    """How many answers of people, each of whom is asked a few questions in turn, a tree takes.
-
-    If people are not known two leases of one and the same person may be of one question.
-    """
+    """How many answers of people, each of whom is asked a few questions in turn, a tree takes."""
     n, chance = len(labels), np.random.default_rng(seed)
     with (
         tempfile.TemporaryDirectory() as folder,
