@@ -1,12 +1,14 @@
 """Questions chosen by expected information beside random ones, `robust` and `majority`.
 
-python benches/bench_uncertain.py [close] [constant] [people] [recorded] [time] [--seeds 10] [--sets Car,Food]
+python benches/bench_uncertain.py [close] [constant] [binary] [people] [recorded] [time] [--seeds 10]
+    [--sets Car,Food]
 
 Planted tree of eight clusters of thirty leaves, three levels. "close": answers by level and a normal deviate
 for each pair, one level being 1.5 deviations, drawn anew for each answer. "constant": answers right with
 p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each
-question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65; the learner is
-told who they are ("known") or not; answers until AARI .95. "recorded": Car and Food, from the folder
+question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65, whom the
+learner knows or not; answers until AARI .95. "binary": trees of 100 leaves drawn uniformly, answers right
+with p = .8; the share of triplets that are right. "recorded": Car and Food, from the folder
 ORDHC_DATA, as oracles that know only some answers; of answers to a fifth of the questions, which nobody asks,
 the share that the posterior predicts (half of those about which it is even), the share of those about which
 it isn't even, how many these are, and the log loss; and docs/images/recorded-answers.png. "time": seconds
@@ -98,6 +100,24 @@ def curves(noise, checks, seeds, methods):
     lines = [(method, *(f"{x:.3f}" for x in np.mean(rows, axis=0))) for method, rows in found.items()]
     print(f"{noise.__name__}, n = 240, {seeds} seeds: AARI by the number of questions\n")
     table(("questions", *(f"{check:,}" for check in checks)), lines)
+
+
+def binary(seeds, n=100, p=0.8, checks=(5, 10, 15, 20, 25)):
+    found = {method: [] for method in ("uncertain", "random", "robust", "majority")}
+    for seed in range(seeds):
+        truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("uniform", n, seed), None)
+        for method, rows in found.items():
+            oracle, counts = ordhc.oracles.noisy(truth, p, seed=seed), [n * check for check in checks]
+            if method == "random":
+                trees = at_random(oracle, n, counts, seed)
+            else:
+                trees = asked(method, oracle, n, counts, seed, **({} if method == "uncertain" else {"p": p}))
+            rows.append([1 - ordhc.metrics.triplet_distance(tree, truth) for tree in trees])
+    lines = [(method, *(f"{x:.3f}" for x in np.mean(rows, axis=0))) for method, rows in found.items()]
+    print(
+        f"binary trees, n = {n}, {seeds} seeds: triplets that are right, by the number of questions a leaf\n"
+    )
+    table(("questions", *map(str, checks)), lines)
 
 
 def people(seeds, n_people=30):
@@ -256,6 +276,8 @@ if __name__ == "__main__":
     if "constant" in given.what:
         checks = (1200, 2400, 4800, 7200)
         curves(constant, checks, given.seeds, ("uncertain", "random", "robust", "majority"))
+    if "binary" in given.what:
+        binary(given.seeds)
     if "people" in given.what:
         people(given.seeds)
     if "recorded" in given.what:

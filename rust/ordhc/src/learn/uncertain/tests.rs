@@ -66,7 +66,8 @@ fn who_answers_by_chance_is_learnt() {
     let [mut known, mut unknown] = [learner(16, 1000, 1), learner(16, 1000, 1)];
     one_of_three_knows(&mut known, [Some(1), Some(2), Some(3)]);
     one_of_three_knows(&mut unknown, [None; 3]);
-    assert!(pairs_found(&known) == 8 && pairs_found(&unknown) < 8, "{} {}", pairs_found(&known), pairs_found(&unknown));
+    let [known, unknown] = [known, unknown].map(|learner| pairs_found(&learner));
+    assert!(known > unknown + 1, "{known} {unknown}");
 }
 
 #[test]
