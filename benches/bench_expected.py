@@ -1,10 +1,10 @@
 """How right trees are expected to be, now and after more answers, beside how right they are.
 
-python benches/bench_expected.py [--seeds 4] [--answers 8,16] [--more 24] [--kinds planted,balanced,yule]
+python benches/bench_expected.py [--seeds 4] [--answers 8,16] [--more 24] [--kinds planted,unequal,balanced,yule]
     [--noises "constant .8,close 1,close 2"] [--raw FILE]
 
-Random questions about planted, balanced and Yule trees of 60 to 64 leaves: which of three is the odd one
-out. "constant p": answers right with probability p. "close d": the closeness of each pair by its level and a
+Random questions about planted, balanced and Yule trees of 60 to 64 leaves, and planted ones whose clusters
+are of unequal sizes: which of three is the odd one out. "constant p": answers right with probability p. "close d": the closeness of each pair by its level and a
 normal deviate, a level being d deviations, new for each answer. For so many answers a leaf: `expected` and
 `forecast` of the posterior, and the truth. AARI is that of 2, 4 and 8 clusters; of Yule trees there is none.
 """
@@ -26,6 +26,10 @@ def trees(kind, seed):
     rng = np.random.default_rng(seed + 31)
     if kind == "planted":
         labels = balanced(3, 8)
+    elif kind == "unequal":
+        sizes = np.maximum(2, np.round(64 * rng.dirichlet(np.full(8, 2.0))).astype(int))
+        cluster = np.repeat(np.arange(8), sizes)
+        labels = np.stack([cluster >> 2, cluster >> 1, cluster], 1)
     elif kind == "balanced":
         labels = balanced(6, 1)
     else:
@@ -136,7 +140,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--answers", default="8,16")
     parser.add_argument("--more", type=int, default=24)
-    parser.add_argument("--kinds", default="planted,balanced,yule")
+    parser.add_argument("--kinds", default="planted,unequal,balanced,yule")
     parser.add_argument("--noises", default="constant .8,close 1,close 2")
     parser.add_argument("--raw", type=Path, help="keep what is found in this file, and go on with it")
     given = parser.parse_args()
