@@ -1,12 +1,13 @@
 """How right trees are expected to be, now and after more answers, beside how right they are.
 
-python benches/bench_expected.py [--seeds 4] [--answers 8,16] [--more 24] [--kinds planted,unequal,balanced,yule]
-    [--noises "constant .8,close 1,close 2"] [--raw FILE]
+python benches/bench_expected.py [--seeds 4] [--answers 8,16] [--more 24] [--raw FILE]
+    [--kinds planted,unequal,balanced,yule] [--noises "constant .8,close 1,close 2"]
 
 Random questions about planted, balanced and Yule trees of 60 to 64 leaves, and planted ones whose clusters
-are of unequal sizes: which of three is the odd one out. "constant p": answers right with probability p. "close d": the closeness of each pair by its level and a
-normal deviate, a level being d deviations, new for each answer. For so many answers a leaf: `expected` and
-`forecast` of the posterior, and the truth. AARI is that of 2, 4 and 8 clusters; of Yule trees there is none.
+are of unequal sizes: which of three is the odd one out. "constant p": answers right with probability p.
+"close d": the closeness of each pair by its level and a normal deviate, a level being d deviations, new for
+each answer. For so many answers a leaf: `expected` and `forecast` of the posterior, and the truth. AARI is
+that of 2, 4 and 8 clusters; of Yule trees there is none.
 """
 
 import argparse
