@@ -35,10 +35,10 @@ class Posterior:
     Attributes
     ----------
     tree
-        One tree that stands for all: average linkage of the correlations of rows of `similarity`, or of
-        `similarity` itself where by the other trees a tenth fewer triplets are wrong, then moves of subtrees;
-        above 3,000 leaves average linkage of `similarity` alone. Heights are means over the pairs that a
-        merge joins. `tree.support` is `support`; ``tree.contract(0.5)`` has nodes of many children where
+        One tree that stands for all: AddS3 of all triplets as the trees have them, average linkage, then
+        moves of subtrees, which raise the expected revenue. Merges stand at correlations of rows of
+        `similarity`, the mean over the pairs that a merge joins. Above 3,000 leaves average linkage of
+        `similarity`. `tree.support` is `support`; ``tree.contract(0.5)`` has nodes of many children where
         clusters are less likely than not.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by

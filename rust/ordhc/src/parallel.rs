@@ -61,6 +61,17 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     slots.results().expect("every item has its result")
 }
 
+/// As [`map`], for more items than threads: each goes to the first thread that is free.
+pub(crate) fn map_in_turn<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let slots = Slots::of(items);
+    let (count, next) = (slots.0.len(), AtomicUsize::new(0));
+    each(n_threads().min(count), &|_| {
+        let turns = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        turns.take_while(|&at| at < count).for_each(|at| slots.fill(at, &work));
+    });
+    slots.results().expect("every item has its result")
+}
+
 /// Runs `work` on all items at the same time, so that they may wait for each other; nothing if there are no
 /// threads to be had for that.
 pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {

@@ -2,7 +2,6 @@
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
-use super::link::Link;
 use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
@@ -119,13 +118,18 @@ impl Bouts {
         self.of(node).iter().map(gain).sum()
     }
 
-    /// The log-likelihood, of heights that are `factor` times as large, and perhaps with another link for all.
-    pub(super) fn log_likelihood(&self, tree: &HeightTree, noises: &Noises, other: Option<&Link>, factor: f64) -> f64 {
-        let link = |level: u8| other.unwrap_or_else(|| noises.link(level));
-        let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * link(level).log(0.0)).sum();
+    /// How many sums of answers there are.
+    pub(super) fn len(&self) -> usize {
+        self.bouts.len()
+    }
+
+    /// The log-likelihood, of heights that are `factor` times as large; `log` is that of an answer, by the level of the
+    /// noise and the difference of heights.
+    pub(super) fn log_likelihood(&self, tree: &HeightTree, factor: f64, log: impl Fn(u8, f64) -> f64) -> f64 {
+        let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * log(level, 0.0)).sum();
         for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {
             for bout in self.of(node).iter().filter(|bout| bout.above) {
-                sum += bout.weight * link(bout.level).log(factor * (tree.height(node) - tree.height(bout.other)));
+                sum += bout.weight * log(bout.level, factor * (tree.height(node) - tree.height(bout.other)));
             }
         }
         sum

@@ -4,7 +4,7 @@ use super::answers::Answers;
 use super::bouts::Bouts;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
 use super::increments::{self, Increments};
-use super::link::Link;
+use super::link::{Link, log_without_table};
 use super::places::{Rest, Scores};
 use super::prior::{self, MOST_NOISE, Shape, Shapes};
 use super::random::Random;
@@ -17,9 +17,32 @@ use crate::monitor::Monitor;
 const HEIGHT_STEPS: usize = 5;
 /// How often the noise and the scale of heights are.
 const NOISE_STEPS: usize = 3;
+/// So many sums of answers are compared with another noise sooner than its table is made.
+const FEW: usize = 500;
 
-/// A tree, how far apart its nodes are on average, and the noise, with what is needed to change them by steps that
-/// leave the posterior as it is.
+/// Where a chain is: a tree, how far apart its nodes are, its shape, the noise, and the random numbers to come.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
+    tree: HeightTree,
+    increments: Increments,
+    shape: Shape,
+    noises: Noises,
+    random: Random,
+}
+
+impl Standing {
+    pub(super) fn new(shapes: &Shapes, noises: Noises, tree: HeightTree, random: Random) -> Self {
+        Self { tree, increments: Increments::new(), shape: shapes.first(), noises, random }
+    }
+
+    /// All of another chain's but its random numbers.
+    pub(super) fn move_to(&mut self, other: Self) {
+        let random = std::mem::replace(self, other).random;
+        self.random = random;
+    }
+}
+
+/// A chain on its way, with what is needed to change where it stands by steps that leave the posterior as it is.
 pub(super) struct Chain<'a> {
     answers: &'a Answers,
     shapes: &'a Shapes,
@@ -45,23 +68,18 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    pub(super) fn new(
-        answers: &'a Answers,
-        shapes: &'a Shapes,
-        noises: Noises,
-        tree: HeightTree,
-        random: Random,
-    ) -> Result<Self> {
+    pub(super) fn at(answers: &'a Answers, shapes: &'a Shapes, standing: Standing) -> Result<Self> {
         const WHAT: &str = "a chain of trees";
+        let Standing { tree, increments, shape, noises, random } = standing;
         let n_nodes = tree.n_nodes();
         Ok(Self {
             answers,
             shapes,
-            shape: shapes.first(),
+            shape,
             sizes: memory::filled(WHAT, 0, n_nodes)?,
             costs: memory::filled(WHAT, 0.0, n_nodes)?,
             random,
-            increments: Increments::new(),
+            increments,
             log_likelihood: f64::NAN,
             spans: Spans::new(n_nodes),
             bouts: Bouts::new(n_nodes, answers.all().len(), noises.n_levels())?,
@@ -75,6 +93,12 @@ impl<'a> Chain<'a> {
             weights: memory::room(WHAT, 2 * n_nodes)?,
             tree,
         })
+    }
+
+    /// Where it is now.
+    pub(super) fn into_standing(self) -> Standing {
+        let Self { tree, increments, shape, noises, random, .. } = self;
+        Standing { tree, increments, shape, noises, random }
     }
 
     /// Every leaf once, inner nodes by chance, heights, and the rest.
@@ -111,7 +135,7 @@ impl<'a> Chain<'a> {
         }
         self.tree.put_root_at_zero();
         self.increments.learn(self.tree.increments(), &mut self.random);
-        self.log_likelihood = self.bouts.log_likelihood(&self.tree, &self.noises, None, 1.0);
+        self.log_likelihood = self.scaled_log_likelihood(1.0);
         for _ in 0..NOISE_STEPS {
             self.change_noise_and_scale(0.0, 0.1);
             if self.noises.shared().is_some() {
@@ -132,11 +156,8 @@ impl<'a> Chain<'a> {
         self.weigh_places(top);
         let drawn = self.random.place(&mut self.weights);
         let node = self.order[drawn / 2];
-        let place = if drawn.is_multiple_of(2) {
-            Place::Under(node)
-        } else {
-            Place::Beside(node, self.scores.heights[node as usize])
-        };
+        let place =
+            if drawn.is_multiple_of(2) { Place::Under(node) } else { Place::Beside(node, self.scores.of(node).new) };
         self.tree.put(top, place);
     }
 
@@ -152,10 +173,11 @@ impl<'a> Chain<'a> {
         let most = if tree.is_leaf(top) { f64::INFINITY } else { tree.height(top) };
         for &node in &self.order {
             let (lowest, height) = around(tree, node);
-            self.scores.heights[node as usize] = self.increments.new_height(lowest, height.min(most), &mut self.random);
+            let new = self.increments.new_height(lowest, height.min(most), &mut self.random);
+            self.scores.set_new(node, new);
         }
         if let Place::Beside(node, height) = here {
-            self.scores.heights[node as usize] = height;
+            self.scores.set_new(node, height);
         }
         let rest = Rest { tree, spans: &self.spans, inside: &self.inside, noises: &self.noises };
         self.scores.fill(&rest, self.answers, &self.leaves, &self.order);
@@ -170,7 +192,7 @@ impl<'a> Chain<'a> {
         let most = if tree.is_leaf(top) { f64::INFINITY } else { tree.height(top) };
         self.weights.clear();
         for &node in &self.order {
-            let at = node as usize;
+            let (at, spot) = (node as usize, self.scores.of(node));
             let (parent, size) = (tree.parent(node), self.sizes[at]);
             let above = if parent == NONE { 0.0 } else { self.costs[parent as usize] };
             let new = above + self.shapes.cost(self.shape, size + more);
@@ -181,13 +203,13 @@ impl<'a> Chain<'a> {
             let under = if height >= most {
                 f64::NEG_INFINITY
             } else if most == f64::INFINITY {
-                self.scores.under[at] - self.costs[at]
+                spot.under - self.costs[at]
             } else {
-                self.scores.under[at] + self.increments.log(most - height) - self.costs[at]
+                spot.under + self.increments.log(most - height) - self.costs[at]
             };
-            let beside = self.increments.log_beside(lowest, height, most, self.scores.heights[at]);
+            let beside = self.increments.log_beside(lowest, height, most, spot.new);
             self.weights.push(under);
-            self.weights.push(self.scores.beside[at] + beside - new);
+            self.weights.push(spot.beside + beside - new);
         }
     }
 
@@ -241,6 +263,12 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// The log-likelihood, of heights that are `factor` times as large.
+    fn scaled_log_likelihood(&self, factor: f64) -> f64 {
+        let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
+        self.bouts.log_likelihood(&self.tree, factor, log)
+    }
+
     /// The noise by one factor, all heights and their mean increment by another, a Metropolis step; the factors'
     /// logarithms are normal, of these deviations, and one the multiple of the other.
     pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
@@ -251,8 +279,17 @@ impl<'a> Chain<'a> {
         if noise >= MOST_NOISE {
             return;
         }
-        let other = (of_noise > 0.0).then(|| Link::new(self.noises.asked(), noise));
-        let new = self.bouts.log_likelihood(&self.tree, &self.noises, other.as_ref(), scale);
+        let asked = self.noises.asked();
+        // Few answers need no table.
+        let other = (of_noise > 0.0 && self.bouts.len() > FEW).then(|| Link::new(asked, noise));
+        let new = match &other {
+            Some(link) => self.bouts.log_likelihood(&self.tree, scale, |_, difference| link.log(difference)),
+            None if of_noise > 0.0 => {
+                let log = |_: u8, difference: f64| log_without_table(asked, noise, difference);
+                self.bouts.log_likelihood(&self.tree, scale, log)
+            }
+            None => self.scaled_log_likelihood(scale),
+        };
         // Increments have the same density in units of their mean.
         let prior = prior::log_noise(noise) - prior::log_noise(old) + increments::log_mean(scale * mean)
             - increments::log_mean(mean)
@@ -261,8 +298,8 @@ impl<'a> Chain<'a> {
         if self.random.exponential() > self.log_likelihood - new - prior {
             self.tree.scale_heights(scale);
             self.increments.set_mean(scale * mean);
-            if let Some(other) = other {
-                self.noises.set_shared(other);
+            if of_noise > 0.0 {
+                self.noises.set_shared(other.unwrap_or_else(|| Link::new(asked, noise)));
             }
             self.log_likelihood = new;
         }

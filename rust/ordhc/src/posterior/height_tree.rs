@@ -55,6 +55,11 @@ impl HeightTree {
         new
     }
 
+    /// About what one of so many leaves takes.
+    pub(super) fn bytes(n: usize) -> usize {
+        n.saturating_mul(2 * (5 * size_of::<u32>() + size_of::<f64>()) + size_of::<u32>())
+    }
+
     pub(super) fn n_leaves(&self) -> usize {
         self.n
     }

@@ -55,8 +55,7 @@ impl Increments {
     }
 
     fn draw(&self, random: &mut Random) -> f64 {
-        let sum: f64 = (0..self.regularity).map(|_| random.exponential()).sum();
-        sum * self.mean / f64::from(self.regularity)
+        random.exponentials(self.regularity) * self.mean / f64::from(self.regularity)
     }
 
     /// The height of a new node between a parent and whichever is lower, a node or the subtree beside it; infinity

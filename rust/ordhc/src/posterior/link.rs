@@ -1,5 +1,7 @@
 //! How likely an answer is, by the difference of two heights.
 
+use std::sync::OnceLock;
+
 /// What people were asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -16,6 +18,9 @@ pub enum Asked {
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
 
+/// Where in the table a difference of 0 is: the middle of a cell is a whole number.
+const MIDDLE: f64 = REACH * CELLS - 0.5;
+
 /// The probability of an answer whose closer pair stands higher by `difference`, when a share of `2 noise` of the
 /// answers is given by a coin.
 pub(super) fn probability(difference: f64, noise: f64) -> f64 {
@@ -30,32 +35,78 @@ pub(super) fn odd_one_out(difference: f64, noise: f64) -> [f64; 2] {
     [right, (1.0 - right) / 2.0]
 }
 
-/// What a triplet adds to the log-likelihood, by the difference of its two heights.
-fn log_of(asked: Asked, difference: f64, noise: f64) -> f64 {
+/// What a triplet adds to the log-likelihood, by whether the difference of its two heights is negative, and by
+/// the probability of the right answer without noise.
+fn log_of(asked: Asked, is_wrong: bool, clear: f64, noise: f64) -> f64 {
     match asked {
-        Asked::Pairs => probability(difference, noise).ln(),
+        Asked::Pairs => (noise + (1.0 - 2.0 * noise) * clear).ln(),
         // Of the two triplets of a right answer both say so; of a wrong one the first says the contrary, and the second
         // compares two pairs of the same height.
         Asked::OddOneOut => {
-            let [right, wrong] = odd_one_out(difference.abs(), noise);
-            if difference >= 0.0 { 0.5 * right.ln() } else { wrong.ln() + 0.5 * 3f64.ln() }
+            let right = 2.0 * noise / 3.0 + (1.0 - 2.0 * noise) * clear;
+            if is_wrong { (0.5 * (1.0 - right)).ln() + 0.5 * 3f64.ln() } else { 0.5 * right.ln() }
         }
     }
 }
 
+/// By point of the table: the probability of the right answer without noise.
+fn clear(asked: Asked) -> &'static [f64] {
+    static PAIRS: OnceLock<Vec<f64>> = OnceLock::new();
+    static ODD_ONES: OnceLock<Vec<f64>> = OnceLock::new();
+    let of = |probability: fn(f64) -> f64| (0..=POINTS).map(|at| probability(at as f64 / CELLS - REACH)).collect();
+    match asked {
+        Asked::Pairs => PAIRS.get_or_init(|| of(|difference| probability(difference, 0.0))),
+        Asked::OddOneOut => ODD_ONES.get_or_init(|| of(|difference| odd_one_out(difference.abs(), 0.0)[0])),
+    }
+}
+
+/// The value of a triplet at a point of the table.
+fn value(asked: Asked, noise: f64, point: usize) -> f64 {
+    log_of(asked, (point as f64) < REACH * CELLS, clear(asked)[point], noise)
+}
+
+/// What [`Link::log`] is, without a table.
+pub(super) fn log_without_table(asked: Asked, noise: f64, difference: f64) -> f64 {
+    let [place, rounded] = place_of(difference * CELLS + MIDDLE);
+    let point = (rounded.to_bits() as usize % LEN).min(POINTS);
+    let (here, next) = (value(asked, noise, point), value(asked, noise, (point + 1).min(POINTS)));
+    0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
+}
+
+/// A place within the table, and, with `ROUND`, the number of its cell.
+#[inline]
+fn place_of(place: f64) -> [f64; 2] {
+    let place = place.max(-0.5).min(POINTS as f64 - 0.5);
+    [place, place + ROUND]
+}
+
+/// The number of the table's last point.
+const POINTS: usize = (2.0 * REACH * CELLS) as usize;
+/// The table has so many cells, those beyond the range included.
+const LEN: usize = 2048;
+/// Added to a number of small size it rounds it to a whole one, which the lowest bits then hold.
+const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
+
 /// What a triplet adds to the log-likelihood, straight between the points of a table, and constant beyond it.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    /// At each point the value, and by how much the next one is larger.
-    table: Vec<[f64; 2]>,
+    /// Of each cell the value in the middle, and by how much it rises from its beginning to its end.
+    table: Box<[[f64; 2]; LEN]>,
     asked: Asked,
     noise: f64,
 }
 
+/// A link as a function of one height, which is compared with another one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Against<'a> {
+    link: &'a Link,
+    factor: f64,
+    offset: f64,
+}
+
 impl Link {
     pub(super) fn new(asked: Asked, noise: f64) -> Self {
-        let n_cells = (2.0 * REACH * CELLS) as usize;
-        let mut new = Self { table: vec![[0.0; 2]; n_cells + 1], asked, noise };
+        let mut new = Self { table: Box::new([[0.0; 2]; LEN]), asked, noise };
         new.set(noise);
         new
     }
@@ -71,23 +122,38 @@ impl Link {
     pub(super) fn set(&mut self, noise: f64) {
         self.noise = noise;
         let asked = self.asked;
-        let value = |cell: usize| log_of(asked, cell as f64 / CELLS - REACH, noise);
-        let last = self.table.len() - 1;
-        let mut here = value(0);
-        for cell in 0..last {
-            let next = value(cell + 1);
-            self.table[cell] = [here, next - here];
+        let mut here = value(asked, noise, 0);
+        for (cell, entry) in self.table.iter_mut().enumerate() {
+            let next = if cell < POINTS { value(asked, noise, cell + 1) } else { here };
+            *entry = [0.5 * (here + next), next - here];
             here = next;
         }
-        self.table[last] = [here, 0.0];
     }
 
     #[inline]
     pub(super) fn log(&self, difference: f64) -> f64 {
-        let at = (difference.clamp(-REACH, REACH) + REACH) * CELLS;
-        let cell = at as usize;
-        let [value, rise] = self.table[cell];
-        value + rise * (at - cell as f64)
+        self.at(difference * CELLS + MIDDLE)
+    }
+
+    /// Of pairs of different heights and one of this height; `sign` is 1 if those are said to be closer, or else -1.
+    #[inline]
+    pub(super) fn against(&self, height: f64, sign: f64) -> Against<'_> {
+        Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height }
+    }
+
+    /// By the number of a cell, whose middle is a whole number.
+    #[inline]
+    fn at(&self, place: f64) -> f64 {
+        let [place, rounded] = place_of(place);
+        let [middle, rise] = self.table[rounded.to_bits() as usize % LEN];
+        middle + rise * (place - (rounded - ROUND))
+    }
+}
+
+impl Against<'_> {
+    #[inline]
+    pub(super) fn log(&self, height: f64) -> f64 {
+        self.link.at(self.factor * height + self.offset)
     }
 }
 
@@ -104,8 +170,11 @@ mod tests {
                 assert!((link.log(difference) - probability(difference, noise).ln()).abs() < 1e-4, "{difference}");
                 let sum = link.log(difference).exp() + link.log(-difference).exp();
                 assert!((sum - 1.0).abs() < 1e-4);
+                assert_eq!(log_without_table(Asked::Pairs, noise, difference), link.log(difference));
             }
             assert_eq!(link.log(1e9), link.log(24.0));
+            assert_eq!(link.log(-1e9), link.log(-24.0));
+            assert!((link.against(1.3, -1.0).log(0.4) - link.log(0.9)).abs() < 1e-12);
             assert!((link.log(0.0) - 0.5f64.ln()).abs() < 1e-12);
         }
     }
@@ -119,6 +188,7 @@ mod tests {
                 let right = (2.0 * link.log(difference)).exp();
                 let wrong = (link.log(-difference) + link.log(0.0)).exp();
                 assert!((right + 2.0 * wrong - 1.0).abs() < 1e-3, "{difference} {right} {wrong}");
+                assert_eq!(log_without_table(Asked::OddOneOut, noise, -difference), link.log(-difference));
                 let exact = odd_one_out(difference, noise);
                 assert!((right - exact[0]).abs() < 1e-3 && (wrong - exact[1]).abs() < 1e-3);
                 let odds = (exact[0] - 2.0 * noise / 3.0) / (exact[1] - 2.0 * noise / 3.0);

@@ -26,6 +26,7 @@ mod places;
 mod prior;
 mod random;
 mod reliability;
+mod runs;
 mod sampled;
 mod samples;
 mod summary;

@@ -2,7 +2,7 @@
 
 use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, NONE, Spans};
-use super::link::Link;
+use super::link::{Against, Link};
 use super::reliability::Noises;
 
 /// Log-likelihoods of places, as sums along paths.
@@ -11,11 +11,18 @@ use super::reliability::Noises;
 /// `under` of those above. All of it is beside what it is worth if no height of the subtree's differs from
 /// any other one.
 #[derive(Debug, Clone)]
-pub(super) struct Scores {
-    pub(super) under: Vec<f64>,
-    pub(super) beside: Vec<f64>,
-    /// By node: the height of the new node, should the subtree come to stand beside it.
-    pub(super) heights: Vec<f64>,
+pub(super) struct Scores(Vec<Spot>);
+
+/// A node as a place, all that a path needs side by side.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot {
+    parent: u32,
+    /// The height of its parent.
+    above: f64,
+    /// The height of the new node, should the subtree come to stand beside this one.
+    pub(super) new: f64,
+    pub(super) under: f64,
+    pub(super) beside: f64,
 }
 
 /// The tree that a subtree was cut off from.
@@ -29,15 +36,25 @@ pub(super) struct Rest<'a> {
 
 impl Scores {
     pub(super) fn new(n_nodes: usize) -> Self {
-        Self { under: vec![0.0; n_nodes], beside: vec![0.0; n_nodes], heights: vec![0.0; n_nodes] }
+        Self(vec![Spot { parent: NONE, above: 0.0, new: 0.0, under: 0.0, beside: 0.0 }; n_nodes])
     }
 
-    /// Scores all places of the subtree with these leaves, for the `heights` that are there. `order` has the nodes of
-    /// the rest, parents before children.
+    #[inline]
+    pub(super) fn of(&self, node: u32) -> &Spot {
+        &self.0[node as usize]
+    }
+
+    pub(super) fn set_new(&mut self, node: u32, height: f64) {
+        self.0[node as usize].new = height;
+    }
+
+    /// Scores all places of the subtree with these leaves, for the heights of `new` nodes that are there. `order` has the
+    /// nodes of the rest, parents before children.
     pub(super) fn fill(&mut self, rest: &Rest<'_>, answers: &Answers, leaves: &[u32], order: &[u32]) {
         for &node in order {
-            self.under[node as usize] = 0.0;
-            self.beside[node as usize] = 0.0;
+            let parent = rest.tree.parent(node);
+            let above = if parent == NONE { 0.0 } else { rest.tree.height(parent) };
+            self.0[node as usize] = Spot { parent, above, under: 0.0, beside: 0.0, ..self.0[node as usize] };
         }
         for &leaf in leaves {
             for answer in answers.of(leaf) {
@@ -48,15 +65,12 @@ impl Scores {
                 }
             }
         }
+        // From here on both are sums.
         for &node in &order[1..] {
-            self.under[node as usize] += self.under[rest.tree.parent(node) as usize];
-        }
-        // From here on `beside` is the sum, too.
-        for &node in order {
-            let parent = rest.tree.parent(node);
-            if parent != NONE {
-                self.beside[node as usize] += self.under[parent as usize];
-            }
+            let above = self.0[self.0[node as usize].parent as usize].under;
+            let spot = &mut self.0[node as usize];
+            spot.under += above;
+            spot.beside += above;
         }
     }
 
@@ -72,54 +86,33 @@ impl Scores {
             let sides = [outer(near), outer(far)];
             if sides[0] != sides[1] {
                 let join = rest.spans.join(rest.tree, sides[0], sides[1]);
-                self.climb_to(rest, link, sides[0], join, [1.0, weight]);
-                self.climb_to(rest, link, sides[1], join, [-1.0, weight]);
+                let height = rest.tree.height(join);
+                self.climb(link, link.against(height, 1.0), weight, sides[0], join);
+                self.climb(link, link.against(height, -1.0), weight, sides[1], join);
             }
         } else if near_varies || far_varies {
             let (moving, fixed, sign) = if near_varies { (near, far, 1.0) } else { (far, near, -1.0) };
             let height = rest.tree.height(rest.spans.join(rest.tree, fixed[0], fixed[1]));
-            self.climb(rest, link, outer(moving), height, [sign, weight]);
+            self.climb(link, link.against(height, sign), weight, outer(moving), NONE);
         }
     }
 
-    /// A pair of the subtree and `leaf` is compared with a pair of this height.
+    /// A pair of the subtree and `leaf` is compared with a pair of another height. At `join`, and above it, there is no
+    /// difference: there is none anywhere above the root.
     #[inline]
-    fn climb(&mut self, rest: &Rest<'_>, link: &Link, leaf: u32, height: f64, [sign, weight]: [f64; 2]) {
+    fn climb(&mut self, link: &Link, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
         let even = link.log(0.0);
-        let value = |other: f64| link.log(sign * (other - height)) - even;
-        let mut node = leaf;
-        let mut parent = rest.tree.parent(node);
-        let mut joined = value(rest.tree.height(parent));
+        // Nothing stands under a leaf, so it doesn't matter what this begins with.
+        let (mut node, mut joined) = (leaf, even);
         loop {
-            self.beside[node as usize] += weight * (value(self.heights[node as usize]) - joined);
-            if parent == NONE {
+            let spot = &mut self.0[node as usize];
+            let above = if spot.parent == join { even } else { against.log(spot.above) };
+            spot.under += weight * (joined - above);
+            spot.beside += weight * (against.log(spot.new) - above);
+            if spot.parent == join {
                 return;
             }
-            (node, parent) = (parent, rest.tree.parent(parent));
-            let above = if parent == NONE { 0.0 } else { value(rest.tree.height(parent)) };
-            self.under[node as usize] += weight * (joined - above);
-            joined = above;
-        }
-    }
-
-    /// Pairs of the subtree with leaves on two sides of `join` are compared; at `join` and above there is no difference.
-    #[inline]
-    fn climb_to(&mut self, rest: &Rest<'_>, link: &Link, leaf: u32, join: u32, [sign, weight]: [f64; 2]) {
-        let height = rest.tree.height(join);
-        let even = link.log(0.0);
-        let value = |other: f64| link.log(sign * (other - height)) - even;
-        let mut node = leaf;
-        let mut parent = rest.tree.parent(node);
-        let mut joined = if parent == join { 0.0 } else { value(rest.tree.height(parent)) };
-        loop {
-            self.beside[node as usize] += weight * (value(self.heights[node as usize]) - joined);
-            if parent == join {
-                return;
-            }
-            (node, parent) = (parent, rest.tree.parent(parent));
-            let above = if parent == join { 0.0 } else { value(rest.tree.height(parent)) };
-            self.under[node as usize] += weight * (joined - above);
-            joined = above;
+            (node, joined) = (spot.parent, above);
         }
     }
 }

@@ -22,13 +22,19 @@ impl Random {
     /// From 0 to below 1.
     #[inline]
     pub(super) fn uniform(&mut self) -> f64 {
-        self.0.random_range(0.0..1.0)
+        self.0.random()
     }
 
     /// Of mean 1.
     #[inline]
     pub(super) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
+    }
+
+    /// The sum of so many exponential deviates of mean 1.
+    #[inline]
+    pub(super) fn exponentials(&mut self, count: i32) -> f64 {
+        -(0..count).map(|_| 1.0 - self.uniform()).product::<f64>().ln()
     }
 
     pub(super) fn normal(&mut self) -> f64 {
@@ -88,6 +94,7 @@ mod tests {
         };
         check(&mut Random::uniform, 0.5, 1.0 / 12.0);
         check(&mut Random::exponential, 1.0, 1.0);
+        check(&mut |random| random.exponentials(6), 6.0, 6.0);
         check(&mut Random::normal, 0.0, 1.0);
         check(&mut |random| random.gamma(3.0), 3.0, 3.0);
         check(&mut |random| random.gamma(40.5), 40.5, 40.5);

@@ -12,9 +12,10 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,
-    /// By inner node: its parent and its height.
+    /// By inner node: its parent, its height, and the number of its leaves.
     parents: Vec<u32>,
     heights: Vec<f64>,
+    sizes: Vec<u32>,
     /// By leaf: its parent.
     leaf_parents: Vec<u32>,
     asked: Asked,
@@ -33,6 +34,7 @@ impl Sampled {
             n,
             parents: Vec::with_capacity(inner),
             heights: Vec::with_capacity(inner),
+            sizes: vec![0; inner],
             leaf_parents: vec![NONE; n],
             asked: noises.asked(),
             noise: noises.mean(),
@@ -42,11 +44,15 @@ impl Sampled {
             let above = if above == NONE { NONE } else { numbers[above as usize] };
             if tree.is_leaf(node) {
                 new.leaf_parents[node as usize] = above;
+                new.sizes[above as usize] += 1;
             } else {
                 numbers[node as usize] = new.parents.len() as u32;
                 new.parents.push(above);
                 new.heights.push(tree.height(node));
             }
+        }
+        for node in (1..inner).rev() {
+            new.sizes[new.parents[node] as usize] += new.sizes[node];
         }
         new
     }
@@ -57,17 +63,25 @@ impl Sampled {
     }
 
     /// The lowest common ancestor of two different leaves.
-    fn join(&self, [i, j]: [usize; 2]) -> usize {
-        let [mut a, mut b] = [i, j].map(|leaf| self.leaf_parents[leaf] as usize);
+    fn join(&self, leaves: [usize; 2]) -> usize {
+        self.join_of_sizes(leaves).0
+    }
+
+    /// The same, and how many leaves are under its child above each of the two.
+    fn join_of_sizes(&self, leaves: [usize; 2]) -> (usize, [u32; 2]) {
+        let [mut a, mut b] = leaves.map(|leaf| self.leaf_parents[leaf] as usize);
+        let mut sizes = [1; 2];
         while a != b {
             // Parents have smaller numbers.
             if a > b {
+                sizes[0] = self.sizes[a];
                 a = self.parents[a] as usize;
             } else {
+                sizes[1] = self.sizes[b];
                 b = self.parents[b] as usize;
             }
         }
-        a
+        (a, sizes)
     }
 
     /// By how much the height of the closer pair is the larger one; 0 if both have the same ancestor.
@@ -115,9 +129,19 @@ impl Sampled {
     }
 
     /// Adds the heights of the pairs of leaf `i` and those after it.
-    pub(super) fn add_row(&self, i: usize, row: &mut [f64]) {
+    pub(super) fn add_heights(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             *sum += self.heights[self.join([i, j])];
+        }
+    }
+
+    /// Adds AddS3 of all triplets, as the tree has them, of the pairs of leaf `i` and those after it: a leaf outside of a
+    /// pair's common ancestor is farther from both of it, one with either of them under a child of it is closer to that one.
+    pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
+        for (j, sum) in (i + 1..self.n).zip(row) {
+            let (join, sizes) = self.join_of_sizes([i, j]);
+            let outside = self.n as u32 - self.sizes[join];
+            *sum += f64::from(2 * outside) - f64::from(sizes[0] + sizes[1] - 2);
         }
     }
 

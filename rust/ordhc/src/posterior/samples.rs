@@ -1,14 +1,10 @@
 //! What chains have found.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use super::answers::Answers;
-use super::chain::Chain;
-use super::height_tree::HeightTree;
 use super::link::Asked;
 use super::prior::Shapes;
-use super::random::Random;
 use super::reliability::Noises;
+use super::runs::run;
 use super::sampled::Sampled;
 use crate::bootstrap::support_by_nodes;
 use crate::comparison::Comparisons;
@@ -57,7 +53,7 @@ impl Sampling {
     }
 
     /// The sweeps after which a chain keeps its tree, evenly spaced up to the last one.
-    fn keeps(&self, sweep: usize) -> bool {
+    pub(super) fn keeps(&self, sweep: usize) -> bool {
         let (from, there) = (self.burn_in, self.sweeps - self.burn_in);
         let most = self.kept.div_ceil(self.chains).min(there);
         let count = |sweep: usize| if sweep < from { 0 } else { (sweep + 1 - from) * most / there };
@@ -148,29 +144,13 @@ fn draw<const K: usize>(
         // There is one tree only.
         return Ok(samples);
     }
-    let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 2 + size_of::<f64>());
+    let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 3 + size_of::<f64>());
     memory::check("trees that are kept", bytes as u64)?;
     let answers = Answers::new(comparisons, people)?;
     let shapes = Shapes::new(n)?;
     monitor.start((sampling.chains * sampling.sweeps * n) as u64);
-    let next = AtomicUsize::new(0);
-    let threads = parallel::ranges(sampling.chains, 1);
-    let found = parallel::map(threads, |_| {
-        let mut found = Vec::new();
-        loop {
-            let chain = next.fetch_add(1, Ordering::Relaxed);
-            if chain >= sampling.chains {
-                return Ok(found);
-            }
-            let random = Random::new(sampling.seed, chain as u64);
-            let noises = Noises::new(sampling.asked, n_people)?;
-            let work = Chain::new(&answers, &shapes, noises, HeightTree::of(start), random)?;
-            found.push((chain, run(work, sampling, monitor)?));
-        }
-    });
-    let mut chains: Vec<(usize, Run)> = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    chains.sort_unstable_by_key(|&(chain, _)| chain);
-    for (_, run) in chains {
+    let noises = Noises::new(sampling.asked, n_people)?;
+    for run in run(&answers, &shapes, &noises, start, sampling, monitor)? {
         samples.trees.extend(run.trees);
         samples.states.push(run.states);
         samples.noise_by_person.resize(run.noise_by_person.len(), 0.0);
@@ -178,38 +158,6 @@ fn draw<const K: usize>(
         all.for_each(|(sum, noise)| *sum += noise / sampling.chains as f64);
     }
     Ok(samples)
-}
-
-struct Run {
-    trees: Vec<Sampled>,
-    states: Vec<State>,
-    noise_by_person: Vec<f64>,
-}
-
-fn run(mut chain: Chain<'_>, sampling: &Sampling, monitor: &Monitor) -> Result<Run> {
-    let mut run = Run {
-        trees: Vec::new(),
-        states: memory::room("states of chains", sampling.sweeps)?,
-        noise_by_person: vec![0.0; if chain.noises.shared().is_some() { 0 } else { chain.noises.by_person().count() }],
-    };
-    let swept = (sampling.sweeps - sampling.burn_in) as f64;
-    for sweep in 0..sampling.sweeps {
-        chain.sweep(monitor)?;
-        run.states.push(State {
-            log_likelihood: chain.log_likelihood,
-            noise: chain.noises.mean(),
-            mean_increment: chain.increments.mean(),
-            n_inner: chain.tree.n_inner(),
-        });
-        if sweep >= sampling.burn_in {
-            let all = run.noise_by_person.iter_mut().zip(chain.noises.by_person());
-            all.for_each(|(sum, noise)| *sum += noise / swept);
-        }
-        if sampling.keeps(sweep) {
-            run.trees.push(Sampled::of(&chain.tree, &chain.noises));
-        }
-    }
-    Ok(run)
 }
 
 impl Samples {
@@ -303,6 +251,16 @@ impl Samples {
     /// # Errors
     /// `pairs` of another length; [`Error::Interrupted`].
     pub fn similarity(&self, pairs: &mut [f64], monitor: Option<&Monitor>) -> Result<()> {
+        self.mean_of_pairs(pairs, Sampled::add_heights, monitor)
+    }
+
+    /// Writes the mean over the trees of what is said of each pair; `add` adds it for a leaf and those after it.
+    pub(super) fn mean_of_pairs(
+        &self,
+        pairs: &mut [f64],
+        add: impl Fn(&Sampled, usize, &mut [f64]) + Sync,
+        monitor: Option<&Monitor>,
+    ) -> Result<()> {
         watched!(monitor);
         let expected = condensed_len(self.n);
         if pairs.len() != expected {
@@ -325,7 +283,7 @@ impl Samples {
         let done = parallel::map(work, |(rows, mut cells)| {
             for i in rows {
                 let (row, rest) = std::mem::take(&mut cells).split_at_mut(self.n - 1 - i);
-                self.trees.iter().for_each(|tree| tree.add_row(i, row));
+                self.trees.iter().for_each(|tree| add(tree, i, row));
                 row.iter_mut().for_each(|sum| *sum /= self.len() as f64);
                 cells = rest;
                 monitor.advance(1)?;

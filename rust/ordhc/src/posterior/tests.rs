@@ -6,12 +6,13 @@ use proptest::prelude::*;
 
 use super::answers::{Answer, Answers};
 use super::bouts::Bouts;
-use super::chain::Chain;
+use super::chain::{Chain, Standing};
 use super::height_tree::{HeightTree, NONE, Place, Spans};
 use super::places::{Rest, Scores};
 use super::prior::Shapes;
 use super::random::Random;
 use super::reliability::Noises;
+use super::sampled::Sampled;
 use super::*;
 use crate::comparison::{Comparisons, Triplets};
 use crate::generate::{TreeShape, random_tree};
@@ -46,6 +47,11 @@ fn kept_clusters(tree: &Dendrogram, joined: &[bool]) -> Clusters {
 
 fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
+}
+
+/// A chain at the first tree of n leaves.
+fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
+    Chain::at(answers, shapes, Standing::new(shapes, noises, HeightTree::of(&start(n)), random)).unwrap()
 }
 
 fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'static, K> {
@@ -107,7 +113,7 @@ fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
     let people = people_of(m, seed);
     let (answers, shapes) = (Answers::new(&comparisons, people.as_deref()).unwrap(), Shapes::new(n).unwrap());
     let noises = Noises::new(Asked::Pairs, people.map(|_| 3)).unwrap();
-    let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
+    let mut chain = chain_at(&answers, &shapes, noises, n, Random::new(seed, 1));
     let mut random = Random::new(seed, 2);
     for _ in 0..1 + seed % 3 {
         chain.sweep(&Monitor::new()).unwrap();
@@ -131,13 +137,13 @@ fn assert_scores_are_true<const K: usize>(n: usize, m: usize, seed: u64) {
         for &node in &order {
             let lowest = if node == tree.root() { tree.height(node) - 2.0 } else { tree.height(tree.parent(node)) };
             let highest = if tree.is_leaf(node) { lowest + 3.0 } else { tree.height(node) };
-            scores.heights[node as usize] = lowest + (highest - lowest) * (0.1 + 0.8 * random.uniform());
+            scores.set_new(node, lowest + (highest - lowest) * (0.1 + 0.8 * random.uniform()));
         }
         scores.fill(&Rest { tree: &tree, spans: &spans, inside: &inside, noises: &noises }, &answers, &leaves, &order);
         let places = order.iter().flat_map(|&node| {
-            let at = node as usize;
-            let under = (!tree.is_leaf(node)).then_some((Place::Under(node), scores.under[at]));
-            under.into_iter().chain([(Place::Beside(node, scores.heights[at]), scores.beside[at])])
+            let spot = scores.of(node);
+            let under = (!tree.is_leaf(node)).then_some((Place::Under(node), spot.under));
+            under.into_iter().chain([(Place::Beside(node, spot.new), spot.beside)])
         });
         let worth: Vec<f64> = places
             .map(|(place, score)| {
@@ -168,7 +174,7 @@ proptest! {
         let people = people_of(m, seed);
         let (answers, shapes) = (Answers::new(&comparisons, people.as_deref()).unwrap(), Shapes::new(n).unwrap());
         let noises = Noises::new(Asked::Pairs, people.map(|_| 3)).unwrap();
-        let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(n)), Random::new(seed, 1)).unwrap();
+        let mut chain = chain_at(&answers, &shapes, noises, n, Random::new(seed, 1));
         chain.sweep(&Monitor::new()).unwrap();
         let (mut order, mut spans) = (Vec::new(), Spans::new(2 * n - 1));
         let mut bouts = Bouts::new(2 * n - 1, answers.all().len(), chain.noises.n_levels()).unwrap();
@@ -176,7 +182,8 @@ proptest! {
         spans.follow(&chain.tree, &order);
         bouts.follow(&chain.tree, &spans, &answers, &chain.noises);
         let before = log_likelihood(&chain.tree, &answers, &chain.noises);
-        prop_assert!((bouts.log_likelihood(&chain.tree, &chain.noises, None, 1.0) - before).abs() < 1e-8);
+        let log = |level: u8, difference: f64| chain.noises.link(level).log(difference);
+        prop_assert!((bouts.log_likelihood(&chain.tree, 1.0, log) - before).abs() < 1e-8);
         for &node in order.iter().filter(|&&node| !chain.tree.is_leaf(node)) {
             let height = chain.tree.height(node) + 0.7;
             let mut other = chain.tree.clone();
@@ -203,9 +210,20 @@ proptest! {
                 (sets[sets.len() - 1] & both == both).then_some(height)
             }).unwrap()
         };
+        let mut outside = vec![0.0; n * (n - 1) / 2];
+        samples.mean_of_pairs(&mut outside, Sampled::add_outside, None).unwrap();
         let mut at = 0;
         for a in 0..n {
             for b in a + 1..n {
+                let says = |tree: &Dendrogram, one: usize, other: usize, third: usize| {
+                    f64::from((height(tree, one, other) - height(tree, one, third)).total_cmp(&0.0) as i8)
+                };
+                let of = |(tree, _): &(Dendrogram, Vec<bool>)| {
+                    let third = (0..n).filter(|&third| third != a && third != b);
+                    third.map(|third| says(tree, a, b, third) + says(tree, b, a, third)).sum::<f64>()
+                };
+                let adds = trees.iter().map(of).sum::<f64>() / trees.len() as f64;
+                prop_assert!((outside[at] - adds).abs() < 1e-9);
                 let mean = trees.iter().map(|(tree, _)| height(tree, a, b)).sum::<f64>() / trees.len() as f64;
                 prop_assert!((pairs[at] - mean).abs() < 1e-9);
                 at += 1;

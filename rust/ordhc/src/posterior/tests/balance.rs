@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::super::answers::Answers;
 use super::super::chain::Chain;
-use super::super::height_tree::HeightTree;
 use super::super::link::Asked;
 use super::super::prior::Shapes;
 use super::super::random::Random;
 use super::super::reliability::Noises;
-use super::{clusters, start};
+use super::{chain_at, clusters};
 use crate::comparison::Triplets;
 use crate::monitor::Monitor;
 
@@ -20,7 +19,7 @@ fn assert_balanced(step: Step, state: State, fewest: usize) {
     let rows = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1], [0, 1, 3]];
     let (answers, shapes) = (Answers::new(&Triplets::new(rows, None).unwrap(), None).unwrap(), Shapes::new(4).unwrap());
     let noises = Noises::new(Asked::Pairs, None).unwrap();
-    let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(4)), Random::new(1, 0)).unwrap();
+    let mut chain = chain_at(&answers, &shapes, noises, 4, Random::new(1, 0));
     let mut random = Random::new(2, 0);
     let mut flows: BTreeMap<(Vec<i64>, Vec<i64>), f64> = BTreeMap::new();
     for at in 0..250_000 {

@@ -2,14 +2,12 @@
 //! rank of what is true among what is drawn from the posterior is uniform.
 
 use super::super::answers::Answers;
-use super::super::chain::Chain;
-use super::super::height_tree::HeightTree;
 use super::super::link::Asked;
 use super::super::prior::Shapes;
 use super::super::random::Random;
 use super::super::reliability::Noises;
 use super::exact::{above, join, prior};
-use super::{height, start};
+use super::{chain_at, height};
 use crate::comparison::Triplets;
 use crate::monitor::Monitor;
 
@@ -68,7 +66,7 @@ fn ranks_of_truths_are_uniform() {
         let answers = Answers::new(&Triplets::new(rows, Some(N)).unwrap(), None).unwrap();
         let noises = Noises::new(Asked::Pairs, None).unwrap();
         let begun = Random::new(12, truth as u64);
-        let mut chain = Chain::new(&answers, &shapes, noises, HeightTree::of(&start(N)), begun).unwrap();
+        let mut chain = chain_at(&answers, &shapes, noises, N, begun);
         let mut ranks = [0; NUMBERS];
         (0..25).for_each(|_| chain.sweep(&Monitor::new()).unwrap());
         for _ in 0..DRAWS {
