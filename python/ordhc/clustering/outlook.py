@@ -11,12 +11,12 @@ from ordhc.agglomerate.linkage import linkage
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Crowd", "Expected", "Outlook", "Predicted", "is_by_correlation", "simulated"]
+__all__ = ["CORRELATED", "Crowd", "Expected", "Outlook", "Predicted", "simulated"]
 
 #: Numbers of clusters at which trees are compared.
 _LEVELS = (2, 4, 8)
 #: With more leaves than this summaries are cut by mean heights, as `Samples.summary` has it.
-_CORRELATED = 3_000
+CORRELATED = 3_000
 #: So many trees say how right flat clusters are expected to be.
 _JUDGES = 50
 
@@ -127,14 +127,6 @@ class Outlook:
             H /= np.where(length > 0, length, 1.0)
             self._cuts[at] = linkage(H @ H.T, "average")
         return self._cuts[at]
-
-
-def is_by_correlation(tree: Dendrogram, similarity: NDArray[np.float64]) -> bool:
-    """Whether the merges of a summary stand at correlations rather than at mean heights."""
-    if not 3 <= tree.n_leaves <= _CORRELATED:
-        return False
-    here = tree.cut(2) == 0
-    return not np.isclose(tree.heights[-1], similarity[here][:, ~here].mean())
 
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:

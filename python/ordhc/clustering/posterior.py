@@ -11,7 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.mixing import Mixing
-from ordhc.clustering.outlook import Crowd, Expected, Outlook, Predicted, is_by_correlation, simulated
+from ordhc.clustering.outlook import CORRELATED, Crowd, Expected, Outlook, Predicted, simulated
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.sampling import CHAINS, people_of, square, sweeps_for, with_groups
 from ordhc.clustering.unanswered import unanswered_text
@@ -124,7 +124,7 @@ class Posterior:
 
     @cached_property
     def _is_by_correlation(self) -> bool:
-        return bool(self.trees) and is_by_correlation(self.tree, self.similarity)
+        return bool(len(self._samples)) and self.tree.n_leaves <= CORRELATED
 
     @shows_progress("forecasting")
     def forecast(
