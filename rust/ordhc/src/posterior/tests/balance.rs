@@ -15,14 +15,14 @@ use crate::monitor::Monitor;
 type Step = fn(&mut Chain<'_>, &mut Random);
 type State = fn(&Chain<'_>) -> Vec<i64>;
 
-fn assert_balanced(step: Step, state: State, fewest: usize) {
+fn assert_balanced(step: Step, state: State, times: usize, fewest: usize) {
     let rows = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1], [0, 1, 3]];
     let (answers, shapes) = (Answers::new(&Triplets::new(rows, None).unwrap(), None).unwrap(), Shapes::new(4).unwrap());
     let noises = Noises::new(Asked::Pairs, None).unwrap();
     let mut chain = chain_at(&answers, &shapes, noises, 4, Random::new(1, 0));
     let mut random = Random::new(2, 0);
     let mut flows: BTreeMap<(Vec<i64>, Vec<i64>), f64> = BTreeMap::new();
-    for at in 0..250_000 {
+    for at in 0..times {
         if at % 25 == 0 {
             // Whatever else the posterior is about changes, too; steps are in balance anywhere.
             chain.sweep(&Monitor::new()).unwrap();
@@ -63,8 +63,8 @@ fn noise_and_mean(chain: &Chain<'_>) -> Vec<i64> {
 
 #[test]
 fn moves_of_leaves_are_balanced() {
-    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), topology, 20);
-    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), heights, 40);
+    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), topology, 250_000, 20);
+    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), heights, 250_000, 40);
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn moves_of_subtrees_are_balanced() {
             chain.move_subtree(node);
         }
     };
-    assert_balanced(step, topology, 8);
-    assert_balanced(step, heights, 8);
+    assert_balanced(step, topology, 250_000, 8);
+    assert_balanced(step, heights, 250_000, 8);
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn steps_of_heights_are_balanced() {
             chain.change_height(node);
         }
     };
-    assert_balanced(step, heights, 8);
+    assert_balanced(step, heights, 250_000, 8);
 }
 
 #[test]
 fn steps_of_noise_and_scale_are_balanced() {
-    assert_balanced(|chain, _| chain.change_noise_and_scale(0.3, 0.0), noise_and_mean, 5);
-    assert_balanced(|chain, _| chain.change_noise_and_scale(0.0, 0.1), noise_and_mean, 5);
-    assert_balanced(|chain, _| chain.change_noise_and_scale(0.2, 0.3), noise_and_mean, 10);
+    assert_balanced(|chain, _| chain.change_noise_and_scale(0.3, 0.0), noise_and_mean, 150_000, 5);
+    assert_balanced(|chain, _| chain.change_noise_and_scale(0.0, 0.1), noise_and_mean, 150_000, 5);
+    assert_balanced(|chain, _| chain.change_noise_and_scale(0.2, 0.3), noise_and_mean, 150_000, 10);
 }
 
 #[test]
@@ -103,5 +103,5 @@ fn draws_of_the_mean_increment_are_balanced() {
         let rises: Vec<f64> = chain.tree.increments().collect();
         chain.increments.learn(rises.into_iter(), random);
     };
-    assert_balanced(step, |chain| vec![bin(chain.increments.mean().ln(), 2.0)], 8);
+    assert_balanced(step, |chain| vec![bin(chain.increments.mean().ln(), 2.0)], 250_000, 8);
 }

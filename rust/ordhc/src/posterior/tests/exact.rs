@@ -175,7 +175,7 @@ fn shares<const K: usize>(
 
 fn assert_posterior_is_exact<const K: usize>(comparisons: &Comparisons<'_, K>, people: Option<&[u32]>, steps: usize) {
     let (expected, noises) = exact(comparisons, people, steps);
-    let (found, mean_noises) = shares(comparisons, people, 15_000);
+    let (found, mean_noises) = shares(comparisons, people, 10_000);
     for (tree, share) in &expected {
         let found = found.get(tree).copied().unwrap_or(0.0);
         assert!((found - share).abs() < 0.015, "{tree:?}: {found} {share}");
@@ -203,8 +203,8 @@ fn posteriors_of_quadruplets_and_weights_are_exact() {
 
 #[test]
 fn posteriors_of_five_leaves_are_exact() {
-    assert_posterior_is_exact(&answers_of::<3>(5, 12, 1), None, 16);
-    assert_posterior_is_exact(&answers_of::<4>(5, 8, 2), None, 16);
+    assert_posterior_is_exact(&answers_of::<3>(5, 12, 1), None, 12);
+    assert_posterior_is_exact(&answers_of::<4>(5, 8, 2), None, 12);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn posteriors_with_people_are_exact() {
 #[test]
 fn without_answers_there_is_the_prior() {
     let none: Vec<[i32; 3]> = Vec::new();
-    let (found, noise) = shares(&Triplets::new(none, Some(5)).unwrap(), None, 15_000);
+    let (found, noise) = shares(&Triplets::new(none, Some(5)).unwrap(), None, 10_000);
     let trees = prior(5);
     assert_eq!(trees.len(), 236);
     assert!((trees.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
