@@ -29,7 +29,7 @@ type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
 /// Sweeps for the tree, times answers; half as many come before.
-const SWEEPS_OF_ANSWERS: usize = 288_000;
+const SWEEPS_OF_ANSWERS: usize = 480_000;
 /// Fewer answers than this are not worth new trees.
 const LEAST: usize = 8;
 /// Questions for each leaf, if nobody says how many.
@@ -154,7 +154,7 @@ impl<const K: usize> Uncertain<K> {
     fn sampling(&self) -> Sampling {
         let asked = if K == 4 { Asked::Pairs } else { Asked::OddOneOut };
         // Of answers about what is not known the tree that they make by themselves is worse than of others.
-        let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(40, 200);
+        let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, asked }
     }
 
