@@ -12,7 +12,7 @@ __all__ = ["CHAINS", "people_of", "seconds_of", "square", "sweeps_for", "with_gr
 
 #: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
 CHAINS = 4
-_SWEEPS, _MANY = (60, 300), 14_400
+_SWEEPS, _MANY = (80, 300), 14_400
 #: Seconds that a sweep takes for each pair of leaves, and for each comparison and level of a tree; and what
 #: comes before and after, for three leaves.
 _OF_PAIRS, _OF_COMPARISONS, _OF_THREES = 7e-8, 4.5e-8, 4e-9
