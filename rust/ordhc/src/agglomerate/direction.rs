@@ -13,7 +13,7 @@ const SAMPLED: usize = 100;
 const FEW: usize = 6;
 /// So many leaves are looked at first, and numbers whose correlation with the unlikeness of rows is below the second
 /// are no distances: among all leaves that are looked at it would hardly reach what is needed.
-const FIRST_LOOKS: [(usize, f64); 2] = [(24, 0.04), (48, 0.1)];
+const FIRST_LOOKS: [(usize, f64); 2] = [(24, 0.04), (48, 0.04)];
 
 /// Whether numbers look like distances, so that it is worth asking whether they are meant as similarities.
 ///

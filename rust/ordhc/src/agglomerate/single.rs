@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
 /// Fewer leaves take a tree that grows.
-const PASS_FROM: usize = 300;
+const PASS_FROM: usize = 1000;
 const PASSES: usize = 8;
 /// Up to so many clusters what is largest between them is a small matrix.
 const FEW: usize = 512;
@@ -39,11 +39,16 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
 /// The merges, in order, from the edges of a maximum spanning tree and the similarity of any two leaves.
 pub(crate) fn merges_along(
     n: usize,
-    edges: Vec<RawMerge>,
+    mut edges: Vec<RawMerge>,
     similarity: &dyn Fn(u32, u32) -> f64,
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(edges.len());
+    edges.sort_unstable_by(RawMerge::by_similarity);
+    if edges.windows(2).all(|pair| pair[0].similarity != pair[1].similarity) {
+        Clusters::all_told(n).join_all(edges, &mut merges, monitor)?;
+        return Ok(merges);
+    }
     Clusters::along_tree(n, similarity).join_all(edges, &mut merges, monitor)?;
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }

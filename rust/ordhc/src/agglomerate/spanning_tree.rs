@@ -128,6 +128,8 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
             }
             monitor.advance(0)?;
         }
+        // All of them are sorted faster then.
+        pairs.sort_unstable_by(RawMerge::by_similarity);
         Ok(Some(pairs))
     });
     let found: Option<Vec<_>> = found.into_iter().collect::<Result<_>>()?;

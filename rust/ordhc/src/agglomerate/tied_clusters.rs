@@ -49,7 +49,8 @@ impl<'a> Clusters<'a> {
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<()> {
-        edges.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        // Stable sorting finds what is in order already.
+        edges.sort_by(RawMerge::by_similarity);
         // Zeros of both signs are equal.
         for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
             self.join(level, merges, monitor)?;
