@@ -1,4 +1,4 @@
-"""Trees of few leaves: the short way gives what the long way gives, and leaves to it what there is to tell."""
+"""Trees of few leaves: the short way gives what the long way gives, and leaves it to tell what there is."""
 
 import numpy as np
 import pytest
