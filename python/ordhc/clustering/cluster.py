@@ -80,10 +80,11 @@ def cluster(
     memory
         For vectors, what is kept in memory: "matrix" all pairs, in O(n^2), "vectors" only these, in O(n p).
         Without a matrix go average linkage of dot products and cosines (the average of two clusters is the
-        dot product of their means), single linkage of these and of distances (a spanning tree that grows),
-        and "ward" of "euclidean" (centroids and sizes). Where no two similarities are closer than rounding
-        the tree is the same, heights differ by rounding. "auto" takes the faster one, and the one that
-        fits. Single linkage and Ward start from `initial_clusters` only with a matrix. For a scan, how many
+        dot product of their means) and of "sqeuclidean" (the squared distance of their means, and how far
+        both are spread), single linkage of these and of distances (a spanning tree), and "ward" of
+        "euclidean" (centroids and sizes). Where no two similarities are closer than rounding the tree is the
+        same, heights differ by rounding. "auto" takes the faster one, and the one that fits. From
+        `initial_clusters` without a matrix starts only average linkage of dot products. For a scan, how many
         bytes sparse sums may take, as "2GB", before they go to files; by default 1 GiB.
     spill
         For a scan, the folder for these files, by default one for temporary files. It is left as it was.
@@ -240,9 +241,9 @@ def _check_memory(plan: Plan, memory: str, initial: NDArray[np.int64] | None) ->
     if plan.measure is None:
         raise InputError(
             f"{plan.title} needs a matrix; without go average linkage of dot, cosine and their "
-            "like, single linkage of these and of distances, and ward of euclidean"
+            "like and of sqeuclidean, single linkage of these and of distances, and ward of euclidean"
         )
-    if initial is not None and plan.linkage.native != "average":
+    if initial is not None and (plan.linkage.native, plan.measure) != ("average", "dot"):
         raise InputError(f"{plan.title} needs a matrix to start from initial_clusters")
 
 

@@ -12,16 +12,16 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
-#: Up to so many columns linkages are faster without a matrix of pairs.
-_FEW = {"average": 256, "single": 128, "ward": 64}
+#: Up to so many columns linkages are faster without a matrix of pairs; average linkage goes by its measure.
+_FEW = {"dot": 256, "sqeuclidean": 64, "single": 128, "ward": 64}
 
 
-def prefers_no_matrix(rows: Any, linkage: str) -> bool:
+def prefers_no_matrix(rows: Any, linkage: str, measure: str) -> bool:
     """Whether a linkage that needs no matrix of pairs is better off without."""
     n, p = rows.shape
     if is_sparse(rows):
         return False
-    if p <= _FEW[linkage]:
+    if p <= _FEW[measure if linkage == "average" else linkage]:
         return True
     try:
         # The engine works in the similarities.
@@ -41,14 +41,17 @@ def matrix_free_linkage(
     *,
     what: str,
 ) -> Dendrogram:
-    """Average linkage of dot products, single linkage of any measure or Ward's, without a matrix of pairs."""
+    """Linkages that need no matrix of pairs.
+
+    They are average linkage of dot products or squared distances, single linkage of any measure, and Ward's.
+    """
     if is_sparse(rows):
         _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])
         rows = rows.toarray()
     rows = np.ascontiguousarray(rows)
     if measure == "dot":
         _warn_of_sample(rows, scale, what)
-    if linkage == "average":
+    if linkage == "average" and measure == "dot":
         return Dendrogram._of(_ordhc.mean_dot_linkage(rows, scale, initial, progress), None)
     return Dendrogram._of(_ordhc.vector_linkage(rows, linkage, measure, scale, progress), None)
 

@@ -134,7 +134,8 @@ class Plan:
             return "dot" if self.linkage.native in ("average", "single") else None
         name = self.similarity.name
         distances = name in ("euclidean", "sqeuclidean", "manhattan") and registry.is_builtin(self.similarity)
-        fits = self.linkage.native == "single" or (self.linkage.native == "ward" and name == "euclidean")
+        free = (("ward", "euclidean"), ("average", "sqeuclidean"))
+        fits = self.linkage.native == "single" or (self.linkage.native, name) in free
         return name if distances and fits else None
 
 

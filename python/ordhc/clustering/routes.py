@@ -162,9 +162,9 @@ def _goes_free(plan: Plan, rows: Any, initial: Initial, memory: str) -> bool:
     native = plan.linkage.native
     if plan.measure is None or native is None or plan.refine or memory == "matrix":
         return False
-    if initial is not None and native != "average":
+    if initial is not None and (native, plan.measure) != ("average", "dot"):
         return False
-    return memory == "vectors" or prefers_no_matrix(rows, native)
+    return memory == "vectors" or prefers_no_matrix(rows, native, plan.measure)
 
 
 def is_sparse(plan: Plan, n: int, n_rows: int) -> bool:

@@ -3,7 +3,9 @@
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use ordhc::Error;
 use ordhc::similarity::condensed_len;
-use ordhc::vectors::{Coordinates, Measure, SparseRows, Vectors, distances, single_linkage, ward_linkage};
+use ordhc::vectors::{
+    Coordinates, Measure, SparseRows, Vectors, distances, mean_square_linkage, single_linkage, ward_linkage,
+};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, zeros};
@@ -56,7 +58,7 @@ pub(crate) fn mean_dot_linkage(
     Ok(tree.into())
 }
 
-/// Single linkage of a measure, or Ward's linkage.
+/// Single linkage of a measure, Ward's linkage, or average linkage of squared distances.
 #[pyfunction]
 pub(crate) fn vector_linkage(
     py: Python<'_>,
@@ -67,18 +69,14 @@ pub(crate) fn vector_linkage(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Dendrogram> {
     let measure = measure.parse::<Measure>().map_err(to_py)?;
-    let ward = match (linkage, measure) {
-        ("single", _) => false,
-        ("ward", Measure::Euclidean) => true,
-        _ => return Err(to_py(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix")))),
-    };
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
     let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
         let vectors = Vectors::new(values, n, p)?;
-        if ward {
-            ward_linkage(&vectors, Some(monitor))
-        } else {
-            single_linkage(&vectors, measure, scale, Some(monitor))
+        match (linkage, measure) {
+            ("single", _) => single_linkage(&vectors, measure, scale, Some(monitor)),
+            ("ward", Measure::Euclidean) => ward_linkage(&vectors, Some(monitor)),
+            ("average", Measure::SquaredEuclidean) => mean_square_linkage(&vectors, Some(monitor)),
+            _ => Err(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix"))),
         }
     })?;
     Ok(tree.into())

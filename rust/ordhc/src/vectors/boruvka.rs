@@ -2,7 +2,7 @@
 //! tree, until there is one (Borůvka 1926; Bentley 1975).
 
 use super::closeness::Closeness;
-use super::kd_tree::{Node, Tree};
+use super::kd_tree::{Node, Tree, sum_to_box};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -151,7 +151,10 @@ impl Tree {
             if *second > 0 {
                 let far = |node: u32| match within[node as usize] == component {
                     true => f64::INFINITY,
-                    false => self.to_box::<C>(point, node),
+                    false => {
+                        let (low, high) = self.bounds(node);
+                        sum_to_box::<C>(point, low, high)
+                    },
                 };
                 let children = [(far(node + 1), node + 1), (far(*second), *second)];
                 let nearer_last = if children[0].0 < children[1].0 { [children[1], children[0]] } else { children };

@@ -1,33 +1,30 @@
-//! Centroids of few coordinates in a k-d tree, which follows while clusters merge: for Ward's linkage.
+//! Clusters of few coordinates in a k-d tree of their means, which follows while they merge.
 
-use super::closeness::{Closeness, SquaredEuclidean};
+use super::criteria::{About, Cluster, Criterion, MOST, squared};
 use super::kd_tree::Tree;
-use super::ward::weight;
-use crate::agglomerate::{Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::RawMerge;
 
-/// Centroids of up to so many coordinates are worth a tree.
-pub(super) const FEW: usize = 8;
-/// Centroids from which a tree pays.
+/// Clusters from which a tree pays.
 pub(super) const TREE_FROM: usize = 256;
-/// What a bound may be off by, relative.
-const SLACK: f64 = 1e-14;
 /// No node above, or no cluster.
 const NONE: u32 = u32::MAX;
-const GONE: f64 = 0.0;
 
 /// Clusters by place in the tree; a merged cluster takes the place of its larger part.
-pub(super) struct CentroidTree {
+pub(super) struct CentroidTree<C> {
+    criterion: C,
+    /// Boxes of means; its points are rows, as the criterion has them.
     tree: Tree,
-    /// By place: the size, nothing where a cluster is gone, the smallest leaf, and the node.
-    sizes: Vec<f64>,
+    /// By place: what there is beside the mean, the smallest leaf, and the node.
+    about: Vec<About>,
     names: Vec<u32>,
     node_of: Vec<u32>,
     /// By smallest leaf.
     places: Vec<u32>,
     nodes: Vec<Known>,
     n_alive: usize,
-    tolerance: Tolerance,
     /// Nodes that a search has still to look at, each with a bound of the similarities.
     stack: Vec<(f64, u32)>,
 }
@@ -36,39 +33,69 @@ pub(super) struct CentroidTree {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     parent: u32,
-    /// The least size, infinite where no cluster is left, and the smallest leaf of all.
+    /// The least rank, infinite where no cluster is left, and the smallest leaf of all.
     least: f64,
     first: u32,
 }
 
-impl CentroidTree {
-    /// `points` are rows of `p` coordinates.
-    pub(super) fn new(points: &[f64], p: usize, tolerance: Tolerance) -> Self {
-        let n = points.len() / p;
+/// What clusters are made of, by place or in another order.
+struct Parts {
+    rows: Vec<f64>,
+    about: Vec<About>,
+    names: Vec<u32>,
+}
+
+impl<C: Criterion> CentroidTree<C> {
+    /// `rows` of `p` coordinates, one for each cluster.
+    pub(super) fn new(rows: Vec<f64>, p: usize, about: Vec<About>, criterion: C) -> Self {
+        let n = about.len();
         let mut this = Self {
+            criterion,
             tree: Tree::new(&[], p),
-            sizes: Vec::new(),
+            about: Vec::new(),
             names: Vec::new(),
             node_of: Vec::new(),
             places: vec![NONE; n],
             nodes: Vec::new(),
             n_alive: n,
-            tolerance,
             stack: Vec::new(),
         };
-        this.build(points, &vec![1.0; n], &(0..n as u32).collect::<Vec<_>>());
+        this.build(&Parts { rows, about, names: (0..n as u32).collect() });
         this
     }
 
-    fn build(&mut self, points: &[f64], sizes: &[f64], names: &[u32]) {
-        self.tree = Tree::new(points, self.tree.p);
-        self.sizes = self.tree.leaves.iter().map(|&at| sizes[at as usize]).collect();
-        self.names = self.tree.leaves.iter().map(|&at| names[at as usize]).collect();
+    /// Merges until one cluster is left; returns the merges, parts before wholes.
+    pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+        let mut chain = Chain::unlisted(self.places.len());
+        chain.run(self, 1, monitor)?;
+        Ok(chain.into_merges())
+    }
+
+    /// The cluster of a smallest leaf.
+    pub(super) fn cluster(&self, name: usize) -> Cluster<'_> {
+        self.at(self.places[name] as usize)
+    }
+
+    fn at(&self, place: usize) -> Cluster<'_> {
+        Cluster { row: self.tree.point(place), about: self.about[place] }
+    }
+
+    fn build(&mut self, parts: &Parts) {
+        let (p, criterion) = (self.tree.p, self.criterion);
+        let row = |at: usize| &parts.rows[at * p..][..p];
+        let mean = |at: usize| row(at).iter().map(move |&x| criterion.mean(x, parts.about[at].size));
+        let n = parts.about.len();
+        self.tree = Tree::new(&(0..n).flat_map(mean).collect::<Vec<_>>(), p);
+        let order = || self.tree.leaves.iter().map(|&at| at as usize);
+        let rows: Vec<f64> = order().flat_map(row).copied().collect();
+        self.about = order().map(|at| parts.about[at]).collect();
+        self.names = order().map(|at| parts.names[at]).collect();
+        self.tree.points = rows;
         for (place, &name) in (0..).zip(&self.names) {
             self.places[name as usize] = place;
         }
         self.nodes = vec![Known { parent: NONE, least: f64::INFINITY, first: NONE }; self.tree.nodes.len()];
-        self.node_of = vec![0; self.sizes.len()];
+        self.node_of = vec![0; n];
         for at in 0..self.nodes.len() {
             let node = &self.tree.nodes[at];
             if node.second > 0 {
@@ -83,43 +110,47 @@ impl CentroidTree {
 
     /// Leaves out what is gone.
     fn pack(&mut self) {
-        let p = self.tree.p;
-        let alive: Vec<usize> = (0..self.sizes.len()).filter(|&at| self.sizes[at] != GONE).collect();
-        let points: Vec<f64> = alive.iter().flat_map(|&at| &self.tree.points[at * p..][..p]).copied().collect();
-        let sizes: Vec<f64> = alive.iter().map(|&at| self.sizes[at]).collect();
-        let names: Vec<u32> = alive.iter().map(|&at| self.names[at]).collect();
-        self.build(&points, &sizes, &names);
+        let alive: Vec<usize> = (0..self.about.len()).filter(|&at| !self.about[at].is_gone()).collect();
+        self.build(&Parts {
+            rows: alive.iter().flat_map(|&at| self.tree.point(at)).copied().collect(),
+            about: alive.iter().map(|&at| self.about[at]).collect(),
+            names: alive.iter().map(|&at| self.names[at]).collect(),
+        });
     }
 
     /// Takes the box and what is known of a node from its children, or from its clusters.
     fn look_again(&mut self, at: u32) {
         let (p, own) = (self.tree.p, at as usize);
         let second = self.tree.nodes[own].second;
-        let places = self.tree.nodes[own].places.clone();
         let (mut least, mut first) = (f64::INFINITY, NONE);
-        let mut bounds = [[f64::INFINITY; FEW], [f64::NEG_INFINITY; FEW]];
-        let mut cover = |low: &[f64], high: &[f64], size: f64, name: u32| {
-            least = least.min(size);
-            first = first.min(name);
-            for d in 0..p {
-                bounds[0][d] = bounds[0][d].min(low[d]);
-                bounds[1][d] = bounds[1][d].max(high[d]);
-            }
-        };
+        let (mut low, mut high) = ([f64::INFINITY; MOST], [f64::NEG_INFINITY; MOST]);
         if second > 0 {
-            for child in [own + 1, second as usize] {
-                let (low, high) = self.tree.boxes[2 * p * child..][..2 * p].split_at(p);
-                cover(low, high, self.nodes[child].least, self.nodes[child].first);
+            for child in [at + 1, second] {
+                let known = self.nodes[child as usize];
+                least = least.min(known.least);
+                first = first.min(known.first);
+                let bounds = self.tree.bounds(child);
+                for d in 0..p {
+                    low[d] = low[d].min(bounds.0[d]);
+                    high[d] = high[d].max(bounds.1[d]);
+                }
             }
         } else {
-            for place in (places.start as usize..places.end as usize).filter(|&place| self.sizes[place] != GONE) {
-                let point = self.tree.point(place);
-                cover(point, point, self.sizes[place], self.names[place]);
+            let places = self.tree.nodes[own].places.clone();
+            for place in (places.start as usize..places.end as usize).filter(|&place| !self.about[place].is_gone()) {
+                let cluster = self.at(place);
+                least = least.min(self.criterion.rank(cluster.about));
+                first = first.min(self.names[place]);
+                for (d, &x) in cluster.row.iter().enumerate() {
+                    let x = self.criterion.mean(x, cluster.about.size);
+                    low[d] = low[d].min(x);
+                    high[d] = high[d].max(x);
+                }
             }
         }
         let own_box = &mut self.tree.boxes[2 * p * own..][..2 * p];
-        own_box[..p].copy_from_slice(&bounds[0][..p]);
-        own_box[p..].copy_from_slice(&bounds[1][..p]);
+        own_box[..p].copy_from_slice(&low[..p]);
+        own_box[p..].copy_from_slice(&high[..p]);
         self.nodes[own] = Known { least, first, ..self.nodes[own] };
     }
 
@@ -132,51 +163,47 @@ impl CentroidTree {
         }
     }
 
-    fn similarity(&self, a: usize, b: usize) -> f64 {
-        let pairs = self.tree.point(a).iter().zip(self.tree.point(b));
-        let sum = pairs.fold(0.0, |sum, (&x, &y)| SquaredEuclidean::add(sum, x, y));
-        -(sum * weight(self.sizes[a], self.sizes[b]))
-    }
-
     /// At least the similarity with any cluster of a node.
-    fn bound(&self, point: &[f64], size: f64, node: u32) -> f64 {
+    fn bound(&self, cluster: Cluster<'_>, node: u32) -> f64 {
         let least = self.nodes[node as usize].least;
         if least == f64::INFINITY {
             return f64::NEG_INFINITY;
         }
-        -(self.tree.to_box::<SquaredEuclidean>(point, node) * weight(size, least)) * (1.0 - SLACK)
+        let (low, high) = self.tree.bounds(node);
+        self.criterion.bound(cluster, low, high, least)
     }
 }
 
-impl Linkage for CentroidTree {
+impl<C: Criterion> Linkage for CentroidTree<C> {
     fn n_leaves(&self) -> usize {
         self.places.len()
     }
 
     fn tolerance(&self) -> Tolerance {
-        self.tolerance
+        self.criterion.tolerance()
     }
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
         for (value, &k) in out.iter_mut().zip(others) {
-            *value = self.similarity(self.places[i] as usize, self.places[k] as usize);
+            *value = self.criterion.similarity(self.cluster(i), self.cluster(k));
         }
         Ok(())
     }
 
     fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
         let [a, b] = [i, j].map(|cluster| self.places[cluster] as usize);
-        let (size, p) = (self.sizes[a] + self.sizes[b], self.tree.p);
-        let share = self.sizes[b] / size;
-        let (kept, gone) = if self.sizes[a] < self.sizes[b] { (b, a) } else { (a, b) };
+        let p = self.tree.p;
+        let ((one, other), square) = ((self.about[a], self.about[b]), squared(self.tree.point(a), self.tree.point(b)));
+        let (about, share) = one.together(other, square);
+        let (kept, gone) = if one.size < other.size { (b, a) } else { (a, b) };
         for d in 0..p {
             let (x, y) = (self.tree.points[a * p + d], self.tree.points[b * p + d]);
-            self.tree.points[kept * p + d] = x + (y - x) * share;
+            self.tree.points[kept * p + d] = self.criterion.together(x, y, share);
         }
-        (self.sizes[kept], self.names[kept], self.places[i]) = (size, i as u32, kept as u32);
-        self.sizes[gone] = GONE;
+        (self.about[kept], self.names[kept], self.places[i]) = (about, i as u32, kept as u32);
+        self.about[gone] = About::GONE;
         self.n_alive -= 1;
-        if 2 * self.n_alive < self.sizes.len() {
+        if 2 * self.n_alive < self.about.len() {
             self.pack();
         } else {
             self.tell(kept);
@@ -188,10 +215,10 @@ impl Linkage for CentroidTree {
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
         let own = self.places[i] as usize;
         let mut stack = std::mem::take(&mut self.stack);
-        let (point, size, tolerance) = (self.tree.point(own), self.sizes[own], self.tolerance);
+        let (cluster, tolerance) = (self.at(own), self.tolerance());
         let (mut near, mut floor) = (NOBODY, f64::NEG_INFINITY);
         stack.clear();
-        stack.push((0.0, 0));
+        stack.push((f64::INFINITY, 0));
         while let Some((bound, node)) = stack.pop() {
             // Of equally near clusters that of the smallest leaf is the nearest.
             let too_late = || {
@@ -203,17 +230,22 @@ impl Linkage for CentroidTree {
             }
             let second = self.tree.nodes[node as usize].second;
             if second > 0 {
-                let children = [node + 1, second].map(|child| (self.bound(point, size, child), child));
-                let nearer_last = if children[0].0 > children[1].0 { [children[1], children[0]] } else { children };
+                let children = [node + 1, second].map(|child| (self.bound(cluster, child), child));
+                let before = |a: (f64, u32), b: (f64, u32)| {
+                    let first = |child: (f64, u32)| self.nodes[child.1 as usize].first;
+                    a.0 > b.0 || (a.0 == b.0 && first(a) < first(b))
+                };
+                let [a, b] = children;
+                let nearer_last = if before(a, b) { [b, a] } else { [a, b] };
                 stack.extend(nearer_last.into_iter().filter(|child| child.0 >= floor && child.0 > f64::NEG_INFINITY));
                 continue;
             }
             let places = self.tree.nodes[node as usize].places.clone();
             for place in places.start as usize..places.end as usize {
-                if place == own || self.sizes[place] == GONE {
+                if place == own || self.about[place].is_gone() {
                     continue;
                 }
-                let similarity = self.similarity(own, place);
+                let similarity = self.criterion.similarity(cluster, self.at(place));
                 let cluster = self.names[place] as usize;
                 if similarity >= floor && near.offer(Nearest { cluster, similarity, doubtful: false }, tolerance) {
                     floor = tolerance.floor(similarity);

@@ -72,10 +72,14 @@ impl Tree {
         &self.points[place * self.p..(place + 1) * self.p]
     }
 
-    /// The sum of the coordinates' parts from a point to the nearest that the node's box may have.
-    pub(super) fn to_box<C: Closeness>(&self, point: &[f64], node: u32) -> f64 {
-        let (low, high) = self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p);
-        let sides = point.iter().zip(low).zip(high);
-        sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
+    /// The least and the largest coordinates of a node.
+    pub(super) fn bounds(&self, node: u32) -> (&[f64], &[f64]) {
+        self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p)
     }
+}
+
+/// The sum of the coordinates' parts from a point to the nearest within bounds.
+pub(super) fn sum_to_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
+    let sides = point.iter().zip(low).zip(high);
+    sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
 }

@@ -1,6 +1,8 @@
 //! Average linkage of dot products: the mean dot product of two clusters is that of their means.
 
+use super::centroid_tree::{CentroidTree, TREE_FROM};
 use super::clusters::MeanClusters;
+use super::criteria::{About, MeanDot};
 use super::dense_rows::Vectors;
 use super::rounds;
 use crate::agglomerate::Tolerance;
@@ -43,6 +45,17 @@ pub fn mean_dot_linkage(
     monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
     watched!(monitor);
+    mean_dot_from(vectors, scale, initial, TREE_FROM, monitor)
+}
+
+/// The same, with a tree of means from so many clusters on.
+fn mean_dot_from(
+    vectors: &Vectors<'_>,
+    scale: f64,
+    initial: Option<&Partition>,
+    tree_from: usize,
+    monitor: &Monitor,
+) -> Result<Dendrogram> {
     let n = vectors.n_leaves();
     initial.map_or(Ok(()), |initial| initial.check(n))?;
     if !(scale > 0.0 && scale.is_finite()) {
@@ -50,6 +63,11 @@ pub fn mean_dot_linkage(
     }
     let unit = Unit::below_one(vectors.largest());
     let (p, sums) = (vectors.n_coordinates(), vectors.sums_are_exact());
+    let in_tree = |k: usize| k >= tree_from && (1..=FEW).contains(&p);
+    let work = |k: usize| if in_tree(k) { (k * k / 2) as u64 } else { rounds::work(k) };
+    let merge_all = |clusters: MeanClusters| {
+        if in_tree(clusters.len()) { merge_in_tree(&clusters, sums, monitor) } else { rounds::merge_all(clusters, monitor) }
+    };
     let load = |leaves: &mut dyn ExactSizeIterator<Item = usize>| {
         let mut clusters = MeanClusters::new(leaves.len(), p, sums)?;
         for (at, leaf) in leaves.enumerate() {
@@ -61,22 +79,20 @@ pub fn mean_dot_linkage(
     let sort = |merges| RawMerge::sort(n, merges, tolerance, monitor);
     let mut merges = match initial.filter(|initial| initial.n_clusters() < n) {
         None => {
-            monitor.start(rounds::work(n));
-            sort(rounds::merge_all(load(&mut (0..n))?, monitor)?.0)
+            monitor.start(work(n));
+            sort(merge_all(load(&mut (0..n))?)?.0)
         }
         Some(initial) => {
             let k = initial.n_clusters();
-            monitor.start(
-                initial.clusters().iter().map(|leaves| rounds::work(leaves.len())).sum::<u64>() + rounds::work(k),
-            );
+            monitor.start(initial.clusters().iter().map(|leaves| work(leaves.len())).sum::<u64>() + work(k));
             let mut start = MeanClusters::new(k, p, sums)?;
             let mut within = Vec::with_capacity(n - k);
             for (at, leaves) in initial.clusters().iter().enumerate() {
-                let (merges, whole) = rounds::merge_all(load(&mut leaves.iter().copied())?, monitor)?;
+                let (merges, whole) = merge_all(load(&mut leaves.iter().copied())?)?;
                 within.extend(merges);
                 start.set(at, leaves[0] as u32, leaves.len() as f64, whole.row(0).iter().copied());
             }
-            let after = rounds::merge_all(start, monitor)?.0;
+            let after = merge_all(start)?.0;
             with_initial(sort(within), sort(after))
         }
     };
@@ -86,6 +102,24 @@ pub fn mean_dot_linkage(
     let mut tree = Dendrogram::in_order(n, merges)?;
     tree.make_monotone();
     Ok(tree)
+}
+
+/// Means of up to so many coordinates are worth a tree.
+const FEW: usize = 10;
+
+/// Merges until one cluster is left, by a k-d tree of means; returns the merges, parts before wholes, and that cluster.
+fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
+    let (k, p) = (clusters.len(), clusters.n_coordinates());
+    let rows: Vec<f64> = (0..k).flat_map(|at| clusters.row(at)).copied().collect();
+    let about = clusters.sizes.iter().map(|&size| About { size, ..About::LEAF }).collect();
+    let mut tree = CentroidTree::new(rows, p, about, MeanDot { sums });
+    let name = |at: usize| clusters.names[at] as usize;
+    let named = |merge: RawMerge| RawMerge { i: name(merge.i), j: name(merge.j), ..merge };
+    let merges = tree.merge_all(monitor)?.into_iter().map(named).collect();
+    let whole = tree.cluster(0);
+    let mut last = MeanClusters::new(1, p, sums)?;
+    last.set(0, clusters.names[0], whole.about.size, whole.row.iter().copied());
+    Ok((merges, last))
 }
 
 /// A power of two that brings all coordinates below 1, so that nothing overflows on the way.
@@ -114,4 +148,68 @@ fn times_power(x: f64, exponent: i32) -> f64 {
     let first = exponent / 2;
     let second = first / 2;
     x * 2f64.powi(second) * 2f64.powi(first - second) * 2f64.powi(exponent - first)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+    use crate::kind::Kind;
+    use crate::linkage::Rule;
+
+    /// A tree of means, and all pairs of them, beside the naive engine on the matrix of dot products.
+    fn check(values: &[f64], n: usize, p: usize, initial: Option<&Partition>) {
+        let pair = |i: usize, j: usize| (0..p).map(|k| values[i * p + k] * values[j * p + k]).sum::<f64>();
+        let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();
+        let largest = square.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+        let matrix = Matrix::new(Values::F64(&square), Layout::Square, Kind::Similarity).unwrap();
+        let expected = Agglomeration::new(Rule::Average).engine(Engine::Naive).initial(initial).run(&matrix).unwrap();
+        for tree_from in [0, usize::MAX] {
+            let vectors = Vectors::new(values, n, p).unwrap();
+            let tree = mean_dot_from(&vectors, 1.0, initial, tree_from, &Monitor::new()).unwrap();
+            assert_eq!(tree.merges(), expected.merges(), "{tree_from}");
+            for (a, b) in tree.heights().iter().zip(expected.heights()) {
+                assert!((a - b).abs() <= 1e-9 * largest, "{a} {b}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn as_from_a_matrix(
+            (n, p, values) in (1..70usize, prop_oneof![1..4usize, 4..13usize]).prop_flat_map(|(n, p)| {
+                (Just(n), Just(p), prop::collection::vec(-3.0..3.0f64, n * p))
+            }),
+            shift in prop::sample::select(vec![0.0, 2.0, 4.0]),
+            steps in prop::sample::select(vec![0.0, 0.3, 1.0, 4.0]),
+            classes in prop::option::of(1..9i64),
+        ) {
+            // Whole numbers are summed exactly, so that all their ties are there.
+            let value = |x: &f64| if steps > 0.0 { (x * steps).round() + shift } else { x + shift };
+            let values: Vec<f64> = values.iter().map(value).collect();
+            let initial = classes.map(|classes| {
+                Partition::new(&(0..n as i64).map(|leaf| leaf * leaf % classes).collect::<Vec<_>>()).unwrap()
+            });
+            check(&values, n, p, initial.as_ref());
+        }
+    }
+
+    #[test]
+    fn many_vectors_of_few_kinds() {
+        for (n, p, kinds) in [(300, 2, 9), (257, 3, 2), (400, 1, 50), (300, 8, 5), (300, 10, 40)] {
+            let value = |at: usize| ((at % p + 1) * 7 * ((at / p) % kinds) % 11) as f64 - 3.0;
+            check(&(0..n * p).map(value).collect::<Vec<_>>(), n, p, None);
+        }
+        for value in [0.0, 0.1, -2.0] {
+            let vectors = [value; 900];
+            let vectors = Vectors::new(&vectors, 300, 3).unwrap();
+            let one_by_one: Vec<[u32; 2]> = (1..300).map(|k| if k == 1 { [0, 1] } else { [k, 298 + k] }).collect();
+            for tree_from in [0, usize::MAX] {
+                let tree = mean_dot_from(&vectors, 1.0, None, tree_from, &Monitor::new()).unwrap();
+                assert_eq!(tree.merges(), one_by_one, "{value} {tree_from}");
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Hierarchies from vectors: the similarity of two leaves is the dot product of their vectors.
 //!
 //! * [`mean_dot_linkage`]: average linkage of dot products without a matrix of pairs;
+//! * [`mean_square_linkage`]: average linkage of squared Euclidean distances;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
 //! * [`distances`]: of all pairs of vectors;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
@@ -10,14 +11,18 @@
 
 mod boruvka;
 mod bounds;
+mod centroid_tiles;
 mod centroid_tree;
 mod closeness;
 mod clusters;
+mod criteria;
 mod dense_rows;
 mod distances;
 mod kd_tree;
 mod leaf_heights;
 mod mean_dot;
+mod mean_square;
+mod of_squares;
 mod rough_tiles;
 mod rounds;
 mod search;
@@ -32,6 +37,7 @@ pub use dense_rows::{Coordinates, Vectors};
 pub use distances::distances;
 pub use leaf_heights::leaf_heights;
 pub use mean_dot::mean_dot_linkage;
+pub use mean_square::mean_square_linkage;
 pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;

@@ -15,65 +15,75 @@ const SPREAD: f64 = 1.0 / 512.0;
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// One by the size; minus infinity where a cluster is gone, and behind the last.
-    inverse: Vec<f32>,
+    /// What [`Limits`] are told by; minus infinity where a cluster is gone, and behind the last.
+    terms: Vec<f32>,
 }
 
 /// What a cluster is compared by.
 pub(super) struct Query {
     point: Vec<f32>,
-    inverse: f32,
+    term: f32,
+}
+
+/// How far clusters may be: squared distances of means of at most a factor times their two terms together, and a
+/// constant. Terms are all above zero or all below, none larger than the constant where it isn't zero.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) factor: f64,
+    pub(super) constant: f64,
 }
 
 impl RoughTiles {
     pub(super) fn new(len: usize, p: usize) -> Result<Self> {
         let places = len.next_multiple_of(LANES);
         let values = Buffer::zeros("the rounded vectors", places * p)?;
-        Ok(Self { p, values, inverse: vec![f32::NEG_INFINITY; places] })
+        Ok(Self { p, values, terms: vec![f32::NEG_INFINITY; places] })
     }
 
     fn first(&self, at: usize) -> usize {
         at / LANES * LANES * self.p + at % LANES
     }
 
-    pub(super) fn set(&mut self, at: usize, row: impl Iterator<Item = f64>, size: f64) {
+    pub(super) fn set(&mut self, at: usize, row: impl Iterator<Item = f64>, term: f32) {
         let first = self.first(at);
         row.enumerate().for_each(|(k, x)| self.values[first + k * LANES] = x as f32);
-        self.inverse[at] = (1.0 / size) as f32;
+        self.terms[at] = term;
     }
 
     pub(super) fn remove(&mut self, at: usize) {
-        self.inverse[at] = f32::NEG_INFINITY;
+        self.terms[at] = f32::NEG_INFINITY;
     }
 
     /// Keeps the vectors at `kept`, ascending.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
-            self.inverse[to] = self.inverse[from];
+            self.terms[to] = self.terms[from];
             let (from, to) = (self.first(from), self.first(to));
             (0..self.p).for_each(|k| self.values[to + k * LANES] = self.values[from + k * LANES]);
         }
-        self.inverse.truncate(kept.len());
-        self.inverse.resize(kept.len().next_multiple_of(LANES), f32::NEG_INFINITY);
+        self.terms.truncate(kept.len());
+        self.terms.resize(kept.len().next_multiple_of(LANES), f32::NEG_INFINITY);
     }
 
     pub(super) fn query(&self, at: usize) -> Query {
         let first = self.first(at);
-        Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), inverse: self.inverse[at] }
+        Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Whether the weighted squared distances of a tile's clusters are certainly all above `-floor`.
+    /// Whether the squared distances of a tile's means are certainly all beyond the limits.
     #[inline(always)]
-    pub(super) fn all_beyond(&self, tile: usize, query: &Query, floor: f64) -> bool {
-        // The weight is 2 / (1 / a + 1 / b) for sizes a and b.
+    pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;
         let sums_rounded = 1.0 + (p + 16.0) * f64::from(f32::EPSILON);
-        let factor = (-0.5 * floor * (1.0 + SPREAD) * sums_rounded) as f32;
-        let least = (ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded) as f32;
-        let inverse = &self.inverse.as_chunks::<LANES>().0[tile];
+        let factor = (limits.factor * (1.0 + SPREAD) * sums_rounded) as f32;
+        let least = ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded;
+        // Terms that the constant exceeds are rounded too.
+        let rounded = 1.0 + 8.0 * f64::from(f32::EPSILON);
+        let constant = (limits.constant * (1.0 + SPREAD) * sums_rounded * rounded + least) as f32;
+        let terms = &self.terms.as_chunks::<LANES>().0[tile];
         let mut limits = [0.0; LANES];
         for lane in 0..LANES {
-            limits[lane] = (query.inverse + inverse[lane]) * factor + least;
+            limits[lane] = (query.term + terms[lane]) * factor + constant;
         }
         let len = LANES * self.p;
         let rows = self.values[tile * len..(tile + 1) * len].as_chunks::<LANES>().0;
@@ -103,30 +113,44 @@ mod tests {
 
     use super::*;
 
+    use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
+    use crate::agglomerate::Tolerance;
+
+    /// Sixteen clusters beside the last one.
+    fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
+        let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();
+        for (at, (row, &about)) in rows.iter().zip(about).enumerate() {
+            tiles.set(at, row.iter().copied(), criterion.term(about));
+        }
+        let similarity = |a: usize, b: usize| {
+            let squared = rows[a].iter().zip(&rows[b]).map(|(x, y)| (x - y) * (x - y)).sum();
+            criterion.of_square(squared, about[a], about[b])
+        };
+        let largest = (0..16).map(|at| similarity(16, at)).fold(f64::NEG_INFINITY, f64::max);
+        let floor = largest * share;
+        if tiles.all_beyond(0, &tiles.query(16), criterion.limits(floor)) {
+            assert!(largest < floor, "{largest} {floor}");
+        }
+        (0..16).for_each(|at| tiles.remove(at));
+        assert!(tiles.all_beyond(0, &tiles.query(16), criterion.limits(floor - 1.0)));
+    }
+
     proptest! {
         #[test]
         fn what_is_not_beyond_is_never_left_out(
             (p, values) in (1..40usize).prop_flat_map(|p| (Just(p), prop::collection::vec(-1.0..1.0f64, 17 * p))),
             sizes in prop::collection::vec(1..1000u32, 17),
+            spread in prop::sample::select(vec![0.0, 1e-12, 1e-3]),
             near in prop::sample::select(vec![0.0, 1e-9, 1e-5, 1e-2, 1.0]),
             share in prop::sample::select(vec![0.0, 0.5, 0.999, 1.0, 1.001, 2.0]),
         ) {
             // All within a distance of the first that may be tiny beside the coordinates.
             let row = |at: usize| (0..p).map(|k| (values[k] + near * values[at * p + k]) / 2.0).collect::<Vec<f64>>();
-            let mut tiles = RoughTiles::new(17, p).unwrap();
-            (0..17).for_each(|at| tiles.set(at, row(at).into_iter(), f64::from(sizes[at])));
-            let weighted = |a: usize, b: usize| {
-                let (n_a, n_b) = (f64::from(sizes[a]), f64::from(sizes[b]));
-                let sum: f64 = row(a).iter().zip(row(b)).map(|(x, y)| (x - y) * (x - y)).sum();
-                2.0 * n_a * n_b / (n_a + n_b) * sum
-            };
-            let least = (0..16).map(|at| weighted(16, at)).fold(f64::INFINITY, f64::min);
-            let floor = -least * share;
-            if tiles.all_beyond(0, &tiles.query(16), floor) {
-                prop_assert!(least > -floor, "{} {}", least, floor);
-            }
-            (0..16).for_each(|at| tiles.remove(at));
-            prop_assert!(tiles.all_beyond(0, &tiles.query(16), floor - 1.0));
+            let rows: Vec<Vec<f64>> = (0..17).map(row).collect();
+            let about: Vec<About> =
+                sizes.iter().map(|&size| About { size: f64::from(size), spread: spread * f64::from(size) }).collect();
+            check(Variance(Tolerance::GRID), &rows, &about, share);
+            check(MeanSquare(Tolerance::GRID), &rows, &about, share);
         }
     }
 }
