@@ -29,22 +29,31 @@ pub(crate) fn merges_along(
     edges.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity));
     let mut clusters = Members::new(n);
     let mut merges = Vec::with_capacity(edges.len());
+    let mut tied = false;
     // Zeros of both signs are equal.
     for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
         clusters.join(level, similarity, &mut merges, monitor)?;
+        tied |= level.len() > 1;
     }
-    Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
+    Ok(if tied { RawMerge::sort(n, merges, Tolerance::EXACT, monitor) } else { merges })
 }
 
-/// Members named by their smallest leaves, with their members.
+/// Clusters named by their smallest leaves, with their members.
 struct Members {
     leaves: UnionFind,
-    members: Vec<Vec<u32>>,
+    /// By leaf: another one of its cluster, round and round.
+    next: Vec<u32>,
 }
 
 impl Members {
     fn new(n: usize) -> Self {
-        Self { leaves: UnionFind::new(n), members: (0..n as u32).map(|leaf| vec![leaf]).collect() }
+        Self { leaves: UnionFind::new(n), next: (0..n as u32).collect() }
+    }
+
+    /// The leaves of a cluster.
+    fn members(&self, name: usize) -> impl Iterator<Item = u32> {
+        let next = move |&leaf: &u32| Some(self.next[leaf as usize]).filter(|&next| next as usize != name);
+        std::iter::successors(Some(name as u32), next)
     }
 
     fn of(&mut self, leaf: usize) -> usize {
@@ -53,13 +62,7 @@ impl Members {
 
     fn merge(&mut self, i: usize, j: usize) {
         self.leaves.attach(j as u32, i as u32);
-        let gone = std::mem::take(&mut self.members[j]);
-        if gone.len() <= self.members[i].len() {
-            self.members[i].extend(gone);
-        } else {
-            let kept = std::mem::replace(&mut self.members[i], gone);
-            self.members[i].extend(kept);
-        }
+        self.next.swap(i, j);
     }
 
     /// Merges what edges of one similarity join.
@@ -118,8 +121,8 @@ impl Members {
             // there only when the one is new and the other apart.
             while at < apart.len() {
                 let other = apart[at];
-                let tied = |&a: &u32| self.members[other].iter().any(|&b| similarity_of(a, b) == similarity);
-                if apart.len() == 1 && adjacent.is_empty() || self.members[new].iter().any(tied) {
+                let tied = |a: u32| self.members(other).any(|b| similarity_of(a, b) == similarity);
+                if apart.len() == 1 && adjacent.is_empty() || self.members(new).any(tied) {
                     adjacent.push(Reverse(other));
                     apart.swap_remove(at);
                 } else {

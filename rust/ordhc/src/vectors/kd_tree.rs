@@ -7,9 +7,6 @@ use std::ops::Range;
 
 use super::closeness::Closeness;
 
-/// Nodes of up to so many points are not split.
-const LEAF: usize = 12;
-
 /// Points in boxes of boxes.
 pub(super) struct Tree {
     pub(super) p: usize,
@@ -28,19 +25,20 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    pub(super) fn new(points: &[f64], p: usize) -> Self {
+    /// Nodes of up to `most` points are not split.
+    pub(super) fn new(points: &[f64], p: usize, most: usize) -> Self {
         let n = points.len() / p;
         let mut tree =
             Self { p, points: Vec::new(), leaves: (0..n as u32).collect(), nodes: Vec::new(), boxes: Vec::new() };
         let mut leaves = std::mem::take(&mut tree.leaves);
-        tree.split(points, &mut leaves, 0);
+        tree.split(points, &mut leaves, 0, most);
         tree.points = leaves.iter().flat_map(|&leaf| &points[leaf as usize * p..][..p]).copied().collect();
         tree.leaves = leaves;
         tree
     }
 
     /// Adds the node of some leaves, and those below it.
-    fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32) {
+    fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32, most: usize) {
         let p = self.p;
         let (own, len) = (self.nodes.len(), leaves.len());
         self.nodes.push(Node { places: start..start + len as u32, second: 0 });
@@ -54,7 +52,7 @@ impl Tree {
                 high[d] = high[d].max(x);
             }
         }
-        if len <= LEAF {
+        if len <= most {
             return;
         }
         let width = |d: usize| high[d] - low[d];
@@ -63,9 +61,9 @@ impl Tree {
         let coordinate = |leaf: u32| points[leaf as usize * p + widest];
         leaves.select_nth_unstable_by(middle, |&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
         let (before, after) = leaves.split_at_mut(middle);
-        self.split(points, before, start);
+        self.split(points, before, start, most);
         self.nodes[own].second = self.nodes.len() as u32;
-        self.split(points, after, start + middle as u32);
+        self.split(points, after, start + middle as u32, most);
     }
 
     pub(super) fn point(&self, place: usize) -> &[f64] {
