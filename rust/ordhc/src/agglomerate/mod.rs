@@ -49,7 +49,7 @@ pub use naive::naive;
 pub use nearest_pair::nearest_pair;
 pub use precision::Precision;
 pub use row_update::RowMerge;
-pub(crate) use single::merges_along;
+pub(crate) use single::{Finder, Space, merges_along};
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};
 use square_rounds::parts as parallel_parts;

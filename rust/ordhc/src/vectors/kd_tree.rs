@@ -81,3 +81,35 @@ pub(super) fn sum_to_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64])
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
 }
+
+/// The sum of the coordinates' parts from a point to the farthest within bounds.
+fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
+    let sides = point.iter().zip(low).zip(high);
+    sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (high - x).max(x - low), 0.0))
+}
+
+impl Tree {
+    /// Adds all leaves that have exactly this similarity with a point.
+    pub(super) fn at_similarity<C: Closeness>(&self, point: &[f64], similarity: f64, out: &mut Vec<u32>) {
+        let mut stack = vec![0u32];
+        while let Some(node) = stack.pop() {
+            let (low, high) = self.bounds(node);
+            let nearest = C::similarity(sum_to_box::<C>(point, low, high));
+            let farthest = C::similarity(sum_across_box::<C>(point, low, high));
+            if nearest < similarity || farthest > similarity {
+                continue;
+            }
+            let Node { places, second } = &self.nodes[node as usize];
+            if *second > 0 {
+                stack.extend([*second, node + 1]);
+                continue;
+            }
+            for place in places.clone() {
+                let pairs = point.iter().zip(self.point(place as usize));
+                if C::similarity(pairs.fold(0.0, |sum, (&x, &y)| C::add(sum, x, y))) == similarity {
+                    out.push(self.leaves[place as usize]);
+                }
+            }
+        }
+    }
+}

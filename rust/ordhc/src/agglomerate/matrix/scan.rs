@@ -35,15 +35,18 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             Ok(seen.facts(true))
         }
         Layout::Square => {
-            let parts = parallel::ranges(n.div_ceil(BLOCK), 8);
-            let found = parallel::map(parts, |blocks| scan_square(values, n, blocks));
+            // Blocks of rows are longer and longer.
+            let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
+            let found = parallel::map((0..n_threads).collect(), |thread| {
+                scan_square(values, n, (thread..n_blocks).step_by(n_threads))
+            });
             let mut all = Seen::default();
             let mut symmetric = true;
-            let mut bad = None;
+            let mut bad: Option<(usize, usize)> = None;
             for (seen, same, first_bad) in found {
                 all = all.join(seen);
                 symmetric &= same;
-                bad = bad.or(first_bad);
+                bad = bad.into_iter().chain(first_bad).min_by_key(|&(_, i)| i / ROWS);
             }
             if !all.finite() {
                 let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
@@ -63,29 +66,34 @@ fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
-/// One range of block rows against the blocks of columns up to the diagonal.
+/// Rows that are compared with columns together.
+const ROWS: usize = 4 * BLOCK;
+
+/// Some blocks of rows against the blocks of columns up to the diagonal.
 ///
 /// What is above the diagonal is only compared with what is below, unless they differ.
-fn scan_square<T: Number>(values: &[T], n: usize, blocks: Range<usize>) -> (Seen, bool, Option<(usize, usize)>) {
+fn scan_square<T: Number>(
+    values: &[T],
+    n: usize,
+    blocks: impl Iterator<Item = usize>,
+) -> (Seen, bool, Option<(usize, usize)>) {
     let mut seen = Seen::default();
     let mut symmetric = true;
     let mut bad = None;
-    for row in blocks.map(|block| block * BLOCK) {
-        let rows = row..(row + BLOCK).min(n);
-        for column in (0..=row).step_by(BLOCK) {
-            let columns = column..(column + BLOCK).min(n);
-            for i in rows.clone() {
-                seen.add(&values[i * n + column..i * n + columns.end.min(i).max(column)]);
-            }
+    for row in blocks.map(|block| block * ROWS) {
+        let rows = row..(row + ROWS).min(n);
+        rows.clone().for_each(|i| seen.add(&values[i * n..i * n + i]));
+        for column in (0..rows.end).step_by(BLOCK) {
+            let columns = column..(column + BLOCK).min(rows.end);
             if mirrored(values, n, rows.clone(), columns.clone()) {
                 continue;
             }
             symmetric = false;
-            for j in columns {
+            for j in columns.clone() {
                 seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
             }
             for i in rows.clone() {
-                for j in column..(column + BLOCK).min(i) {
+                for j in column..columns.end.min(i) {
                     let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
                     if (a - b).abs() > ASYMMETRY * a.abs().max(b.abs()) && bad.is_none() {
                         bad = Some((j, i));
@@ -103,9 +111,11 @@ fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Rang
     let mut same = true;
     for row in rows.clone().step_by(SIDE) {
         for column in (columns.start..columns.end.min(row + SIDE)).step_by(SIDE) {
+            let side = |line: usize, at: usize| {
+                *values[line * n + at..].first_chunk::<SIDE>().expect("a side is inside of its row")
+            };
             if row + SIDE <= rows.end && column + SIDE <= row {
-                let side = |line: usize, at: usize| &values[line * n + at..][..SIDE];
-                let upper: [&[T]; SIDE] = std::array::from_fn(|b| side(column + b, row));
+                let upper: [[T; SIDE]; SIDE] = std::array::from_fn(|b| side(column + b, row));
                 for a in 0..SIDE {
                     let lower = side(row + a, column);
                     for b in 0..SIDE {
