@@ -12,7 +12,7 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
-#: Up to so many columns linkages are faster without a matrix of pairs; by linkage, average linkage by measure.
+#: Up to so many columns linkages are faster without a matrix of pairs; average linkage goes by its measure.
 _FEW = {"dot": 256, "sqeuclidean": 64, "single": 128, "ward": 64}
 
 

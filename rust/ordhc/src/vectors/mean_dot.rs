@@ -19,7 +19,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// there are pairs within them, the most similar one of these is merged; merges within come first, at
 /// least as high as the closest one after.
 ///
-/// Time is O(n^2 p), memory O(n p): a double- and a single-precision copy of the vectors.
+/// Time is O(n^2 p), for few coordinates mostly O(n log n), by a k-d tree of means; memory O(n p): a double- and a
+/// single-precision copy of the vectors.
 ///
 /// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf): values of the same
 /// [`Tolerance::key`], which are rounded, as those of a matrix of dot products are, but otherwise. For whole numbers whose sums are exact, the tree is that of
