@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PLUGINS := plugins/ordhc-linkages plugins/ordhc-embedding plugins/ordhc-judge plugins/ordhc-collect
+# Those that have tests marked slow.
+SLOW_PLUGINS := plugins/ordhc-judge plugins/ordhc-collect
 
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name 'Cargo.toml') Cargo.toml $(wildcard Cargo.lock)
 
@@ -40,11 +42,12 @@ WORKERS ?= auto
 python-test: $(STAMPS)/tests
 	$(call say,Running the Python tests: about a minute and a half)
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m 'not slow'
-	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS)) || exit 1; done
+	for plugin in $(PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS) -m 'not slow') || exit 1; done
 
 slow-test: $(STAMPS)/tests ## Run the tests that take long: kills, simulations, other processes (three minutes)
 	$(call say,Running the slow Python tests: about three minutes)
 	$(BIN)/python -m pytest tests --numprocesses $(WORKERS) -m slow
+	for plugin in $(SLOW_PLUGINS); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS) -m slow) || exit 1; done
 
 lint: $(STAMPS)/lint ## Formats, lints, types and documentation (three minutes; one the next time)
 	$(call say,Formats and lints; types and documentation: up to three minutes)

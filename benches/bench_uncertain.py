@@ -1,14 +1,18 @@
 """Questions chosen by expected information beside random ones, `robust` and `majority`.
 
-python benches/bench_uncertain.py [close] [constant] [people] [recorded] [time] [--seeds 10] [--sets Car,Food]
+python benches/bench_uncertain.py [close] [constant] [binary] [people] [recorded] [time] [--seeds 10]
+    [--sets Car,Food]
 
 Planted tree of eight clusters of thirty leaves, three levels. "close": answers by level and a normal deviate
 for each pair, one level being 1.5 deviations, drawn anew for each answer. "constant": answers right with
 p = .8. Mean AARI by the number of questions. "people": clusters of eight leaves, two answers to each
-question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65: answers until
-AARI .95. "recorded": Car and Food, from the folder ORDHC_DATA, as oracles that know only some answers; the
-share of answers to a fifth of the questions, which nobody asks, that the posterior predicts, and
-docs/images/recorded-answers.png. "time": seconds until there is the next batch of 50 questions, and the tree.
+question, by people all of whom are right with p = .8, or a third each with p = .95, .8 and .65, whom the
+learner knows or not; answers until AARI .95. "binary": trees of 100 leaves drawn uniformly, answers right
+with p = .8; the share of triplets that are right. "recorded": Car and Food, from the folder
+ORDHC_DATA, as oracles that know only some answers; of answers to a fifth of the questions, which nobody asks,
+the share that the posterior predicts (half of those about which it is even), the share of those about which
+it isn't even, how many these are, and the log loss; and docs/images/recorded-answers.png. "time": seconds
+until there is the next batch of 50 questions, and the tree.
 """
 
 import argparse
@@ -98,9 +102,32 @@ def curves(noise, checks, seeds, methods):
     table(("questions", *(f"{check:,}" for check in checks)), lines)
 
 
+def binary(seeds, n=100, p=0.8, checks=(5, 10, 15, 20, 25)):
+    found = {method: [] for method in ("uncertain", "random", "robust", "majority")}
+    for seed in range(seeds):
+        truth = ordhc.Dendrogram._of(ordhc._ordhc.random_tree("uniform", n, seed), None)
+        for method, rows in found.items():
+            oracle, counts = ordhc.oracles.noisy(truth, p, seed=seed), [n * check for check in checks]
+            if method == "random":
+                trees = at_random(oracle, n, counts, seed)
+            else:
+                trees = asked(method, oracle, n, counts, seed, **({} if method == "uncertain" else {"p": p}))
+            rows.append([1 - ordhc.metrics.triplet_distance(tree, truth) for tree in trees])
+    lines = [(method, *(f"{x:.3f}" for x in np.mean(rows, axis=0))) for method, rows in found.items()]
+    print(
+        f"binary trees, n = {n}, {seeds} seeds: triplets that are right, by the number of questions a leaf\n"
+    )
+    table(("questions", *map(str, checks)), lines)
+
+
 def people(seeds, n_people=30):
     lines = []
-    for name, reliabilities in (("all .8", (0.8,)), (".95, .8, .65", (0.95, 0.8, 0.65))):
+    mixed = (0.95, 0.8, 0.65)
+    for name, reliabilities, are_known in (
+        ("all .8, known", (0.8,), True),
+        (".95, .8, .65, known", mixed, True),
+        (".95, .8, .65, not known", mixed, False),
+    ):
         needed = []
         for seed in range(seeds):
             labels = balanced(3, 8)
@@ -109,12 +136,12 @@ def people(seeds, n_people=30):
                 constant(labels, 1000 * seed + k, reliabilities[k % len(reliabilities)])
                 for k in range(n_people)
             ]
-            needed.append(until(0.95, labels, oracles, seed))
+            needed.append(until(0.95, labels, oracles, seed, are_known))
         lines.append((name, f"{np.mean(needed):,.0f}", f"{np.std(needed) / np.sqrt(seeds):,.0f}"))
     table(("people", "answers until AARI .95", "± (standard error)"), lines)
 
 
-def until(goal, labels, oracles, seed, batch=4):
+def until(goal, labels, oracles, seed, are_known, batch=4):
     """How many answers of people, each of whom is asked a few questions in turn, a tree takes."""
     n, chance = len(labels), np.random.default_rng(seed)
     with (
@@ -134,7 +161,7 @@ def until(goal, labels, oracles, seed, batch=4):
             while session.n_answered < checked:
                 k = chance.integers(len(oracles))
                 questions = session.ask(batch, who=f"p{k}", fill={})
-                session.tell(questions.ids, oracles[k](questions.rows), who=f"p{k}")
+                session.tell(questions.ids, oracles[k](questions.rows), who=f"p{k}" if are_known else None)
             if ordhc.metrics.aari(session.tree(), labels) >= goal:
                 return checked
     return 200 * n
@@ -143,10 +170,16 @@ def until(goal, labels, oracles, seed, batch=4):
 SETS = {"Car": ("car_triplets.csv", 60), "Food": ("food_triplets.csv.gz", 100)}
 
 
+HELD_OUT = ("held-out answers predicted", "of those that aren't even", "share of these", "log loss")
+
+
 def held_out(predicted, rows):
-    """The share of answers that are the likelier ones."""
+    """The share of answers that are the likelier ones, all and where one is; how often one is; log loss."""
     p = predicted.predict(rows)
-    return np.mean((p > 0.5) + 0.5 * (p == 0.5))
+    is_told = np.abs(p - 0.5) > 1e-9
+    right = p > 0.5
+    everywhere = np.mean(np.where(is_told, right, 0.5))
+    return everywhere, np.mean(right[is_told]), np.mean(is_told), -np.mean(np.log(p))
 
 
 def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
@@ -181,12 +214,17 @@ def recorded(seeds, sets, checks=(250, 500, 1000, 2000, 4000)):
                     p = ordhc.posterior(asked.comparisons(n), seed=seed)
                     curve_here.append(held_out(p, unseen))
                 curve.append(curve_here)
-        print(f"{name}, {seeds} seeds: share of held-out answers predicted, by the number of questions\n")
-        lines = [(method, *(f"{x:.3f}" for x in np.mean(curve, axis=0))) for method, curve in found.items()]
-        table(("questions", *(f"{check:,}" for check in checks)), lines)
+        print(f"{name}, {seeds} seeds, by the number of questions\n")
+        means = {method: np.mean(curve, axis=0).T for method, curve in found.items()}
+        lines = [
+            (what, method, *(f"{x:.3f}" for x in means[method][at]))
+            for at, what in enumerate(HELD_OUT)
+            for method in found
+        ]
+        table(("", "questions", *(f"{check:,}" for check in checks)), lines)
         for method, colour, style in (("uncertain", "#0072B2", "-"), ("random", "#D55E00", "--")):
-            mean = np.mean(found[method], axis=0)
-            error = np.std(found[method], axis=0) / np.sqrt(seeds)
+            curve = np.array(found[method])[:, :, 0]
+            mean, error = curve.mean(axis=0), curve.std(axis=0) / np.sqrt(seeds)
             ax.errorbar(
                 checks, mean, error, label=method, color=colour, linestyle=style, marker="o", markersize=4
             )
@@ -238,6 +276,8 @@ if __name__ == "__main__":
     if "constant" in given.what:
         checks = (1200, 2400, 4800, 7200)
         curves(constant, checks, given.seeds, ("uncertain", "random", "robust", "majority"))
+    if "binary" in given.what:
+        binary(given.seeds)
     if "people" in given.what:
         people(given.seeds)
     if "recorded" in given.what:

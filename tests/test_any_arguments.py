@@ -159,6 +159,7 @@ CALLS = {
     "Quadruplets.to_quadruplets": (Q.to_quadruplets, {}),
     "Dendrogram": (ordhc.Dendrogram, {"merges": [(0, 1), (2, 3)], "heights": [1.0, 2.0]}),
     "Dendrogram.collapse": (TREE.collapse, {"n_clusters": 2}),
+    "Dendrogram.contract": (TREE.with_support([0.5, 0.8, 1.0]).contract, {"min_support": 0.7}),
     "Dendrogram.cut": (TREE.cut, {}),
     "Dendrogram.from_dict": (ordhc.Dendrogram.from_dict, {"data": TREE.to_dict()}),
     "Dendrogram.from_newick": (ordhc.Dendrogram.from_newick, {"text": NEWICK}),

@@ -52,6 +52,17 @@ def test_underscores_are_kept_on_request(run, tmp_path):
     assert list(ordhc.read_tree("kept.json").labels) == ["a_b", "c"]
 
 
+def test_nodes_of_little_support_are_left_out(run, tmp_path):
+    (tmp_path / "s.nwk").write_text("(((a:1,b:1)30:1,c:2)80:1,d:3);")
+    assert run("convert", "s.nwk", "t.nwk", "--min-support", "0.5")[0] == 0
+    assert (tmp_path / "t.nwk").read_text().strip() == "((a:2,b:2,c:2)80:1,d:3);"
+    code, _, err = run("convert", "p.nex", "t.nwk", "--min-support", "2")
+    assert (code, "--min-support" in err) == (2, True)
+    (tmp_path / "answers.csv").write_text("anchor,near,far\na,b,c\n")
+    code, _, err = run("convert", "answers.csv", "t.npz", "--min-support", "0.5")
+    assert (code, "--min-support is for trees" in err) == (2, True)
+
+
 def test_consensus(run):
     assert run("consensus", "p.nex", "-o", "c.nwk", "-q")[0] == 0
     assert ordhc.read_tree("c.nwk").to_newick(branch_lengths=False).startswith("('c d',(a,b)66.6")

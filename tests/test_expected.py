@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.clustering.outlook import Outlook
+from ordhc.clustering.outlook import Crowd, Outlook, simulated
 from test_uncertain import levels, people
 
 
@@ -36,11 +36,43 @@ def test_trees_are_about_as_right_as_expected():
     assert found[:, :2].std(axis=0).max() < 0.2
 
 
-def test_a_tree_beside_itself_is_right():
-    labels = levels(3, 4)
+def test_more_answers_are_of_the_same_people():
+    labels = levels(2, 4)
+    n, oracle = len(labels), ordhc.oracles.from_tree(ordhc.linkage(levels_as_similarity(labels), "average"))
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.permutation(n)[:3] for _ in range(1200)])
+    rows = rows[oracle(rows) >= 0]
+    a, b, c = rows[np.arange(len(rows))[:, None], (oracle(rows)[:, None] + [1, 2, 0]) % 3].T
+    swap = rng.random(len(rows)) < 0.5
+    who = np.where(np.arange(len(rows)) % 4 == 0, "coin", "ann")
+    wrong = swap & (who == "coin")
+    t = ordhc.Triplets(np.stack([a, np.where(wrong, c, b), np.where(wrong, b, c)], 1), n_leaves=n, groups=who)
+    p = ordhc.posterior(t, seed=0)
+    assert p.noise_by_group["coin"] > 0.35 > 0.1 > p.noise_by_group["ann"]
+    crowd = Crowd.of(t, 0.1, p.noise_by_group)
+    later = simulated(p.trees[0], crowd, 4000, t, False, 1)
+    new = later.groups[len(t) :] == list(t.group_names).index("coin")
+    assert new.mean() == pytest.approx(0.25, abs=0.03)
+    found = [ordhc.metrics.satisfied(p.trees[0], later[len(t) :][of]) for of in (new, ~new)]
+    shares = [one.agreed / (one.agreed + one.disagreed) for one in found]
+    assert shares[0] < 0.6 < 0.85 < shares[1]
+    # The same trees of one and the same noise forecast something else.
+    alike = ordhc.posterior(t, seed=0, unit="answer")
+    assert alike.forecast(t, 4, repeats=1) != p.forecast(t, 4, repeats=1)
+    nobody = ordhc.Triplets(t.rows, n_leaves=n)
+    named = ordhc.posterior(nobody, seed=0, group=who)
+    assert named.forecast(nobody, 4, repeats=1) == p.forecast(t, 4, repeats=1)
+
+
+def levels_as_similarity(labels):
     level = (labels[:, None] == labels[None]).cumprod(axis=2).sum(axis=2)
     noise = np.triu(np.random.default_rng(0).random(level.shape), 1)
-    tree = ordhc.linkage(level + 0.2 * (noise + noise.T), "average")
+    return level + 0.2 * (noise + noise.T)
+
+
+def test_a_tree_beside_itself_is_right():
+    labels = levels(3, 4)
+    tree = ordhc.linkage(levels_as_similarity(labels), "average")
     other = tree.relabel(np.roll(np.arange(tree.n_leaves), 1))
     outlook = Outlook((tree, other))
     for by_correlation in (False, True):

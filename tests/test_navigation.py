@@ -141,6 +141,51 @@ def test_the_top_of_a_tree_is_its_cut(tree, data):
         assert top.with_names(None) == tree.with_names(None) or tree.branch_lengths is not None
 
 
+@QUICK
+@given(any_tree(), st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+def test_nodes_of_little_support_are_contracted(tree, least):
+    if tree.support is None and any(node.parent and not node.is_leaf for node in tree.nodes()):
+        with pytest.raises(InputError, match="no support"):
+            tree.contract(least)
+        return
+    found = tree.contract(least)
+    weak = [
+        node for node in tree.nodes() if node.parent and node.support is not None and node.support < least
+    ]
+    assert found == tree or weak
+    there = {tuple(sorted(node.leaves)): node for node in found.nodes()}
+    stay = [node for node in tree.nodes() if node not in weak]
+    assert there.keys() == {tuple(sorted(node.leaves)) for node in stay}
+    assert found.is_monotone or not tree.is_monotone
+    for node in stay:
+        twin, length = there[tuple(sorted(node.leaves))], node.branch_length
+        above = node.parent
+        while above in weak:
+            if length is not None and above.branch_length is not None:
+                length += above.branch_length
+            above = above.parent
+        assert (twin.name, twin.support, twin.height) == (node.name, node.support, node.height)
+        assert (None if twin.parent is None else sorted(twin.parent.leaves)) == (
+            None if above is None else sorted(above.leaves)
+        )
+        assert twin.branch_length == (None if length is None else pytest.approx(length))
+    again = Dendrogram.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again == found == found.contract(least)
+
+
+def test_what_is_contracted():
+    tree = read_newick("((((a:1,b:1)30:1,c:2)80:1,d:3)40:1,e:4);")
+    assert tree.contract(0.5).to_newick() == "((a:2,b:2,c:2)80:2,d:4,e:4);"
+    assert tree.contract(1.0).to_newick() == "(a:4,b:4,c:4,d:4,e:4);"
+    assert tree.contract(0.3) == tree
+    for least in (-0.1, 1.1, np.nan):
+        with pytest.raises(InputError, match="min_support"):
+            tree.contract(least)
+    with pytest.raises(InputError, match=r"no support: ordhc\.bootstrap"):
+        tree.with_support(None).contract(0.5)
+    assert Dendrogram([(0, 1)], [1.0]).contract(0.5).n_leaves == 2
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_small_trees(n):
     tree = Dendrogram(

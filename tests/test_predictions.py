@@ -83,7 +83,7 @@ def test_more_answers_bring_what_was_forecast():
 
 def test_simulated_answers_are_those_of_the_model():
     """Odd ones out, triplets and quadruplets of one tree, beside their probabilities."""
-    from ordhc.clustering.outlook import heights_of_pairs, simulated
+    from ordhc.clustering.outlook import Crowd, heights_of_pairs, simulated
 
     truth = random_tree(6, 3)
     H = heights_of_pairs(truth)
@@ -96,7 +96,7 @@ def test_simulated_answers_are_those_of_the_model():
         (ordhc.Triplets([[0, 1, 2]], n_leaves=6), False),
         (ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6), False),
     ):
-        found = simulated(tree, 0.05, 30_000, like, is_odd, 1)
+        found = simulated(tree, Crowd.of(like, 0.05, {}), 30_000, like, is_odd, 1)
         assert found.rows[: len(like)].tolist() == like.rows.tolist()
         rows = found.rows[len(like) :].astype(int)
         near = heights[rows[:, 0], rows[:, 1]]

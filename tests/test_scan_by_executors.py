@@ -63,9 +63,17 @@ MADE = {
     "losing": Losing,
 }
 
+#: Kinds of executor and of weights. Workers that start anew take a second for each.
+CASES = [
+    pytest.param(
+        kind, how, marks=[pytest.mark.slow] if kind in ("twice", "losing") and how != "fractions" else []
+    )
+    for kind in MADE
+    for how in (None, "whole", "fractions")
+]
 
-@pytest.mark.parametrize("how", [None, "whole", "fractions"])
-@pytest.mark.parametrize("kind", list(MADE))
+
+@pytest.mark.parametrize(("kind", "how"), CASES)
 def test_sums_by_executors(tmp_path, how, kind):
     data = weighted_data(40, 3000, how)
     scan = files(tmp_path, data, [17, 900, 901])
@@ -80,8 +88,7 @@ def test_sums_by_executors(tmp_path, how, kind):
     assert list(spill.iterdir()) == []
 
 
-@pytest.mark.parametrize("how", [None, "whole", "fractions"])
-@pytest.mark.parametrize("kind", list(MADE))
+@pytest.mark.parametrize(("kind", "how"), CASES)
 def test_mulk3_by_executors(tmp_path, how, kind):
     data = weighted_data(25, 2000, how)
     scan = files(tmp_path, data, [17, 900, 901])

@@ -26,6 +26,29 @@ def test_the_better_method_is_chosen():
     assert found.to_dict()["best"] in str(found).splitlines()[1]
 
 
+def test_trees_are_drawn_where_that_takes_less_than_a_minute(monkeypatch):
+    t, _ = planted(2, seed=1)
+    asked = []
+
+    def seconds_of(n, m):
+        asked.append((n, m))
+        return 29.0
+
+    monkeypatch.setattr("ordhc.evaluate.select.seconds_of", seconds_of)
+    monkeypatch.setattr("ordhc.evaluate.select.DEFAULT_METHODS", {(ordhc.Triplets, "revenue"): ("adds3-al",)})
+    drawn = {folds: {c.method for c in ordhc.select(t, folds=folds).candidates} for folds in (2, 3)}
+    assert drawn == {2: {"adds3-al", "posterior-al"}, 3: {"adds3-al"}}
+    assert asked == [(t.n_leaves, len(t))] * 2
+
+
+def test_time_grows_with_leaves_and_answers():
+    from ordhc.clustering.sampling import seconds_of
+
+    assert seconds_of(60, 500) < seconds_of(60, 200_000) < seconds_of(600, 200_000)
+    # Few answers about many leaves take long, too: places of each leaf are as many as leaves.
+    assert seconds_of(1000, 4000) > 30 > 5 > seconds_of(100, 4000)
+
+
 def test_scores_are_of_answers_not_seen():
     t, _ = planted(2, seed=1)
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates

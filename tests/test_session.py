@@ -179,6 +179,7 @@ with ordhc.Session(path) as session:
 """
 
 
+@pytest.mark.slow
 def test_several_processes_at_once(tmp_path):
     path = tmp_path / "a"
     ordhc.Session(path, n_leaves=60, schedule="rounds").close()

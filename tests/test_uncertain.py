@@ -73,6 +73,66 @@ def test_it_depends_on_settings_answers_and_seed_only():
     assert run(0)[0] != run(1)[0]
 
 
+def crowd_learns(seed, is_known):
+    """AARI of what people are asked one after the other, two of three of whom answer by chance."""
+    labels = levels(2, 5, seed)
+    rng, knows = np.random.default_rng(seed), people(labels, 3.0, seed)
+    learner = ordhc.Learner(len(labels), "uncertain", budget=18 * len(labels), seed=seed)
+    while not learner.done:
+        person = int(rng.integers(6))
+        questions = learner.ask(6)
+        answers = knows(questions.rows) if person < 2 else rng.integers(3, size=len(questions))
+        who = [f"person {person}"] * len(questions) if is_known else None
+        learner.tell(questions.ids, answers, who=who)
+    return ordhc.metrics.aari(learner.tree(), labels)
+
+
+def test_who_answers_by_chance_is_learnt():
+    known, unknown = ([crowd_learns(seed, is_known) for seed in range(3)] for is_known in (True, False))
+    assert np.mean(known) > np.mean(unknown) + 0.1, (known, unknown)
+
+
+def test_people_are_checked():
+    learner = ordhc.Learner(12, "uncertain")
+    ids = learner.ask(3).ids
+    for who, text in (
+        (["ann"], "who has 1 names for ids of shape"),
+        (["ann", None, 3], "who = 3 is no name"),
+        ("\ud800", "UTF-8"),
+        (5, "who"),
+    ):
+        with pytest.raises(ordhc.InputError, match=text):
+            learner.tell(ids, [0, 1, 2], who=who)
+    assert learner.n_answered == 0
+    learner.tell(ids, [0, 1, 2], who=["ann", None, "bob"])
+    quick = ordhc.Learner(12, "quick")
+    with pytest.raises(ordhc.InputError, match="tells people apart"):
+        quick.tell(quick.ask(1).ids, [0], who="ann")
+
+
+def test_sessions_learn_how_reliable_people_are(tmp_path):
+    labels = levels(2, 4)
+    n, rng, knows = len(labels), np.random.default_rng(1), people(labels, 4.0)
+    rows = np.array([rng.permutation(n)[:3] for _ in range(8 * n)])
+    told = {"ann": knows(rows), **{who: rng.integers(3, size=len(rows)) for who in ("bob", "carl", "dora")}}
+    trees = []
+    for at, names in enumerate((dict(zip(told, told, strict=True)), {who: who[::-1] for who in told}, {})):
+        with ordhc.Session(tmp_path / f"{at}", n_leaves=n, method="uncertain", budget=10**4) as session:
+            # Whatever people are called, and in whatever order their answers come.
+            for who in sorted(told, key=lambda who: names.get(who, who)):
+                session.add_answers(rows, told[who], who=names.get(who))
+            trees.append(session.tree())
+            with ordhc.Session(tmp_path / f"{at}") as again:
+                assert again.tree() == trees[-1]
+            if at == 0:
+                session.forget("bob")
+                session.add_answers(rows, told["bob"], who="bob")
+                assert session.tree() == trees[-1]
+    aari = [ordhc.metrics.aari(tree, labels) for tree in trees]
+    assert trees[0].to_newick() == trees[1].to_newick()
+    assert aari[0] > aari[2] + 0.1, aari
+
+
 def test_limits():
     learner = ordhc.Learner(12, "uncertain", budget=20, limit=8)
     assert len(learner.ask()) == 8
@@ -109,8 +169,10 @@ def test_sessions_go_on_where_they_were(tmp_path, settings):
                 session.undo("bob")
     # What is known follows from the answers, in whatever order they came.
     with ordhc.Session(path) as one, ordhc.Session(tmp_path / "b", NAMES, method="uncertain") as two:
-        rows, answers, _ = one.answers()
-        two.add_answers(rows[::-1], answers[::-1])
+        rows, answers, who = one.answers()
+        for name in ("bob", "ann"):
+            theirs = np.flatnonzero([other == name for other in who])[::-1]
+            two.add_answers(rows[theirs], answers[theirs], who=name)
         assert two.tree().to_newick() == one.tree().to_newick()
         while not one.done:
             assert answer(one, 4, who="carl") + answer(one, 4, who="dora")

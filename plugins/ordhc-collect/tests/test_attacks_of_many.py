@@ -34,6 +34,7 @@ def test_bodies_of_ten_megabytes(serve):
     assert number_of(client.answer(page, 1)) == 2
 
 
+@pytest.mark.slow
 def test_slow_clients_hold_nobody_up(serve):
     server = serve()
     slow = []

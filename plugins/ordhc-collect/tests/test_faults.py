@@ -59,6 +59,7 @@ server.serve(study, data, port=port, on_start=lambda served: print(served.addres
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["learner = 0.5\nrandom = 0.5\n[learner]\np = 0.8", "uncertain = 1"])
 def test_kills_lose_and_double_nothing(memory_path, sampler):
     """SIGKILL at random moments, as people answer."""

@@ -14,6 +14,7 @@ TEXT = GUIDE.read_text(encoding="utf-8") if GUIDE.exists() else ""
 pytestmark = pytest.mark.skipif(not TEXT, reason="the documents of the repository")
 
 
+@pytest.mark.slow
 def test_the_code_runs(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)

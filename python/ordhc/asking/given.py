@@ -1,5 +1,7 @@
 """What a session is given, checked."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -7,7 +9,14 @@ from ordhc import _checks
 from ordhc.asking.events import are_questions
 from ordhc.errors import InputError
 
-__all__ = ["checked_answers", "checked_p", "checked_rows", "checked_seconds", "checked_who"]
+__all__ = [
+    "checked_answers",
+    "checked_p",
+    "checked_rows",
+    "checked_seconds",
+    "checked_who",
+    "numbers_of_people",
+]
 
 
 #: The longest time that an answer may take, in seconds: about thirty years.
@@ -55,6 +64,17 @@ def checked_who(who: object) -> None:
         (who or "").encode()
     except UnicodeEncodeError:
         raise InputError(f"who = {_checks.quoted(who)} cannot be written as UTF-8") from None
+
+
+def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDArray[np.int32]:
+    """(m,) the number of whoever gave each answer; new names get new numbers."""
+    is_one = who is None or isinstance(who, str)
+    names: list[Any] = [who] * m if is_one else _checks.listed("who", who)
+    if len(names) != m:
+        raise InputError(f"who has {len(names)} names for ids of shape {(m,)}")
+    for name in names:
+        checked_who(name)
+    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
 
 
 def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:

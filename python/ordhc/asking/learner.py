@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
-from ordhc.asking.given import checked_p
+from ordhc.asking.given import checked_p, numbers_of_people
 from ordhc.asking.prior import prior_tree, supported_tree
 from ordhc.asking.questions import Questions, checked_among
 from ordhc.errors import InputError
@@ -61,9 +61,9 @@ class Learner:
 
         "uncertain" is for answers that are the more often wrong the closer leaves are, as people's are: it
         draws trees from the posterior given all answers so far (see `ordhc.posterior`), and asks what these
-        disagree about most, from several people at a time; how often answers are wrong it learns. Nothing is
-        promised. It takes any answer into account, whoever has chosen the question, and stops after `budget`
-        questions, 20 for each leaf by default.
+        disagree about most, from several people at a time. How often answers are wrong it learns, of each
+        person where people are known (`tell`). Nothing is promised. It takes any answer into account,
+        whoever has chosen the question, and stops after `budget` questions, 20 for each leaf by default.
 
         Of two pairs ask "single" and "complete", which find the single and complete linkage of
         similarities that nobody needs to know, and "4k-active" (Ghoshdastidar, Perrot & von Luxburg 2019,
@@ -234,6 +234,8 @@ class Learner:
         self._names = names
         if method != "uncertain":
             self._learner = self._learner.repeated(times)
+        self._knows_people = method == "uncertain"
+        self._people: dict[str | None, int] = {None: 0}
         self._weighs = method == "robust" and p < 1 and times == 1
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
@@ -259,7 +261,14 @@ class Learner:
         """The questions that were asked and are not answered."""
         return Questions(*self._learner.open())
 
-    def tell(self, ids: ArrayLike, answers: ArrayLike, *, p: ArrayLike | None = None) -> None:
+    def tell(
+        self,
+        ids: ArrayLike,
+        answers: ArrayLike,
+        *,
+        who: str | Sequence[str | None] | None = None,
+        p: ArrayLike | None = None,
+    ) -> None:
         """Answer some of the questions, in any order.
 
         Parameters
@@ -268,6 +277,9 @@ class Learner:
             (m,) numbers of open questions.
         answers
             (m,) for each the place of the odd one out (0, 1 or 2), or -1 for none; of pairs 1, -1 or 0.
+        who
+            Who gave these answers, a name for all or (m,) names; None for nobody in particular. Of
+            "uncertain" only, which learns how often each person is right.
         p
             How likely these answers are right, from 1/2 to 1, one for all or (m,), NaN for the learner's own
             `p`; of "robust" only. It is known before the answers are: what `delta` says holds if each answer
@@ -284,13 +296,16 @@ class Learner:
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
         trusts = self._checked_p(p, len(numbers))
+        if who is not None and not self._knows_people:
+            raise InputError("who is for a learner that tells people apart, uncertain, or a Session")
+        people = numbers_of_people(who, len(numbers), self._people)
         if not numbers.size:
             return
         wrong = np.flatnonzero((given < -1) | (given > self._largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        trouble = self._learner.tell(numbers, small, trusts[:fine])
+        trouble = self._learner.tell(numbers, small, trusts[:fine], people[:fine])
         if trouble is not None:
             done, text = trouble
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")

@@ -283,18 +283,19 @@ class Log:
             self.leaves[start:stop],
             self.answers[start:stop],
             self.p[start:stop],
+            self.who[start:stop],
             self.undone[start:stop],
         )
 
     def tell(self, desk: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
         """Tell a desk one event, the last one, as `replay` tells many."""
-        kind, ref, leaves, answer, _, _, p = event
+        kind, ref, leaves, answer, who, _, p = event
         if kind == ASKED:
             ref = -1 if is_asked else ref
         elif kind == ANSWER and ref > 0 and self.is_shared and self.kinds[ref - 1] in (REPEAT, RANDOM):
             ref = -1
         told = NO_ANSWER if answer is None else answer
-        desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p)
+        desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p, self.ids[who])
 
     def _is_told(self, kind: int) -> bool:
         """Whether the learner is told the answers to questions of this kind."""

@@ -2,8 +2,9 @@
 
 from functools import partial
 
-from ordhc.clustering.posterior import CHAINS, posterior_linkage
+from ordhc.clustering.posterior import posterior_linkage
 from ordhc.clustering.preferences import build, by_rank, consistency, preferences
+from ordhc.clustering.sampling import CHAINS
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import LinkageSpec
 

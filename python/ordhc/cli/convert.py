@@ -16,8 +16,21 @@ _COMPARISONS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz", ".npy"
 @click.argument("target")
 @click.option("--tree/--comparisons", "tree", default=None, help="What SOURCE holds, if unclear.")
 @click.option("--preserve-underscores", is_flag=True, help="Keep the underscores in Newick's bare names.")
+@click.option(
+    "--min-support",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Leave out of trees the nodes of less support: their children go to the node above.",
+)
 @reading_options
-def convert(source: str, target: str, tree: bool | None, preserve_underscores: bool, **reading: Any) -> None:
+def convert(
+    source: str,
+    target: str,
+    tree: bool | None,
+    preserve_underscores: bool,
+    min_support: float | None,
+    **reading: Any,
+) -> None:
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
     Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z), as many as there are; comparisons .csv,
@@ -27,6 +40,7 @@ def convert(source: str, target: str, tree: bool | None, preserve_underscores: b
     Examples:
       ordhc convert tree.json tree.nwk
       ordhc convert posterior.nex trees.nwk
+      ordhc convert tree.nwk supported.nwk --min-support 0.7
       ordhc convert answers.csv.gz answers.parquet
       ordhc convert --kind odd-one-out odd_a_b.csv triplets.csv
       ordhc convert --kind most-central answers.csv t.npz --items left,middle,right --chosen central
@@ -48,9 +62,13 @@ def convert(source: str, target: str, tree: bool | None, preserve_underscores: b
         check_writable(target)
         with progress_bar("reading", quiet=False) as progress:
             found = read_trees(source, preserve_underscores=preserve_underscores, progress=progress)
+        if min_support is not None:
+            found = [one.contract(min_support) for one in found]
         with progress_bar("writing", quiet=False) as progress:
             write_trees(found, target, progress=progress)
         return
+    if min_support is not None:
+        raise click.UsageError("--min-support is for trees")
     if target != "-" and not target.lower().endswith(_COMPARISONS):
         raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
     check_writable(target)

@@ -11,9 +11,9 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.mixing import Mixing
-from ordhc.clustering.outlook import Expected, Outlook, Predicted, is_by_correlation, simulated
+from ordhc.clustering.outlook import Crowd, Expected, Outlook, Predicted, is_by_correlation, simulated
 from ordhc.clustering.plan import Plan
-from ordhc.clustering.sampling import people_of, square, with_groups
+from ordhc.clustering.sampling import CHAINS, people_of, square, sweeps_for, with_groups
 from ordhc.clustering.unanswered import unanswered_text
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -25,9 +25,6 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "posterior", "posterior_linkage"]
 
-#: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
-CHAINS = 4
-_SWEEPS, _MANY = (60, 300), 14_400
 #: Trees that are kept, of all chains together.
 _KEPT = 200
 
@@ -41,7 +38,8 @@ class Posterior:
         One tree that stands for all: average linkage of the correlations of rows of `similarity`, or of
         `similarity` itself where by the other trees a tenth fewer triplets are wrong, then moves of subtrees;
         above 3,000 leaves average linkage of `similarity` alone. Heights are means over the pairs that a
-        merge joins. `tree.support` is `support`.
+        merge joins. `tree.support` is `support`; ``tree.contract(0.5)`` has nodes of many children where
+        clusters are less likely than not.
     noise_by_group
         Where people are known (or other groups): half of the share of answers that each of them gives by
         chance, the mean, by name or number. 0.5 is a coin. Empty if all share the noise.
@@ -62,6 +60,7 @@ class Posterior:
         self._names = names
         self._burn_in = burn_in
         self.noise_by_group = {}
+        self._groups: Any = (None, None)
         best = Dendrogram._of(samples.summary(), None) if len(samples) else start
         support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
         self.tree = best.with_support(support).relabel(order).with_names(names)
@@ -147,7 +146,8 @@ class Posterior:
         Parameters
         ----------
         data
-            The comparisons that the trees were drawn from.
+            The comparisons that the trees were drawn from. Where people are known, the same ones go on, each
+            with their own noise and share.
         more
             How many answers for each leaf come in addition.
         repeats
@@ -173,10 +173,14 @@ class Posterior:
         if not self.trees:
             return self.expected
         progress = _checks.callback("progress", progress)
-        noise, is_odd = float(self.diagnostics.noise.mean()), are_odd_ones_out(data)
+        groups, names = self._groups
+        if groups is None or len(groups) == len(data):
+            data = data._changed(groups=groups, group_names=names)
+        crowd = Crowd.of(data, float(self.diagnostics.noise.mean()), self.noise_by_group)
+        is_odd = are_odd_ones_out(data)
         gains = []
         for done, at in enumerate(np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist()):
-            answers = simulated(self.trees[at], noise, more * n, data, is_odd, seed + at)
+            answers = simulated(self.trees[at], crowd, more * n, data, is_odd, seed + at)
             told = part(progress, done / repeats, (done + 1) / repeats)
             later = posterior(answers, seed=seed, progress=told)
             then = self._outlook.beside(later.tree, later._is_by_correlation, [at])
@@ -341,8 +345,7 @@ def _drawn(
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
     chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
-    if sweeps is None:
-        sweeps = int(np.clip(_SWEEPS[0] * _MANY / max(len(data), 1), *_SWEEPS))
+    sweeps = sweeps_for(len(data)) if sweeps is None else sweeps
     sweeps = _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000)
     burn_in = sweeps // 2 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:
@@ -364,6 +367,7 @@ def _drawn(
     samples = _ordhc.sample(fitting.rows, fitting.weights, people, start._tree, how, is_odd, told)
     found = Posterior(samples, order, data.names, burn_in, start.with_names(None))
     if known is not None and len(samples):
+        found._groups = (data.groups, data.group_names)
         found.noise_by_group = dict(zip(known[2], samples.noise_by_person().tolist(), strict=True))
     settings = made_by(method="posterior-al", linkage="posterior-al")
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed}

@@ -15,6 +15,7 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import MOVES_UP_TO, Plan
+from ordhc.clustering.sampling import seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of, shares_of, units_of
 from ordhc.errors import InputError
@@ -39,8 +40,8 @@ DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Quadruplets, "revenue"): _QUADRUPLETS,
     (Quadruplets, "satisfied"): _QUADRUPLETS,
 }
-#: Up to so many answers times the logarithm of the leaves, trees of a posterior take less than a minute.
-_DRAWN = 2e6
+#: Trees of a posterior are compared by default if all folds take no more seconds of one core.
+_DRAWN = 60.0
 SCORES = ("revenue", "satisfied")
 #: The share of progress that is told while trees are made; the noise ceiling follows.
 _FITS = 0.99
@@ -192,8 +193,8 @@ def select(
         answers.
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
-        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it
-        takes less than a minute.
+        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where all
+        folds take less than a minute on one core.
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.
@@ -248,7 +249,7 @@ def select(
         methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
         if isinstance(data, Scan):
             methods = [name for name in methods if _is_sum(data, name)]
-        elif len(data) * np.log2(max(data.n_leaves, 2)) <= _DRAWN:
+        elif folds * seconds_of(data.n_leaves, len(data)) <= _DRAWN:
             methods.append("posterior-al")
     methods = _checks.words("methods", methods)
     work: _Folds | ScannedFold

@@ -11,6 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.beside import Beside, shown
+from ordhc.tree.contract import contracted
 from ordhc.tree.merges import Merges, whole_labels
 from ordhc.tree.node import Node
 from ordhc.tree.shape import first_places, some_leaves
@@ -170,6 +171,32 @@ class Navigation(Merges):
         tops = np.zeros(labels.max() + 1, dtype=np.int64)
         np.maximum.at(tops, of[is_within], np.flatnonzero(is_within))
         return self._part(tops, kept)._with(names=self._names_of(tops))
+
+    def contract(self, min_support: float) -> Self:
+        """The tree without the nodes of less support: their children become those of the node above.
+
+        Nodes of more than two children are joined merges (`joined`), at the height of the node. Leaves, the
+        root, and nodes whose support isn't known (NaN) stay. Where the tree has `branch_lengths`, that of a
+        node that goes is added to its children's.
+
+        Parameters
+        ----------
+        min_support
+            From 0 to 1. With 0.5 a tree of `ordhc.posterior` keeps what is more likely than not.
+
+        Raises
+        ------
+        InputError
+            The tree has no `support`.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)90:1,cow:2)40:1,car:3);")
+        >>> d.contract(0.5).to_newick()
+        '((cat:1,dog:1)90:2,cow:3,car:3);'
+        """
+        return type(self)._made(*contracted(self, min_support))
 
     def _names_of(self, clusters: NDArray[np.int64]) -> list[str]:
         shape, n, labels = self._shape, self.n_leaves, self.labels

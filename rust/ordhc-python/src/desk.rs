@@ -44,6 +44,8 @@ struct Table<'a> {
     answers: &'a [i8],
     /// How likely answers are right, NaN where the learner's settings say so.
     p: &'a [f64],
+    /// Who gave them, 0 for nobody in particular.
+    who: &'a [i32],
     skipped: &'a [bool],
 }
 
@@ -51,7 +53,9 @@ impl Table<'_> {
     fn replay<const K: usize>(&self, desk: &mut learn::Desk<K>) -> PyResult<()> {
         let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
         let m = self.kinds.len();
-        if [self.refs.len(), leaves.len(), self.answers.len(), self.p.len(), self.skipped.len()] != [m; 5] {
+        let lengths =
+            [self.refs.len(), leaves.len(), self.answers.len(), self.p.len(), self.who.len(), self.skipped.len()];
+        if lengths != [m; 6] {
             return Err(to_py(Error::Argument("columns of events differ in length".to_string())));
         }
         for at in 0..m {
@@ -59,7 +63,7 @@ impl Table<'_> {
                 continue;
             }
             let row = leaves[at].map(|leaf| leaf as u32);
-            let (reference, told) = (self.refs[at], told(self.answers[at], self.p[at]));
+            let (reference, told) = (self.refs[at], told(self.answers[at], self.p[at], self.who[at]));
             let mut apply = |event| desk.apply(event).map_err(to_py);
             match self.kinds[at] {
                 1 => {
@@ -125,6 +129,7 @@ impl Desk {
         leaves: PyReadonlyArray2<'_, i32>,
         answers: PyReadonlyArray1<'_, i8>,
         p: PyReadonlyArray1<'_, f64>,
+        who: PyReadonlyArray1<'_, i32>,
         skipped: PyReadonlyArray1<'_, bool>,
     ) -> PyResult<()> {
         let table = Table {
@@ -134,6 +139,7 @@ impl Desk {
             leaves: (leaves.as_slice()?, leaves.shape()),
             answers: answers.as_slice()?,
             p: p.as_slice()?,
+            who: who.as_slice()?,
             skipped: skipped.as_slice()?,
         };
         py.detach(|| with!(self.lock(), desk => table.replay(desk)))
@@ -150,6 +156,7 @@ impl Desk {
         leaves: Vec<i32>,
         answer: i8,
         p: f64,
+        who: i32,
     ) -> PyResult<()> {
         py.detach(|| {
             with!(self.lock(), desk => {
@@ -161,6 +168,7 @@ impl Desk {
                     leaves: (&leaves, &[1, leaves.len()]),
                     answers: &[answer],
                     p: &[p],
+                    who: &[who],
                     skipped: &[false],
                 };
                 table.replay(desk)

@@ -49,9 +49,10 @@ impl Learner {
     }
 }
 
-/// An answer that is right with probability `p`, NaN for what the learner's settings say.
-pub(crate) fn told(answer: i8, p: f64) -> Told {
-    Told { answer, p: (!p.is_nan()).then_some(p) }
+/// An answer that is right with probability `p`, NaN for what the learner's settings say, of person `who`, 0 for nobody in
+/// particular.
+pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
+    Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
 
 /// Numbers and leaves, one question after the other.
@@ -197,16 +198,18 @@ impl Learner {
         with!(self.lock_attached(py), learner => Asked::from(learner.open())).into_py(py)
     }
 
-    /// Tells answers one after the other, with how likely they are right (NaN: as the settings say); gives the position of the first that is none, and why.
+    /// Tells answers one after the other, with how likely they are right (NaN: as the settings say) and who gave them (0: nobody
+    /// in particular); gives the position of the first that is none, and why.
     fn tell(
         &self,
         py: Python<'_>,
         ids: PyReadonlyArray1<'_, i64>,
         answers: PyReadonlyArray1<'_, i8>,
         p: PyReadonlyArray1<'_, f64>,
+        who: PyReadonlyArray1<'_, i32>,
     ) -> PyResult<Option<(usize, String)>> {
-        let (ids, answers, p) = (ids.as_slice()?, answers.as_slice()?, p.as_slice()?);
-        if ids.len() != answers.len() || ids.len() != p.len() {
+        let (ids, answers, p, who) = (ids.as_slice()?, answers.as_slice()?, p.as_slice()?, who.as_slice()?);
+        if [answers.len(), p.len(), who.len()] != [ids.len(); 3] {
             return Err(to_py(Error::Length {
                 what: "answers",
                 found: answers.len(),
@@ -217,7 +220,7 @@ impl Learner {
         Ok(py.detach(|| {
             with!(self.lock(), learner => {
                 (0..ids.len()).find_map(|at| {
-                    let told = told(answers[at], p[at]);
+                    let told = told(answers[at], p[at], who[at]);
                     learner.tell_with(ids[at] as u64, told).err().map(|error| (at, error.to_string()))
                 })
             })

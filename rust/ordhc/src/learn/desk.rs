@@ -241,7 +241,7 @@ impl<const K: usize> Desk<K> {
     /// An answer without a question: one that waits is answered first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if let Some(learner) = self.learner.flexible() {
-            learner.add(leaves, told.answer);
+            learner.add(leaves, told);
             return Ok(());
         }
         let found = key(leaves);

@@ -18,7 +18,7 @@ pub struct Question<const K: usize = 3> {
     pub leaves: [u32; K],
 }
 
-/// An answer, and how likely it is right.
+/// An answer, how likely it is right, and who told it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Told {
     /// As [`Question::leaves`] has it.
@@ -26,12 +26,14 @@ pub struct Told {
     /// Whoever told it is right with at least this probability, from 1/2 to 1, whatever was answered before; it is
     /// known before the answer is. None for what the learner's settings say.
     pub p: Option<f64>,
+    /// Whoever told it, by any number; none for nobody in particular.
+    pub who: Option<u32>,
 }
 
 impl Told {
     /// An answer that is right as often as the learner's settings say.
     pub fn new(answer: i8) -> Self {
-        Self { answer, p: None }
+        Self { answer, p: None, who: None }
     }
 }
 
@@ -54,8 +56,7 @@ pub struct Counts {
     pub rounds: u64,
 }
 
-/// Learns a tree by asking, with questions of `K` leaves. It is told answers; it does not know who gives
-/// them.
+/// Learns a tree by asking, with questions of `K` leaves. It is told answers.
 ///
 /// Everything depends on the settings, the seed and the answers only. Answers take effect when no
 /// question is open any more or when more questions are asked for, in the order of their ids: so the order
@@ -107,7 +108,8 @@ pub trait Learner<const K: usize = 3>: Send {
     }
 
     /// As [`tell`](Self::tell), with how likely the answer is right: [`Method::Robust`](super::Method::Robust) weighs
-    /// answers by it, to others all are the same.
+    /// answers by it; and with who told it: [`Method::Uncertain`](super::Method::Uncertain) learns how often each person
+    /// is right. To others all are the same.
     ///
     /// # Errors
     /// Those of [`tell`](Self::tell); a probability outside \[1/2, 1\].
@@ -203,5 +205,5 @@ pub trait Flexible<const K: usize = 3> {
     fn adopt(&mut self, leaves: [u32; K]) -> Result<u64>;
 
     /// An answer to a question that was not asked, or one more answer.
-    fn add(&mut self, leaves: [u32; K], answer: i8);
+    fn add(&mut self, leaves: [u32; K], told: Told);
 }

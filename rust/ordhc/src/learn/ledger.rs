@@ -55,7 +55,7 @@ impl<T, const K: usize> Ledger<T, K> {
 
     /// Takes an answer.
     pub(crate) fn tell(&mut self, id: u64, told: Told) -> Result<()> {
-        let Told { answer, p } = told;
+        let Told { answer, p, .. } = told;
         let (largest, known) = if K == 4 { (1, "1, -1 or 0") } else { (2, "0, 1, 2 or -1") };
         if !(-1..=largest).contains(&answer) {
             return Err(Error::Question { id, reason: format!("the answer {answer} is not {known}") });
@@ -138,15 +138,15 @@ mod tests {
         let message = |result: Result<()>| result.unwrap_err().to_string();
         ledger.tell(2, Told::new(-1)).unwrap();
         assert!(message(ledger.tell(2, Told::new(0))).contains("question 2: it is answered already"));
-        ledger.tell(0, Told { answer: 1, p: Some(0.75) }).unwrap();
+        ledger.tell(0, Told { p: Some(0.75), ..Told::new(1) }).unwrap();
         assert!(message(ledger.tell(0, Told::new(0))).contains("question 0: it is answered already"));
         assert!(message(ledger.tell(3, Told::new(0))).contains("question 3: it was never asked (there are 3 so far)"));
         assert!(message(ledger.tell(1, Told::new(3))).contains("question 1: the answer 3"));
         for p in [0.4, 1.1, f64::NAN] {
-            assert!(message(ledger.tell(1, Told { answer: 0, p: Some(p) })).contains("is outside [1/2, 1]"));
+            assert!(message(ledger.tell(1, Told { p: Some(p), ..Told::new(0) })).contains("is outside [1/2, 1]"));
         }
         assert_eq!(ledger.open(), [Question { id: 1, leaves: [0, 1, 2] }]);
-        assert_eq!(ledger.take(), [(0, 1, Told { answer: 1, p: Some(0.75) }), (2, 3, Told::new(-1))]);
+        assert_eq!(ledger.take(), [(0, 1, Told { p: Some(0.75), ..Told::new(1) }), (2, 3, Told::new(-1))]);
         assert_eq!((ledger.counts(), ledger.n_open()), (Counts { asked: 3, answered: 2, rounds: 1 }, 1));
     }
 }

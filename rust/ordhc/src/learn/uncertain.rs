@@ -21,7 +21,8 @@ mod trees;
 use pool::Pool;
 use trees::{best_tree, draw};
 
-type Answer<const K: usize> = ([u32; K], i8);
+/// The leaves, the answer, and who gave it.
+type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 
 /// Trees are drawn anew once there is an answer more for so many leaves, and for so many answers: what is drawn in all takes
 /// time in proportion to the answers.
@@ -38,7 +39,7 @@ const A_LEAF: u64 = 20;
 ///
 /// Everything follows from the answers and from what was asked, in order: trees are drawn from the answers that were
 /// there when questions were wanted and enough of them were new, and each question from a stream of
-/// random numbers by its number. So nothing needs to be drawn to follow what happened before.
+/// random numbers by its number. Where several people are known each has a noise of their own. So nothing needs to be drawn to follow what happened before.
 pub(super) struct Uncertain<const K: usize = 3> {
     n: usize,
     seed: u64,
@@ -237,9 +238,9 @@ impl<const K: usize> Flexible<K> for Uncertain<K> {
         Ok(found[0].id)
     }
 
-    fn add(&mut self, leaves: [u32; K], answer: i8) {
+    fn add(&mut self, leaves: [u32; K], told: Told) {
         leaves.iter().for_each(|&leaf| self.seen[leaf as usize] = true);
-        self.answers.push((leaves, answer));
+        self.answers.push((leaves, told.answer, told.who));
     }
 }
 
@@ -265,7 +266,7 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
         self.ledger.tell(id, told)?;
         let mut told = self.ledger.take();
         for (_, leaves, one) in told.drain(..) {
-            self.add(leaves, one.answer);
+            self.add(leaves, one);
         }
         self.ledger.give_back(told);
         Ok(())

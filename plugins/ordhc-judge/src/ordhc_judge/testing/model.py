@@ -87,7 +87,7 @@ class Model:
         leaves = [self._leaf[text] for text in texts]
         if self.bias and self._drawn("bias", *texts) < self.bias:
             return 1, [0.1, 0.5, 0.2, 0.2]
-        place = int(self._oracle([leaves])[0])
+        place = self._odd_one(leaves)
         by_leaf = sorted(range(3), key=leaves.__getitem__)
         if self._drawn("wrong", *sorted(texts)) >= self.accuracy:
             others = [at for at in by_leaf if at != place]
@@ -95,6 +95,12 @@ class Model:
             return place + 1, [0.15 if at != place + 1 else 0.55 for at in range(4)]
         # Unsure of what is near, sure of what is far.
         return place + 1, [0.01 if at != place + 1 else 0.97 for at in range(4)]
+
+    def _odd_one(self, leaves: list[int]) -> int:
+        """The place of the odd one out: of two items that read the same it is the third."""
+        if len(set(leaves)) == 3:
+            return int(self._oracle([leaves])[0])
+        return next((place for place, leaf in enumerate(leaves) if leaves.count(leaf) == 1), 0)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """A vector for each text: the deeper two leaves of the tree meet, the larger is their dot product."""

@@ -1,4 +1,4 @@
-//! Answers that wait until the learner asks for them.
+//! Answers that wait until the learner asks for them; who gave them doesn't matter to it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Default for Few {
 
 impl Few {
     /// With another answer at the end, if there is room and nothing else is known of it.
-    fn with(self, Told { answer, p }: Told) -> Option<Self> {
+    fn with(self, Told { answer, p, .. }: Told) -> Option<Self> {
         let end = self.0.ilog2();
         (end < 30 && p.is_none())
             .then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
@@ -126,7 +126,7 @@ mod tests {
                 prop_assert!(banks[0].0.changed.len() < 3 * APART);
             }
             for (at, act, answer, p) in acts {
-                let told = Told { answer, p };
+                let told = Told { p, ..Told::new(answer) };
                 let which = at as usize % banks.len();
                 let (bank, plain) = &mut banks[which];
                 let question = [at / 2, 1, 2];

@@ -17,6 +17,11 @@ fn oracle(leaves: [u32; 3]) -> i8 {
     }
 }
 
+/// Somebody's answer, or nobody's.
+fn by(at: usize, leaves: [u32; 3]) -> Told {
+    Told { who: (at % 3).checked_sub(1).map(|who| who as u32), ..Told::new(oracle(leaves)) }
+}
+
 fn desk(kind: usize, repeat: u64) -> Desk {
     if kind == 5 {
         return Desk::new(Method::Uncertain { questions: None, repeat }.learner(8, 1).unwrap(), None, None);
@@ -93,12 +98,12 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
                     _ => None,
                 });
                 if let Some((number, [a, b, c])) = handed.skip(at).last() {
-                    events.push(Event::Answered(number, [c, a, b], oracle([c, a, b]).into()));
+                    events.push(Event::Answered(number, [c, a, b], by(at, [c, a, b])));
                 }
             }
             3 => {
                 let leaves = [at as u32, (at as u32 + 1) % 8, (at as u32 + 3) % 8];
-                events.push(Event::Given(leaves, oracle(leaves).into()));
+                events.push(Event::Given(leaves, by(at, leaves)));
                 events.push(Event::Use);
             }
             4 => events.push(Event::Parallel(1 + at as u64)),

@@ -39,6 +39,53 @@ fn a_tree_is_learnt_although_answers_are_wrong() {
     assert!(found >= 7, "{text}");
 }
 
+/// Answers of three people to the same questions, two of whom answer by chance.
+fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    for _ in 0..200 {
+        let leaves = loop {
+            let leaves = [(); 3].map(|()| random.random_range(0..16));
+            if (1..3).all(|at| !leaves[..at].contains(&leaves[at])) && odd(leaves) >= 0 {
+                break leaves;
+            }
+        };
+        let answers = [odd(leaves), random.random_range(0..3), random.random_range(0..3)];
+        for (answer, who) in answers.into_iter().zip(who) {
+            learner.add(leaves, Told { who, ..Told::new(answer) });
+        }
+    }
+}
+
+fn pairs_found(learner: &Uncertain) -> usize {
+    let text = learner.tree().unwrap().newick().to_string();
+    (0..8).filter(|pair| text.contains(&format!("({},{})", 2 * pair, 2 * pair + 1))).count()
+}
+
+#[test]
+fn who_answers_by_chance_is_learnt() {
+    let [mut known, mut unknown] = [learner(16, 1000, 1), learner(16, 1000, 1)];
+    one_of_three_knows(&mut known, [Some(1), Some(2), Some(3)]);
+    one_of_three_knows(&mut unknown, [None; 3]);
+    let [known, unknown] = [known, unknown].map(|learner| pairs_found(&learner));
+    assert!(known > unknown + 1, "{known} {unknown}");
+}
+
+#[test]
+fn numbers_of_people_and_the_order_of_answers_do_not_matter() {
+    let [mut one, mut other] = [learner(16, 1000, 1), learner(16, 1000, 1)];
+    one_of_three_knows(&mut one, [Some(1), None, Some(3)]);
+    one_of_three_knows(&mut other, [Some(90), Some(2), Some(7)]);
+    other.answers.reverse();
+    assert_eq!(one.tree().unwrap(), other.tree().unwrap());
+    [&mut one, &mut other].into_iter().for_each(Flexible::note);
+    assert_eq!(one.suggest(9, None).unwrap(), other.suggest(9, None).unwrap());
+    // Of one person alone it doesn't matter who that is.
+    let [mut named, mut nobody] = [learner(16, 1000, 1), learner(16, 1000, 1)];
+    one_of_three_knows(&mut named, [Some(4); 3]);
+    one_of_three_knows(&mut nobody, [None; 3]);
+    assert_eq!(named.tree().unwrap(), nobody.tree().unwrap());
+}
+
 #[test]
 fn questions_are_about_what_is_not_known() {
     let mut one = learner(16, 1000, 1);
@@ -113,7 +160,7 @@ fn few_leaves_and_no_answers() {
     let mut one = learner(5, 10, 1);
     let levels = one.tree().unwrap().heights().to_vec();
     assert!(levels.len() == 4 && levels.iter().all(|&height| height == levels[0]));
-    one.add([4, 1, 2], 0);
+    one.add([4, 1, 2], 0.into());
     let tree = one.tree().unwrap();
     assert_eq!(tree.merges(), [[1, 2], [4, 5], [0, 6], [3, 7]]);
     assert_eq!(tree.heights()[1], tree.heights()[3]);
@@ -179,7 +226,7 @@ fn drawing_stops_and_can_be_tried_again() {
     let (mut one, mut other) = (learner(30, 1000, 1), learner(30, 1000, 1));
     for learner in [&mut one, &mut other] {
         run_some(learner, 90);
-        (0..30).for_each(|leaf| learner.add([leaf, (leaf + 1) % 30, (leaf + 2) % 30], 0));
+        (0..30).for_each(|leaf| learner.add([leaf, (leaf + 1) % 30, (leaf + 2) % 30], 0.into()));
     }
     let impatient = Monitor::watched(Duration::ZERO, |_| false);
     assert_eq!(one.tree_watched(Some(&impatient)), Err(Error::Interrupted));
@@ -194,7 +241,7 @@ fn trees_are_drawn_a_few_times_in_all() {
     let mut one = learner(8, 10_000, 1);
     let mut draws = 0;
     for _ in 0..4000 {
-        one.add([0, 1, 2], 2);
+        one.add([0, 1, 2], 2.into());
         let before = one.mark;
         one.note();
         draws += usize::from(one.mark != before);

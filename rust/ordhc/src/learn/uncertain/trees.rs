@@ -8,7 +8,7 @@ use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
-use crate::posterior::{Samples, Sampling, sample};
+use crate::posterior::{Samples, Sampling, sample, sample_of_people};
 use crate::refine::{Heights, Search, refine};
 use crate::similarity::{adds, condensed_len};
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
@@ -24,15 +24,22 @@ pub(super) fn draw<const K: usize>(
     sampling: &Sampling,
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
-    let mut answers = answers.to_vec();
-    answers.sort_unstable();
-    let (mut rows, mut weights) = (Vec::new(), Vec::new());
-    for (leaves, answer) in answers {
+    let (answers, n_people) = by_person(answers);
+    let (mut rows, mut weights, mut people) = (Vec::new(), Vec::new(), Vec::new());
+    for (leaves, answer, person) in answers {
         for (row, weight) in comparisons(leaves.map(|leaf| leaf as i32), answer) {
             rows.push(row);
             weights.push(weight);
+            people.push(person);
         }
     }
+    let sample = |answers: &Comparisons<'_, K>, start: &Dendrogram, sampling: &Sampling| {
+        if n_people > 1 {
+            sample_of_people(answers, &people, start, sampling, monitor)
+        } else {
+            sample(answers, start, sampling, monitor)
+        }
+    };
     let answers = Comparisons::<K>::new(rows, Some(n))?.with_weights(weights)?;
     let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;
     adds(&answers, &mut pairs[..], monitor)?;
@@ -41,11 +48,33 @@ pub(super) fn draw<const K: usize>(
     let start = refine(&start, &matrix, Heights::Average, &Search::default(), monitor)?.tree;
     let half = (sampling.sweeps / 2).max(1);
     let first = Sampling { sweeps: half, burn_in: half - 1, kept: sampling.chains, ..*sampling };
-    let found = sample(&answers, &start, &first, monitor)?;
+    let found = sample(&answers, &start, &first)?;
     let likelihood = |at: &usize| found.states()[*at].last().map_or(f64::NEG_INFINITY, |state| state.log_likelihood);
     let best = (0..found.len()).max_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
     let start = if let Some(best) = best { found.tree(best)?.0 } else { start };
-    sample(&answers, &start, sampling, monitor)
+    sample(&answers, &start, sampling)
+}
+
+/// Answers in an order of their own, each with the number of its person, and how many people there are.
+///
+/// People are numbered by what they answered, so that neither the numbers they came with nor the order of answers matters.
+/// Nobody in particular counts as one person.
+fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>, usize) {
+    let mut sorted = answers.to_vec();
+    sorted.sort_unstable_by_key(|&(leaves, answer, who)| (who, leaves, answer));
+    let mut people: Vec<Vec<([u32; K], i8)>> = sorted
+        .chunk_by(|one, other| one.2 == other.2)
+        .map(|theirs| theirs.iter().map(|&(leaves, answer, _)| (leaves, answer)).collect())
+        .collect();
+    people.sort_unstable();
+    let count = people.len();
+    let numbered = people
+        .into_iter()
+        .zip(0..)
+        .flat_map(|(theirs, person)| theirs.into_iter().map(move |(leaves, answer)| (leaves, answer, person)));
+    let mut found: Vec<_> = numbered.collect();
+    found.sort_unstable();
+    (found, count)
 }
 
 /// What an answer says, and how much of it: two triplets; of one that says nothing a share of all that it might be.
@@ -85,7 +114,7 @@ pub(super) fn best_tree<const K: usize>(
     }
     let mut number = vec![0u32; n];
     here.iter().zip(0..).for_each(|(&leaf, new)| number[leaf as usize] = new);
-    let moved = |&(leaves, answer): &Answer<K>| (leaves.map(|leaf| number[leaf as usize]), answer);
+    let moved = |&(leaves, answer, who): &Answer<K>| (leaves.map(|leaf| number[leaf as usize]), answer, who);
     let renumbered: Vec<Answer<K>> = answers.iter().map(moved).collect();
     let tree = draw(here.len(), &renumbered, sampling, monitor)?.summary(monitor)?;
     let first = here.len();
