@@ -1,15 +1,17 @@
-"""Hierarchies from vectors: python benches/bench_vectors.py [--large] [group ...].
+"""Hierarchies from vectors: python benches/bench_vectors.py [--large] [--processor] [group ...].
 
 Groups are dense, sparse, free, growth, others and plane; by default all. scikit-learn does what the paper
 on dot products does: AgglomerativeClustering on the largest dot product less the others, in float64. --large
 adds single linkage of 500,000 points, scikit-learn at n = 20,000 (12 GB) and runs without a matrix of 100,000
 and 200,000. Sparse vectors are 20 Newsgroups where ORDHC_DATA names a folder with
-newsgroups_train_counts.npz, else random with as many values.
+newsgroups_train_counts.npz, else random with as many values. Beside each time stands that of reading the
+input once in the same run. --processor measures the plane by the time of all processors together.
 """
 
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ import ordhc
 from measure import alternating, median_seconds, table
 
 LARGE = "--large" in sys.argv
+PROCESSOR = "--processor" in sys.argv
 
 
 def vectors(n, p, dtype=np.float64, rank=50):
@@ -100,6 +103,9 @@ def dense():
         "ordhc, float64": lambda: ordhc.cluster(wide, method="dot-al"),
         "scikit-learn, float64": lambda: sklearn_average(wide),
     }
+    reads = alternating(
+        {"ordhc, float32": X.max, "ordhc, float64": wide.max, "scikit-learn, float64": wide.max}, 5
+    )
     medians = alternating(works, 5)
     base = medians["scikit-learn, float64"]
     memory = {
@@ -107,11 +113,11 @@ def dense():
         "scikit-learn, float64": peak("vectors(5000, 5000, np.float64, 5)", "sklearn_average(X)"),
     }
     rows = [
-        (name, f"{seconds:.2f}", f"{base / seconds:.2f}", *memory.get(name, ("-", "-")))
+        (name, f"{seconds:.2f}", f"{base / seconds:.2f}", f"{reads[name]:.4f}", *memory.get(name, ("-", "-")))
         for name, seconds in medians.items()
     ]
     print("Average linkage of dot products, n = 5,000, p = 5,000 dense, whole, medians of 5\n")
-    table(("work", "median s", "times as fast", "peak MB", "before"), rows)
+    table(("work", "median s", "times as fast", "one read s", "peak MB", "before"), rows)
 
 
 def sparse():
@@ -120,7 +126,9 @@ def sparse():
     memory = peak("newsgroups()", "ordhc.cluster(X, method='dot-al')")
     size = f"{X.shape[0]:,} x {X.shape[1]:,}"
     print(f"Average linkage of dot products of {size} sparse vectors, {X.nnz:,} values, medians of 3\n")
-    table(("work", "median s", "peak MB", "before"), [("ordhc", f"{seconds:.1f}", *memory)])
+    read = median_seconds(X.data.max, 3)
+    cells = ("ordhc", f"{seconds:.1f}", f"{read:.5f}", *memory)
+    table(("work", "median s", "one read s", "peak MB", "before"), [cells])
 
 
 def free():
@@ -130,14 +138,14 @@ def free():
         works = {"ordhc, vectors": lambda X=X: ordhc.cluster(X, method="dot-al", memory="vectors")}
         if n <= 10_000 or LARGE:
             works["scikit-learn"] = lambda X=X: sklearn_average(X)
-        medians = alternating(works, 3)
+        medians, read = alternating(works, 3), median_seconds(X.max, 3)
         memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al', memory='vectors')")
         for name, seconds in medians.items():
             ratio = f"{seconds / medians['ordhc, vectors']:.1f}"
             used = memory if name.startswith("ordhc") else ("-", "-")
-            rows.append((f"{n:,}", name, f"{seconds:.2f}", ratio, *used))
+            rows.append((f"{n:,}", name, f"{seconds:.2f}", ratio, f"{read:.5f}", *used))
     print("Average linkage of dot products of r = 34 scores without a matrix, medians of 3\n")
-    table(("n", "work", "median s", "x ordhc", "peak MB", "before"), rows)
+    table(("n", "work", "median s", "x ordhc", "one read s", "peak MB", "before"), rows)
 
 
 def growth():
@@ -148,10 +156,10 @@ def growth():
         seconds = median_seconds(lambda X=X: ordhc.cluster(X, method="dot-al"), 1)
         memory = peak(f"scores({n})", "ordhc.cluster(X, method='dot-al')") if n <= 100_000 else ("-", "-")
         order = "-" if before is None else f"{np.log2(seconds / before):.2f}"
-        rows.append((f"{n:,}", f"{seconds:.1f}", order, *memory))
+        rows.append((f"{n:,}", f"{seconds:.1f}", order, f"{median_seconds(X.max, 3):.5f}", *memory))
         before = seconds
     print("Growth without a matrix, r = 34, once each; the exponent is that of a doubling of n\n")
-    table(("n", "s", "exponent", "peak MB", "before"), rows)
+    table(("n", "s", "exponent", "one read s", "peak MB", "before"), rows)
 
 
 def others():
@@ -184,36 +192,67 @@ def others():
             works["scipy"] = lambda X=X, linkage=linkage: scipy.cluster.hierarchy.linkage(X, linkage)
         heights = ordhc_by("vectors").heights
         assert np.allclose(heights, fastcluster.linkage(X, linkage)[:, 2])
-        medians = alternating(works, 3)
+        medians, read = alternating(works, 3), median_seconds(X.max, 3)
         best = min(medians["fastcluster.linkage"], medians.get("fastcluster.linkage_vector", np.inf))
-        rows += [(linkage, f"{n:,}", p, name, f"{s:.3f}", f"{best / s:.2f}") for name, s in medians.items()]
+        about = (linkage, f"{n:,}", p)
+        rows += [(*about, name, f"{s:.3f}", f"{best / s:.2f}", f"{read:.5f}") for name, s in medians.items()]
     print("Single linkage and Ward's of points, medians of 3 (bar: 2 times the faster of fastcluster's)\n")
-    table(("linkage", "n", "p", "work", "median s", "times fastcluster"), rows)
+    table(("linkage", "n", "p", "work", "median s", "times fastcluster", "one read s"), rows)
+
+
+def few(kind, n, p):
+    """Points of few coordinates."""
+    random = np.random.default_rng(0)
+    return random.integers(0, 300, (n, p)).astype(np.float64) if kind == "whole" else random.random((n, p))
 
 
 def plane():
-    """Uniform points of few coordinates, beside the spanning tree that genieclust makes single linkage of."""
+    """Points of few coordinates, beside the spanning tree that genieclust makes single linkage of."""
     import quitefastmst
 
     rows = []
-    for linkage, n, p in [
-        *(("single", n, p) for n in (20_000, *((500_000,) if LARGE else ())) for p in (2, 5, 10)),
-        *(("ward", 20_000, p) for p in (2, 5, 10)),
-        ("ward", 100_000, 2),
+    for linkage, similarity, kind, n, p in [
+        *(
+            ("single", "euclidean", "uniform", n, p)
+            for n in (20_000, *((500_000,) if LARGE else ()))
+            for p in (2, 5, 10)
+        ),
+        ("single", "euclidean", "whole", 50_000, 2),
+        *(("ward", "euclidean", "uniform", 20_000, p) for p in (2, 5, 10)),
+        ("ward", "euclidean", "uniform", 100_000, 2),
+        *(("average", "sqeuclidean", "uniform", 20_000, p) for p in (2, 5, 10)),
+        *(
+            ("average", "dot", "uniform", n, p)
+            for n, p in ((20_000, 2), (20_000, 5), (20_000, 10), (100_000, 2))
+        ),
     ]:
-        X = np.random.default_rng(0).random((n, p))
-        works = {
-            "ordhc": lambda X=X, linkage=linkage: ordhc.cluster(X, similarity="euclidean", linkage=linkage),
-            "one read": X.max,
-        }
+        X = few(kind, n, p)
+
+        def ordhc_by(X=X, linkage=linkage, similarity=similarity):
+            return ordhc.cluster(X, similarity=similarity, linkage=linkage)
+
+        works = {"ordhc": ordhc_by, "one read": X.max}
         if linkage == "single":
             works["genieclust"] = lambda X=X: quitefastmst.mst_euclid(X)
-        medians = alternating(works, 3)
-        peer = medians.get("genieclust")
-        cells = ("-", "-") if peer is None else (f"{peer:.3f}", f"{medians['ordhc'] / peer:.2f}")
-        rows.append((linkage, f"{n:,}", p, f"{medians['ordhc']:.3f}", *cells, f"{medians['one read']:.5f}"))
+        medians = alternating(works, 3, time.process_time if PROCESSOR else time.perf_counter)
+        ours, peer = medians["ordhc"], medians.get("genieclust")
+        cells = ("-", "-") if peer is None else (f"{peer:.3f}", f"{ours / peer:.2f}")
+        rows.append(
+            (linkage, similarity, kind, f"{n:,}", p, f"{ours:.3f}", *cells, f"{medians['one read']:.5f}")
+        )
     print("Few coordinates, medians of 3 (bars: 1.5 times genieclust; ward of 100,000 in 5 s)\n")
-    table(("linkage", "n", "p", "ordhc s", "genieclust s", "times genieclust", "one read s"), rows)
+    header = (
+        "linkage",
+        "of",
+        "points",
+        "n",
+        "p",
+        "ordhc s",
+        "genieclust s",
+        "times genieclust",
+        "one read s",
+    )
+    table(header, rows)
 
 
 GROUPS = {"dense": dense, "sparse": sparse, "free": free, "growth": growth, "others": others, "plane": plane}

@@ -375,6 +375,53 @@ def test_single_linkage_needs_no_matrix(n, p, similarity, seed, single):
         assert tree.kind == trees[0].kind
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 40), st.integers(1, 14), st.integers(0, 1000), st.booleans())
+def test_average_linkage_of_squared_distances_needs_no_matrix(n, p, seed, tied):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 4, (n, p)).astype(float) if tied else random.normal(size=(n, p))
+    trees = [
+        ordhc.cluster(X, similarity="sqeuclidean", linkage="average", memory=memory)
+        for memory in ("matrix", "vectors", "auto")
+    ]
+    for tree in trees[1:]:
+        assert tree.merges.tolist() == trees[0].merges.tolist()
+        np.testing.assert_allclose(tree.heights, trees[0].heights, rtol=1e-9)
+        assert tree.kind == "dissimilarity"
+    if n > 1 and not tied:
+        np.testing.assert_allclose(trees[1].heights, sch.linkage(pdist(X, "sqeuclidean"), "average")[:, 2])
+
+
+@pytest.mark.parametrize("linkage", ["average", "single", "ward"])
+def test_many_points_of_few_coordinates(linkage):
+    random = np.random.default_rng(1)
+    measures = {
+        "average": ("sqeuclidean", "dot"),
+        "single": ("euclidean", "manhattan"),
+        "ward": ("euclidean",),
+    }
+    for X in (random.random((700, 2)), random.integers(0, 12, (700, 2)).astype(float)):
+        for similarity in measures[linkage]:
+            free, full = (
+                ordhc.cluster(X, similarity=similarity, linkage=linkage, memory=memory)
+                for memory in ("vectors", "matrix")
+            )
+            assert free.merges.tolist() == full.merges.tolist()
+            np.testing.assert_allclose(free.heights, full.heights, rtol=1e-9, atol=1e-12)
+
+
+def test_initial_clusters_of_squared_distances_need_a_matrix():
+    X = positive(9, 2)
+    start = [0, 0, 1, 1, 2, 3, 4, 5, 6]
+    tree = ordhc.cluster(X, similarity="sqeuclidean", linkage="average", initial_clusters=start)
+    again = ordhc.linkage(pdist(X, "sqeuclidean"), "average", dissimilarity=True, initial_clusters=start)
+    assert tree.merges.tolist() == again.merges.tolist()
+    with pytest.raises(ordhc.InputError, match="needs a matrix to start from initial_clusters"):
+        ordhc.cluster(
+            X, similarity="sqeuclidean", linkage="average", memory="vectors", initial_clusters=start
+        )
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_ward_needs_no_matrix(sparse):
     X = positive(70, 20)

@@ -131,8 +131,12 @@ pub(crate) fn dasgupta<'py>(
     progress: Progress<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = tree.get().inner();
-    let score = if revenue { metric::dasgupta_revenue } else { metric::dasgupta_cost };
-    let value = with_matrix(py, values, false, &progress, |matrix, monitor| score(tree, matrix, Some(monitor)))?;
+    let score = if revenue { metric::dasgupta_revenue_of } else { metric::dasgupta_cost_of };
+    let array = values.extract::<AnyMatrix<'_>>()?;
+    let (layout, values) = (array.layout()?, array.values()?);
+    let value = callbacks::run(py, array.len() > 1 << 20, progress.as_ref(), |monitor| {
+        score(tree, values, layout, Some(monitor))
+    })?;
     Ok(match value {
         Dasgupta::Whole(value) => value.into_pyobject(py)?.into_any(),
         Dasgupta::Float(value) => value.into_pyobject(py)?.into_any(),

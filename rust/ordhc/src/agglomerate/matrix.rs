@@ -115,7 +115,7 @@ impl<'a> Matrix<'a> {
         }
         check_n_leaves(n)?;
         let facts = with_values!(values, slice => scan(slice, layout, n))?;
-        if facts.largest > f64::MAX / (n as f64 * n as f64) {
+        if facts.largest > Self::most(n) {
             return Err(Error::Argument(format!(
                 "values up to {:e} overflow when {n} leaves are summed; rescale them",
                 facts.largest
@@ -128,6 +128,20 @@ impl<'a> Matrix<'a> {
             )));
         }
         Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
+    }
+
+    /// Values of `n` leaves may be this large.
+    pub(crate) fn most(n: usize) -> f64 {
+        f64::MAX / (n as f64 * n as f64)
+    }
+
+    /// Pairs of which only the number is checked: whoever reads the values has to do the rest. They count as
+    /// symmetric, and nothing else is known of them.
+    pub(crate) fn unread(values: Values<'a>) -> Result<Self> {
+        let n = Triangle::of_pairs(with_values!(values, slice => slice.len()))?.n_leaves();
+        check_n_leaves(n)?;
+        let facts = Facts { largest: 0.0, low: 0.0, whole: false, positive: false, negative: false, symmetric: true };
+        Ok(Self { values, layout: Layout::Condensed, n, dissimilarity: false, facts, unit: 1.0 })
     }
 
     /// The number of leaves.

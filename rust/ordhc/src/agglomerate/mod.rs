@@ -57,6 +57,7 @@ pub(crate) use single::merges_along;
 pub(crate) use sparse::Pair;
 pub use sparse::{Missing, SparsePairs};
 use square_rounds::parts as parallel_parts;
+pub(crate) use tied_clusters::{Finder, Space};
 pub use tolerance::Tolerance;
 
 use crate::error::Result;

@@ -4,7 +4,7 @@ use super::Tolerance;
 use super::few_clusters::largest_between;
 use super::matrix::{Layout, Matrix, Values};
 use super::spanning_tree::{all_largest, grown, most_similar};
-use super::tied_clusters::Clusters;
+use super::tied_clusters::{Clusters, Space};
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
@@ -27,20 +27,23 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
     monitor.start((n * n) as u64);
     if n >= PASS_FROM {
         if let Some(edges) = all_largest(matrix, monitor)? {
-            return merges_along(n, edges, &|a, b| matrix.similarity(a, b), monitor);
+            return merges_along(n, edges, &|a, b| matrix.similarity(a, b), None, monitor);
         }
         if let Some(merges) = in_passes(matrix, FEW, monitor)? {
             return Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor));
         }
     }
-    merges_along(n, grown(matrix, monitor)?, &|a, b| matrix.similarity(a, b), monitor)
+    merges_along(n, grown(matrix, monitor)?, &|a, b| matrix.similarity(a, b), None, monitor)
 }
 
 /// The merges, in order, from the edges of a maximum spanning tree and the similarity of any two leaves.
-pub(crate) fn merges_along(
+///
+/// Without a space all pairs of what is tied may have to be looked at.
+pub(crate) fn merges_along<'a>(
     n: usize,
     mut edges: Vec<RawMerge>,
-    similarity: &dyn Fn(u32, u32) -> f64,
+    similarity: &'a dyn Fn(u32, u32) -> f64,
+    space: Option<Space<'a>>,
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(edges.len());
@@ -49,7 +52,7 @@ pub(crate) fn merges_along(
         Clusters::all_told(n).join_all(edges, &mut merges, monitor)?;
         return Ok(merges);
     }
-    Clusters::along_tree(n, similarity).join_all(edges, &mut merges, monitor)?;
+    Clusters::along_tree(n, similarity, space).join_all(edges, &mut merges, monitor)?;
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }
 
@@ -81,7 +84,7 @@ fn between_few(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Vec
     let slot_of: Vec<usize> = of.iter().map(|&name| slots[name as usize]).collect();
     let largest = largest_between(matrix, &slot_of, names.len(), monitor)?;
     let small = Matrix::new(Values::F64(&largest), Layout::Condensed, Kind::Similarity)?;
-    let merges = merges_along(names.len(), grown(&small, monitor)?, &|a, b| small.similarity(a, b), monitor)?;
+    let merges = merges_along(names.len(), grown(&small, monitor)?, &|a, b| small.similarity(a, b), None, monitor)?;
     Ok(merges.into_iter().map(|merge| RawMerge { i: names[merge.i], j: names[merge.j], ..merge }).collect())
 }
 
@@ -117,7 +120,7 @@ mod tests {
             let similarity = |a, b| matrix.similarity(a, b);
             let trees = [Some(grown(&matrix, &monitor).unwrap()), all_largest(&matrix, &monitor).unwrap()];
             for edges in trees.into_iter().flatten() {
-                prop_assert_eq!(&tree(merges_along(n, edges, &similarity, &monitor).unwrap()), &naive);
+                prop_assert_eq!(&tree(merges_along(n, edges, &similarity, None, &monitor).unwrap()), &naive);
             }
             if let Some(merges) = in_passes(&matrix, few, &monitor).unwrap() {
                 prop_assert_eq!(&tree(RawMerge::sort(n, merges, Tolerance::EXACT, &monitor)), &naive);

@@ -10,6 +10,17 @@ use crate::union_find::UnionFind;
 
 const NONE: u32 = u32::MAX;
 
+/// What finds ties of leaves that have places in space.
+pub(crate) struct Space<'a> {
+    /// Whether two leaves have the same place.
+    pub(crate) same: &'a dyn Fn(u32, u32) -> bool,
+    /// What finds the ones of some leaves, of which no two have the same place.
+    pub(crate) finder: &'a dyn Fn(&[u32]) -> Finder<'a>,
+}
+
+/// Adds all leaves that have exactly a similarity with a leaf.
+pub(crate) type Finder<'a> = Box<dyn Fn(u32, f64, &mut Vec<u32>) + 'a>;
+
 /// Clusters named by their smallest leaves.
 pub(super) struct Clusters<'a> {
     leaves: UnionFind,
@@ -23,6 +34,9 @@ pub(super) struct Clusters<'a> {
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
+    /// While leaves of the same place are in one cluster, of which one is a member.
+    space: Option<Space<'a>>,
+    finder: Option<Finder<'a>>,
 }
 
 impl<'a> Clusters<'a> {
@@ -31,10 +45,10 @@ impl<'a> Clusters<'a> {
         Self { leaves: UnionFind::new(n), lookup: None, places: vec![NONE; n] }
     }
 
-    /// Leaves that are joined by the edges of a tree; whether others are tied is looked up.
-    pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64) -> Self {
+    /// Leaves that are joined by the edges of a tree; whether others are tied is looked up, pair by pair or in space.
+    pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64, space: Option<Space<'a>>) -> Self {
         let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
-        Self { lookup: Some(Lookup { similarity, members }), ..Self::all_told(n) }
+        Self { lookup: Some(Lookup { similarity, members, space, finder: None }), ..Self::all_told(n) }
     }
 
     /// By leaf: the name of its cluster.
@@ -54,6 +68,9 @@ impl<'a> Clusters<'a> {
         // Zeros of both signs are equal.
         for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
             self.join(level, merges, monitor)?;
+            if let Some(lookup) = self.lookup.as_mut().filter(|_| level[0].similarity == 0.0) {
+                lookup.keep_names(&self.leaves.names());
+            }
         }
         Ok(())
     }
@@ -84,9 +101,13 @@ impl<'a> Clusters<'a> {
         ends.as_flattened_mut().iter_mut().for_each(|end| *end = self.places[*end as usize]);
         names.iter().for_each(|&name| self.places[name as usize] = NONE);
         let mut known = vec![false; names.len()];
-        let near = Neighbours::of(names.len(), &ends);
-        let level = Level { names, near, similarity };
-        for group in level.groups() {
+        let mut level = Level { near: Neighbours::of(names.len(), &ends), names, similarity, is_told: false };
+        let groups = level.groups();
+        if let Some(lookup) = self.lookup.as_mut().filter(|lookup| lookup.space.is_some() && similarity != 0.0) {
+            lookup.add_ties(&level, &groups, &mut self.leaves, &mut ends, monitor)?;
+            level = Level { near: Neighbours::of(level.names.len(), &ends), is_told: true, ..level };
+        }
+        for group in groups {
             for (i, j) in level.grow(&group, &mut known, self.lookup.as_mut(), monitor)? {
                 self.leaves.attach(j, i);
                 merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
@@ -97,6 +118,53 @@ impl<'a> Clusters<'a> {
 }
 
 impl Lookup<'_> {
+    /// Of every cluster only the smallest leaf is a member from now on, if its leaves have the same place.
+    fn keep_names(&mut self, of: &[u32]) {
+        let Some(space) = &self.space else { return };
+        if !of.iter().zip(0..).all(|(&name, leaf)| (space.same)(name, leaf)) {
+            self.space = None;
+            return;
+        }
+        self.members.iter_mut().zip(0..).for_each(|(members, name)| members.retain(|&leaf| leaf == name));
+    }
+
+    /// Adds the pairs of places that are tied, found in space from all members but those of each group's largest cluster.
+    fn add_ties(
+        &mut self,
+        level: &Level,
+        groups: &[Vec<u32>],
+        leaves: &mut UnionFind,
+        ends: &mut Vec<[u32; 2]>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let Some(space) = &self.space else { return Ok(()) };
+        let finder = self.finder.get_or_insert_with(|| {
+            let mut members: Vec<u32> = self.members.iter().flatten().copied().collect();
+            members.sort_unstable();
+            (space.finder)(&members)
+        });
+        let (names, mut found) = (&level.names, Vec::new());
+        let members = |&place: &u32| &self.members[names[place as usize] as usize];
+        // Of two clusters the edge says all.
+        for group in groups.iter().filter(|group| group.len() > 2) {
+            let largest = group.iter().copied().max_by_key(|place| members(place).len());
+            for place in group.iter().filter(|&&place| Some(place) != largest) {
+                let mut others = Vec::new();
+                for &leaf in members(place) {
+                    finder(leaf, level.similarity, &mut found);
+                    others.extend(found.drain(..).filter_map(|leaf| names.binary_search(&leaves.find(leaf)).ok()));
+                    // Neighbours are mostly in the same cluster.
+                    others.dedup();
+                }
+                others.sort_unstable();
+                others.dedup();
+                ends.extend(others.into_iter().map(|other| [*place, other as u32]).filter(|[a, b]| a != b));
+                monitor.advance(0)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The members of a cluster that is gone.
     fn take(&mut self, name: u32) -> Vec<u32> {
         std::mem::take(&mut self.members[name as usize])
@@ -125,6 +193,8 @@ struct Level {
     names: Vec<u32>,
     near: Neighbours,
     similarity: f64,
+    /// Whether all ties are known.
+    is_told: bool,
 }
 
 impl Level {
@@ -177,6 +247,7 @@ impl Level {
             let mut next = None;
             if let Some(lookup) = &lookup
                 && left > 1
+                && !self.is_told
             {
                 let before = waiting.peek().map_or(NONE, |&Reverse(place)| place);
                 let tied =

@@ -3,8 +3,9 @@
 use super::count::same_leaves;
 use super::path::{Paths, Rows, for_places};
 use super::sum::Sum;
-use crate::agglomerate::{Matrix, Values};
+use crate::agglomerate::{Layout, Matrix, Values};
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
@@ -59,6 +60,75 @@ pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Mo
     sum(tree, &factors, matrix, monitor)
 }
 
+/// [`dasgupta_cost`] of a matrix that is checked on the way: condensed floats are read only once.
+///
+/// # Errors
+/// As [`dasgupta_cost`] and [`Matrix::new`].
+///
+/// ```
+/// use ordhc::agglomerate::{Layout, Values};
+/// use ordhc::metric::{Dasgupta, dasgupta_cost_of};
+/// use ordhc::{Dendrogram, Kind};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
+/// let cost = |values: &[f64]| dasgupta_cost_of(&tree, Values::F64(values), Layout::Condensed, None);
+/// assert_eq!(cost(&[5.0, 1.0, 0.5])?, Dasgupta::Float(2.0 * 5.0 + 3.0 * 1.5));
+/// assert!(cost(&[5.0, f64::NAN, 0.5]).unwrap_err().to_string().contains("NaN"));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn dasgupta_cost_of(
+    tree: &Dendrogram,
+    values: Values<'_>,
+    layout: Layout,
+    monitor: Option<&Monitor>,
+) -> Result<Dasgupta> {
+    checked_on_the_way(tree, values, layout, dasgupta_cost, monitor)
+}
+
+/// [`dasgupta_revenue`] of a matrix that is checked on the way, as [`dasgupta_cost_of`].
+///
+/// # Errors
+/// As [`dasgupta_revenue`] and [`Matrix::new`].
+///
+/// ```
+/// use ordhc::agglomerate::{Layout, Values};
+/// use ordhc::metric::{Dasgupta, dasgupta_revenue_of};
+/// use ordhc::{Dendrogram, Kind};
+///
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![5.0, 1.0], Kind::Similarity)?;
+/// let revenue = dasgupta_revenue_of(&tree, Values::F64(&[5.0, 1.0, 0.5]), Layout::Condensed, None)?;
+/// assert_eq!(revenue, Dasgupta::Float(5.0));
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn dasgupta_revenue_of(
+    tree: &Dendrogram,
+    values: Values<'_>,
+    layout: Layout,
+    monitor: Option<&Monitor>,
+) -> Result<Dasgupta> {
+    checked_on_the_way(tree, values, layout, dasgupta_revenue, monitor)
+}
+
+type Score = fn(&Dendrogram, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
+
+fn checked_on_the_way(
+    tree: &Dendrogram,
+    values: Values<'_>,
+    layout: Layout,
+    score: Score,
+    monitor: Option<&Monitor>,
+) -> Result<Dasgupta> {
+    if layout == Layout::Condensed && matches!(values, Values::F64(_) | Values::F32(_)) {
+        match Matrix::unread(values).and_then(|matrix| score(tree, &matrix, monitor)) {
+            // What isn't finite makes the sum so; what is too large stops it.
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Ok(sum) => return Ok(sum),
+            Err(_) => {}
+        }
+    }
+    score(tree, &Matrix::new(values, layout, Kind::Similarity)?, monitor)
+}
+
 /// The revenue that goes with Dasgupta's cost: n times the sum of the similarities, less the
 /// [cost](dasgupta_cost). Higher is better.
 ///
@@ -95,13 +165,14 @@ fn sum(tree: &Dendrogram, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monito
     let both = !matrix.is_symmetric();
     // As many products as surely fit into 64 bits together.
     let safe = (i64::MAX as f64 / 2.0 / (matrix.facts().largest * n as f64 + 1.0)) as usize;
+    let most = Matrix::most(n);
     let state = || Rows::new(&paths, factors, paths.order());
     let row_sum = |rows: &mut Rows<'_, i32>, place: usize| {
         let leaf = paths.order()[place] as usize;
         let factors = rows.at(place);
         let [before, after] = matrix.row(leaf);
-        let upper = part_sum(after, &factors[leaf + 1..], safe);
-        if both { upper.plus(part_sum(before, &factors[..leaf], safe)) } else { upper }
+        let upper = part_sum(after, &factors[leaf + 1..], safe, most);
+        if both { upper.plus(part_sum(before, &factors[..leaf], safe, most)) } else { upper }
     };
     let by_place = for_places(n, state, row_sum, monitor)?;
     let in_order = paths.places().iter().map(|&place| by_place[place as usize]);
@@ -129,10 +200,10 @@ impl Dasgupta {
     }
 }
 
-fn part_sum(values: Values<'_>, factors: &[i32], safe: usize) -> Dasgupta {
+fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasgupta {
     match values {
-        Values::F64(values) => Dasgupta::Float(float_sum(values, factors, |x| x)),
-        Values::F32(values) => Dasgupta::Float(float_sum(values, factors, f64::from)),
+        Values::F64(values) => Dasgupta::Float(float_sum(values, factors, most, |x| x)),
+        Values::F32(values) => Dasgupta::Float(float_sum(values, factors, most, f64::from)),
         Values::I64(values) => Dasgupta::Whole(whole_sum(values, factors, safe, |x| x)),
         Values::I32(values) => Dasgupta::Whole(whole_sum(values, factors, safe, i64::from)),
     }
@@ -142,19 +213,24 @@ const LANES: usize = 8;
 /// The values summed in lanes before rounding is accounted for.
 const BLOCK: usize = 1 << 10;
 
-fn float_sum<T: Copy>(values: &[T], factors: &[i32], float: impl Fn(T) -> f64) -> f64 {
+/// The sum, which is NaN where a value is not finite or larger than `most`.
+fn float_sum<T: Copy>(values: &[T], factors: &[i32], most: f64, float: impl Fn(T) -> f64) -> f64 {
     let block_sum = |(values, factors): (&[T], &[i32])| {
-        let mut lanes = [0.0; LANES];
+        let (mut lanes, mut largest) = ([0.0; LANES], [0.0; LANES]);
         let ((values, rest), (factors, rest_factors)) = (values.as_chunks::<LANES>(), factors.as_chunks::<LANES>());
+        let mut add = |lane: usize, x: f64, factor: i32| {
+            lanes[lane] += x * f64::from(factor);
+            largest[lane] = if x.abs() > largest[lane] { x.abs() } else { largest[lane] };
+        };
         for (x, factor) in values.iter().zip(factors) {
             for lane in 0..LANES {
-                lanes[lane] += float(x[lane]) * f64::from(factor[lane]);
+                add(lane, float(x[lane]), factor[lane]);
             }
         }
         for (lane, (&x, &factor)) in rest.iter().zip(rest_factors).enumerate() {
-            lanes[lane] += float(x) * f64::from(factor);
+            add(lane, float(x), factor);
         }
-        lanes.into_iter().sum::<f64>()
+        if largest.iter().all(|&x| x <= most) { lanes.into_iter().sum::<f64>() } else { f64::NAN }
     };
     values.chunks(BLOCK).zip(factors.chunks(BLOCK)).map(block_sum).collect::<Sum>().value()
 }
@@ -253,6 +329,31 @@ mod tests {
             adds(&four, &mut pairs, None).unwrap();
             let found = both(&tree, Values::I64(&pairs), Layout::Condensed)[1];
             prop_assert_eq!(revenue(&tree, &four, None).unwrap(), Revenue::Whole(found.to_f64() as i64));
+        }
+    }
+
+    #[test]
+    fn what_is_checked_on_the_way() {
+        let tree = random_tree(4, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
+        let fine = [1.0, 0.5, -2.0, 0.0, 3.0, 1.5];
+        for at in 0..6 {
+            for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308, 1e300] {
+                let mut values = fine;
+                values[at] = value;
+                let text = |result: Result<Dasgupta>| result.map_err(|error| error.to_string());
+                let checked = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity)
+                    .and_then(|matrix| dasgupta_cost(&tree, &matrix, None));
+                let found = dasgupta_cost_of(&tree, Values::F64(&values), Layout::Condensed, None);
+                assert_eq!(text(found), text(checked), "{value}");
+                let single = values.map(|x| x as f32);
+                let checked = Matrix::new(Values::F32(&single), Layout::Condensed, Kind::Similarity)
+                    .and_then(|matrix| dasgupta_revenue(&tree, &matrix, None));
+                let found = dasgupta_revenue_of(&tree, Values::F32(&single), Layout::Condensed, None);
+                assert_eq!(text(found), text(checked), "{value}");
+            }
+        }
+        for wrong in [&fine[..3], &fine[..5]] {
+            assert!(dasgupta_cost_of(&tree, Values::F64(wrong), Layout::Condensed, None).is_err());
         }
     }
 

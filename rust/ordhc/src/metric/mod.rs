@@ -20,7 +20,7 @@ mod triplet_distance;
 pub use ari::{LevelScores, aari, aari_of_trees, ari};
 pub use cophenetic::{cophenetic_correlation, cophenetic_correlation_of_trees};
 pub(crate) use count::same_leaves;
-pub use dasgupta::{Dasgupta, dasgupta_cost, dasgupta_revenue};
+pub use dasgupta::{Dasgupta, dasgupta_cost, dasgupta_cost_of, dasgupta_revenue, dasgupta_revenue_of};
 pub use distortion::merge_distortion;
 pub use kendall::{Itself, KendallTau, kendall_tau};
 pub use purity::purity;

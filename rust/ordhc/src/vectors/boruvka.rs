@@ -1,8 +1,10 @@
 //! A minimum spanning tree of points of few coordinates: every component looks for its nearest other one in a k-d
 //! tree, until there is one (Borůvka 1926; Bentley 1975).
 
+use std::ops::Range;
+
 use super::closeness::Closeness;
-use super::kd_tree::{Node, Tree, sum_to_box};
+use super::kd_tree::{Node, Tree};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -11,32 +13,41 @@ use crate::union_find::UnionFind;
 
 /// Points of up to so many coordinates are worth a tree.
 pub(super) const FEW: usize = 12;
+/// Nodes of up to so many points are not split.
+const LEAF: usize = 24;
 /// Points for a thread.
 const GRAIN: usize = 1 << 11;
-/// No component, or no point.
+/// Points between two looks at the monitor.
+const STEPS: usize = 1 << 10;
+/// No component, no point, or no node.
 const NONE: u32 = u32::MAX;
 
 /// The edges, in any order. `points` are rows of `p` coordinates.
 pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let n = points.len() / p;
-    let tree = Tree::new(points, p);
-    let mut components = UnionFind::new(n);
-    let mut edges = Vec::with_capacity(n.saturating_sub(1));
-    let mut nearest = vec![Nearest { sum: 0.0, place: NONE }; n];
-    while edges.len() + 1 < n {
-        let names = components.names();
-        let of: Vec<u32> = tree.leaves.iter().map(|&leaf| names[leaf as usize]).collect();
-        let within = tree.components(&of);
-        for (component, best) in tree.nearest_of_components::<C>(&of, &within, &mut nearest, monitor)? {
-            let (a, b) = (tree.leaves[best.from as usize], tree.leaves[best.to as usize]);
-            debug_assert_eq!(names[a as usize], component);
-            if components.join(a, b) {
-                let similarity = C::similarity(best.sum);
-                edges.push(RawMerge { i: a.min(b) as usize, j: a.max(b) as usize, similarity });
-            }
-        }
+    match p {
+        0..=2 => Boxes::<2>::new(points, p).edges::<C>(monitor),
+        3 => Boxes::<3>::new(points, p).edges::<C>(monitor),
+        4 => Boxes::<4>::new(points, p).edges::<C>(monitor),
+        5 | 6 => Boxes::<6>::new(points, p).edges::<C>(monitor),
+        7 | 8 => Boxes::<8>::new(points, p).edges::<C>(monitor),
+        9 | 10 => Boxes::<10>::new(points, p).edges::<C>(monitor),
+        _ => Boxes::<FEW>::new(points, p).edges::<C>(monitor),
     }
-    Ok(edges)
+}
+
+/// A k-d tree as a search has it: coordinates are as many as loops know of, the last ones zero.
+struct Boxes<const P: usize> {
+    /// By place: the coordinates and the leaf.
+    points: Vec<[f64; P]>,
+    leaves: Vec<u32>,
+    nodes: Vec<Node>,
+    /// By node: the least and the largest coordinates, and the node above.
+    bounds: Vec<[[f64; P]; 2]>,
+    parents: Vec<u32>,
+    /// By place: the node without others below it.
+    node_of: Vec<u32>,
+    /// How many coordinates there are.
+    p: usize,
 }
 
 /// What is known of the nearest point of another component: where it stands, and a bound of how near it is.
@@ -64,9 +75,71 @@ impl Best {
     }
 }
 
-impl Tree {
-    /// By node: the component of all of its points, if it is one.
-    fn components(&self, of: &[u32]) -> Vec<u32> {
+/// Which points belong together: by place, and by node where all of its points do.
+struct Components {
+    count: usize,
+    of: Vec<u32>,
+    within: Vec<u32>,
+}
+
+impl<const P: usize> Boxes<P> {
+    fn new(points: &[f64], p: usize) -> Self {
+        let tree = Tree::new(points, p, LEAF);
+        let padded = |row: &[f64]| std::array::from_fn(|d| row.get(d).copied().unwrap_or(0.0));
+        let places = 0..tree.leaves.len();
+        let nodes = 0..tree.nodes.len() as u32;
+        let bounds = |node| {
+            let (low, high) = tree.bounds(node);
+            [padded(low), padded(high)]
+        };
+        let (mut parents, mut node_of) = (vec![NONE; tree.nodes.len()], vec![NONE; tree.leaves.len()]);
+        for (node, at) in tree.nodes.iter().zip(0u32..) {
+            if node.second > 0 {
+                parents[at as usize + 1] = at;
+                parents[node.second as usize] = at;
+            } else {
+                node_of[node.places.start as usize..node.places.end as usize].fill(at);
+            }
+        }
+        Self {
+            points: places.map(|place| padded(tree.point(place))).collect(),
+            bounds: nodes.map(bounds).collect(),
+            leaves: tree.leaves,
+            nodes: tree.nodes,
+            parents,
+            node_of,
+            p,
+        }
+    }
+
+    fn edges<C: Closeness>(&self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+        let n = self.points.len();
+        let mut sets = UnionFind::new(n);
+        let mut edges = Vec::with_capacity(n.saturating_sub(1));
+        let mut nearest = vec![Nearest { sum: 0.0, place: NONE }; n];
+        while edges.len() + 1 < n {
+            let components = self.components(&sets);
+            for best in self.nearest_of_components::<C>(&components, &mut nearest, monitor)? {
+                if sets.join(best.from, best.to) {
+                    let [a, b] = [best.from, best.to].map(|place| self.leaves[place as usize] as usize);
+                    edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: C::similarity(best.sum) });
+                }
+            }
+        }
+        Ok(edges)
+    }
+
+    fn components(&self, sets: &UnionFind) -> Components {
+        let (mut of, mut count) = (sets.names(), 0);
+        // Every name is the smallest of its set.
+        for at in 0..of.len() {
+            of[at] = if of[at] as usize == at {
+                count += 1;
+                count as u32 - 1
+            } else {
+                of[of[at] as usize]
+            };
+        }
         let mut within = vec![NONE; self.nodes.len()];
         for (at, node) in self.nodes.iter().enumerate().rev() {
             within[at] = if node.second > 0 {
@@ -77,101 +150,165 @@ impl Tree {
                 if of.iter().all(|&component| component == of[0]) { of[0] } else { NONE }
             };
         }
-        within
+        Components { count, of, within }
     }
 
     /// The nearest other point of every component.
     fn nearest_of_components<C: Closeness>(
         &self,
-        of: &[u32],
-        within: &[u32],
+        components: &Components,
         nearest: &mut [Nearest],
         monitor: &Monitor,
-    ) -> Result<Vec<(u32, Best)>> {
-        let n = of.len();
-        let ranges = parallel::ranges(n, GRAIN);
+    ) -> Result<Vec<Best>> {
+        let ranges = parallel::ranges(nearest.len(), GRAIN);
         let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
         let parts = ranges.into_iter().zip(parallel::split_at_ends(nearest, &ends));
         let found = parallel::map(parts.collect(), |(places, nearest)| {
-            let mut best = vec![Best::NONE; n];
-            let places = || places.clone().zip(0..);
-            // First those whose nearest is in another component still.
-            for (from, at) in places() {
-                let Nearest { sum, place } = nearest[at];
-                if place != NONE && of[place as usize] != of[from] {
-                    best[of[from] as usize].offer(Best { sum, from: from as u32, to: place });
-                }
-            }
-            let mut stack = Vec::new();
-            for (from, at) in places() {
-                let Nearest { sum, place } = nearest[at];
-                let component = of[from];
-                let limit = best[component as usize].sum;
-                if sum >= limit || place != NONE && of[place as usize] != component {
-                    continue;
-                }
-                nearest[at] = self.nearest_of::<C>(from, of, within, limit, &mut stack);
-                let Nearest { sum, place } = nearest[at];
-                if place != NONE {
-                    best[component as usize].offer(Best { sum, from: from as u32, to: place });
-                }
-                if at % 1024 == 0 {
-                    monitor.advance(0)?;
-                }
-            }
-            Ok(best)
+            self.nearest_from::<C>(places, components, nearest, monitor)
         });
         let found: Vec<Vec<Best>> = found.into_iter().collect::<Result<_>>()?;
         let joined = found.into_iter().reduce(|mut all, other| {
             all.iter_mut().zip(other).for_each(|(best, other)| best.offer(other));
             all
         });
-        let joined = (0..).zip(joined.unwrap_or_default());
-        Ok(joined.filter(|(_, best)| best.from != NONE).collect())
+        Ok(joined.unwrap_or_default().into_iter().filter(|best| best.from != NONE).collect())
+    }
+
+    /// The nearest of every component to its points at some places.
+    fn nearest_from<C: Closeness>(
+        &self,
+        places: Range<usize>,
+        components: &Components,
+        nearest: &mut [Nearest],
+        monitor: &Monitor,
+    ) -> Result<Vec<Best>> {
+        let of = &components.of;
+        let mut best = vec![Best::NONE; components.count];
+        // First those whose nearest is in another component still; then, of each component, the point that may have
+        // the nearest: so that few others need to look.
+        let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
+        for (from, at) in places.clone().zip(0..) {
+            let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);
+            if place != NONE && of[place as usize] as usize != own {
+                best[own].offer(Best { sum, from: from as u32, to: place });
+            } else if sum < first[own].sum {
+                first[own] = Nearest { sum, place: from as u32 };
+            }
+        }
+        let mut stack = Vec::new();
+        let mut look = |from: usize, best: &mut Best, nearest: &mut Nearest| {
+            *nearest = self.nearest_of::<C>(from, components, best.sum, &mut stack);
+            if nearest.place != NONE {
+                best.offer(Best { sum: nearest.sum, from: from as u32, to: nearest.place });
+            }
+        };
+        for (own, first) in first.into_iter().enumerate() {
+            if first.sum < best[own].sum {
+                let from = first.place as usize;
+                look(from, &mut best[own], &mut nearest[from - places.start]);
+            }
+        }
+        for (from, at) in places.zip(0..) {
+            let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);
+            let known = place != NONE && of[place as usize] as usize != own;
+            if !known && sum < best[own].sum {
+                look(from, &mut best[own], &mut nearest[at]);
+            }
+            if at % STEPS == 0 {
+                monitor.advance(0)?;
+            }
+        }
+        Ok(best)
     }
 
     /// The nearest point of another component, if it is nearer than `limit`; else that is the bound.
+    ///
+    /// Upwards from the point's own node, down into all others that may have a nearer one.
     fn nearest_of<C: Closeness>(
         &self,
         from: usize,
-        of: &[u32],
-        within: &[u32],
+        components: &Components,
         limit: f64,
         stack: &mut Vec<(f64, u32)>,
     ) -> Nearest {
-        let (point, component) = (self.point(from), of[from]);
+        let query = (&self.points[from], components.of[from]);
         let mut nearest = Nearest { sum: limit, place: NONE };
-        stack.clear();
-        stack.push((0.0, 0));
+        let mut at = self.node_of[from];
+        stack.push((self.far::<C>(query, at, components), at));
+        loop {
+            nearest = self.descend::<C>(query, components, stack, nearest);
+            let above = self.parents[at as usize];
+            if above == NONE || self.is_inside::<C>(query.0, at, nearest.sum) {
+                return nearest;
+            }
+            let second = self.nodes[above as usize].second;
+            let other = if at == second { above + 1 } else { second };
+            stack.push((self.far::<C>(query, other, components), other));
+            at = above;
+        }
+    }
+
+    /// What is nearer in nodes and below them, else `nearest`.
+    #[inline(always)]
+    fn descend<C: Closeness>(
+        &self,
+        query: (&[f64; P], u32),
+        components: &Components,
+        stack: &mut Vec<(f64, u32)>,
+        mut nearest: Nearest,
+    ) -> Nearest {
+        let (point, own) = query;
         while let Some((bound, node)) = stack.pop() {
             if bound >= nearest.sum {
                 continue;
             }
             let Node { places, second } = &self.nodes[node as usize];
             if *second > 0 {
-                let far = |node: u32| match within[node as usize] == component {
-                    true => f64::INFINITY,
-                    false => {
-                        let (low, high) = self.bounds(node);
-                        sum_to_box::<C>(point, low, high)
-                    },
-                };
-                let children = [(far(node + 1), node + 1), (far(*second), *second)];
-                let nearer_last = if children[0].0 < children[1].0 { [children[1], children[0]] } else { children };
-                stack.extend(nearer_last.into_iter().filter(|child| child.0 < nearest.sum));
+                let [a, b] = [node + 1, *second].map(|node| (self.far::<C>(query, node, components), node));
+                let [nearer, farther] = if a.0 < b.0 { [a, b] } else { [b, a] };
+                if farther.0 < nearest.sum {
+                    stack.push(farther);
+                }
+                if nearer.0 < nearest.sum {
+                    stack.push(nearer);
+                }
                 continue;
             }
-            for place in places.clone() {
-                if of[place as usize] != component {
-                    let pairs = point.iter().zip(self.point(place as usize));
-                    let sum = pairs.fold(0.0, |sum, (&x, &y)| C::add(sum, x, y));
-                    if sum < nearest.sum {
-                        nearest = Nearest { sum, place };
-                    }
+            let places = places.start as usize..places.end as usize;
+            let points = self.points[places.clone()].iter().zip(&components.of[places.clone()]);
+            for ((other, &component), place) in points.zip(places.start as u32..) {
+                let sum = (0..P).fold(0.0, |sum, d| C::add(sum, point[d], other[d]));
+                if sum < nearest.sum && component != own {
+                    nearest = Nearest { sum, place };
                 }
             }
         }
         nearest
+    }
+
+    /// How far a node is from a point at least; infinitely, if all of its points are of the point's own component.
+    #[inline(always)]
+    fn far<C: Closeness>(&self, (point, own): (&[f64; P], u32), node: u32, components: &Components) -> f64 {
+        match components.within[node as usize] == own {
+            true => f64::INFINITY,
+            false => self.sum_to_box::<C>(point, node),
+        }
+    }
+
+    /// Whether every point outside of a node that the point itself is in is at least `limit` away.
+    #[inline(always)]
+    fn is_inside<C: Closeness>(&self, point: &[f64; P], node: u32, limit: f64) -> bool {
+        let [low, high] = &self.bounds[node as usize];
+        let side = |d: usize| C::add(0.0, point[d], low[d]) >= limit && C::add(0.0, high[d], point[d]) >= limit;
+        (0..self.p).all(side)
+    }
+
+    /// The sum of the coordinates' parts from a point to the nearest that the node's box may have.
+    #[inline(always)]
+    fn sum_to_box<C: Closeness>(&self, point: &[f64; P], node: u32) -> f64 {
+        let [low, high] = &self.bounds[node as usize];
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        (0..P).fold(0.0, |sum, d| C::add(sum, larger(larger(low[d] - point[d], point[d] - high[d]), 0.0), 0.0))
     }
 }
 

@@ -76,7 +76,8 @@ impl<C: OfSquares> CentroidTiles<C> {
             true => self.criterion.of_square(sum, self.about[own], others[lane]),
             false => f64::NEG_INFINITY,
         };
-        let too_far = |sums: &[f64; LANES]| !(0..LANES).fold(false, |near, lane| near | (value(lane, sums[lane]) >= floor));
+        let too_far =
+            |sums: &[f64; LANES]| !(0..LANES).fold(false, |near, lane| near | (value(lane, sums[lane]) >= floor));
         let sums = self.tiles.sums(tile, query, SquaredEuclidean::add, too_far)?;
         Some(std::array::from_fn(|lane| value(lane, sums[lane])))
     }

@@ -9,6 +9,8 @@ use crate::tree::RawMerge;
 
 /// Clusters from which a tree pays.
 pub(super) const TREE_FROM: usize = 256;
+/// Nodes of up to so many clusters are not split.
+const LEAF: usize = 12;
 /// No node above, or no cluster.
 const NONE: u32 = u32::MAX;
 
@@ -51,7 +53,7 @@ impl<C: Criterion> CentroidTree<C> {
         let n = about.len();
         let mut this = Self {
             criterion,
-            tree: Tree::new(&[], p),
+            tree: Tree::new(&[], p, LEAF),
             about: Vec::new(),
             names: Vec::new(),
             node_of: Vec::new(),
@@ -85,7 +87,7 @@ impl<C: Criterion> CentroidTree<C> {
         let row = |at: usize| &parts.rows[at * p..][..p];
         let mean = |at: usize| row(at).iter().map(move |&x| criterion.mean(x, parts.about[at].size));
         let n = parts.about.len();
-        self.tree = Tree::new(&(0..n).flat_map(mean).collect::<Vec<_>>(), p);
+        self.tree = Tree::new(&(0..n).flat_map(mean).collect::<Vec<_>>(), p, LEAF);
         let order = || self.tree.leaves.iter().map(|&at| at as usize);
         let rows: Vec<f64> = order().flat_map(row).copied().collect();
         self.about = order().map(|at| parts.about[at]).collect();

@@ -7,9 +7,6 @@ use std::ops::Range;
 
 use super::closeness::Closeness;
 
-/// Nodes of up to so many points are not split.
-const LEAF: usize = 12;
-
 /// Points in boxes of boxes.
 pub(super) struct Tree {
     pub(super) p: usize,
@@ -28,19 +25,20 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    pub(super) fn new(points: &[f64], p: usize) -> Self {
+    /// Nodes of up to `most` points are not split.
+    pub(super) fn new(points: &[f64], p: usize, most: usize) -> Self {
         let n = points.len() / p;
         let mut tree =
             Self { p, points: Vec::new(), leaves: (0..n as u32).collect(), nodes: Vec::new(), boxes: Vec::new() };
         let mut leaves = std::mem::take(&mut tree.leaves);
-        tree.split(points, &mut leaves, 0);
+        tree.split(points, &mut leaves, 0, most);
         tree.points = leaves.iter().flat_map(|&leaf| &points[leaf as usize * p..][..p]).copied().collect();
         tree.leaves = leaves;
         tree
     }
 
     /// Adds the node of some leaves, and those below it.
-    fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32) {
+    fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32, most: usize) {
         let p = self.p;
         let (own, len) = (self.nodes.len(), leaves.len());
         self.nodes.push(Node { places: start..start + len as u32, second: 0 });
@@ -54,7 +52,7 @@ impl Tree {
                 high[d] = high[d].max(x);
             }
         }
-        if len <= LEAF {
+        if len <= most {
             return;
         }
         let width = |d: usize| high[d] - low[d];
@@ -63,9 +61,9 @@ impl Tree {
         let coordinate = |leaf: u32| points[leaf as usize * p + widest];
         leaves.select_nth_unstable_by(middle, |&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
         let (before, after) = leaves.split_at_mut(middle);
-        self.split(points, before, start);
+        self.split(points, before, start, most);
         self.nodes[own].second = self.nodes.len() as u32;
-        self.split(points, after, start + middle as u32);
+        self.split(points, after, start + middle as u32, most);
     }
 
     pub(super) fn point(&self, place: usize) -> &[f64] {
@@ -82,4 +80,36 @@ impl Tree {
 pub(super) fn sum_to_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
+}
+
+/// The sum of the coordinates' parts from a point to the farthest within bounds.
+fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
+    let sides = point.iter().zip(low).zip(high);
+    sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (high - x).max(x - low), 0.0))
+}
+
+impl Tree {
+    /// Adds all leaves that have exactly this similarity with a point.
+    pub(super) fn at_similarity<C: Closeness>(&self, point: &[f64], similarity: f64, out: &mut Vec<u32>) {
+        let mut stack = vec![0u32];
+        while let Some(node) = stack.pop() {
+            let (low, high) = self.bounds(node);
+            let nearest = C::similarity(sum_to_box::<C>(point, low, high));
+            let farthest = C::similarity(sum_across_box::<C>(point, low, high));
+            if nearest < similarity || farthest > similarity {
+                continue;
+            }
+            let Node { places, second } = &self.nodes[node as usize];
+            if *second > 0 {
+                stack.extend([*second, node + 1]);
+                continue;
+            }
+            for place in places.clone() {
+                let pairs = point.iter().zip(self.point(place as usize));
+                if C::similarity(pairs.fold(0.0, |sum, (&x, &y)| C::add(sum, x, y))) == similarity {
+                    out.push(self.leaves[place as usize]);
+                }
+            }
+        }
+    }
 }

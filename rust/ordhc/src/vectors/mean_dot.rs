@@ -19,7 +19,8 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// there are pairs within them, the most similar one of these is merged; merges within come first, at
 /// least as high as the closest one after.
 ///
-/// Time is O(n^2 p), memory O(n p): a double- and a single-precision copy of the vectors.
+/// Time is O(n^2 p), for few coordinates mostly O(n log n), by a k-d tree of means; memory O(n p): a double- and a
+/// single-precision copy of the vectors.
 ///
 /// Ties take the pair with the lexicographically smallest (smallest leaf, smallest leaf): values of the same
 /// [`Tolerance::key`], which are rounded, as those of a matrix of dot products are, but otherwise. For whole numbers whose sums are exact, the tree is that of
@@ -45,7 +46,7 @@ pub fn mean_dot_linkage(
     monitor: Option<&Monitor>,
 ) -> Result<Dendrogram> {
     watched!(monitor);
-    mean_dot_from(vectors, scale, initial, TREE_FROM, monitor)
+    mean_dot_from(vectors, scale, initial, tree_pays_from(vectors.n_coordinates()), monitor)
 }
 
 /// The same, with a tree of means from so many clusters on.
@@ -66,7 +67,11 @@ fn mean_dot_from(
     let in_tree = |k: usize| k >= tree_from && (1..=FEW).contains(&p);
     let work = |k: usize| if in_tree(k) { (k * k / 2) as u64 } else { rounds::work(k) };
     let merge_all = |clusters: MeanClusters| {
-        if in_tree(clusters.len()) { merge_in_tree(&clusters, sums, monitor) } else { rounds::merge_all(clusters, monitor) }
+        if in_tree(clusters.len()) {
+            merge_in_tree(&clusters, sums, monitor)
+        } else {
+            rounds::merge_all(clusters, monitor)
+        }
     };
     let load = |leaves: &mut dyn ExactSizeIterator<Item = usize>| {
         let mut clusters = MeanClusters::new(leaves.len(), p, sums)?;
@@ -104,8 +109,14 @@ fn mean_dot_from(
     Ok(tree)
 }
 
-/// Means of up to so many coordinates are worth a tree.
+/// Means of up to so many coordinates are worth a tree, where they are many.
 const FEW: usize = 10;
+
+/// How many means of so many coordinates make a tree faster than all of their pairs.
+fn tree_pays_from(p: usize) -> usize {
+    const ALWAYS: usize = 4;
+    if p <= ALWAYS { TREE_FROM } else { 10_000 << (p - ALWAYS).min(16) }
+}
 
 /// Merges until one cluster is left, by a k-d tree of means; returns the merges, parts before wholes, and that cluster.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {

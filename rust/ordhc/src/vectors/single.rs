@@ -7,9 +7,10 @@ use std::sync::{Barrier, Mutex};
 use super::boruvka;
 use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuclidean};
 use super::dense_rows::Vectors;
+use super::kd_tree::Tree;
 use super::mean_dot::Unit;
 use super::tiles::{LANES, Tiles};
-use crate::agglomerate::merges_along;
+use crate::agglomerate::{Finder, Space, merges_along};
 use crate::error::{Error, Position, Result};
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -63,6 +64,8 @@ pub fn single_linkage(
     Ok(tree.map_heights(measure.is_dissimilarity(), height))
 }
 
+/// Nodes of the tree in which ties are looked for are not split where they have so few points.
+const TIED_LEAF: usize = 8;
 /// Points from which a k-d tree pays.
 const TREE_FROM: usize = 32;
 /// A thread should have this many coordinates to look at per step.
@@ -81,17 +84,25 @@ impl Grown<'_> {
     fn merges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         let similarity =
             |a: u32, b: u32| C::similarity(self.row(a).zip(self.row(b)).fold(0.0, |sum, (x, y)| C::add(sum, x, y)));
-        let edges = self.edges::<C>()?;
-        merges_along(self.vectors.n_leaves(), edges, &similarity, self.monitor)
+        let (n, p) = (self.vectors.n_leaves(), self.vectors.n_coordinates());
+        if !(C::DISSIMILARITY && n >= TREE_FROM && (1..=boruvka::FEW).contains(&p)) {
+            return merges_along(n, self.edges::<C>()?, &similarity, None, self.monitor);
+        }
+        let points: Vec<f64> = (0..n as u32).flat_map(|leaf| self.row(leaf)).collect();
+        let point = |leaf: u32| &points[leaf as usize * p..][..p];
+        let same = |a, b| point(a) == point(b);
+        let finder = |leaves: &[u32]| -> Finder<'_> {
+            let some: Vec<f64> = leaves.iter().flat_map(|&leaf| point(leaf)).copied().collect();
+            let mut tree = Tree::new(&some, p, TIED_LEAF);
+            tree.leaves.iter_mut().for_each(|at| *at = leaves[*at as usize]);
+            Box::new(move |leaf, similarity, out| tree.at_similarity::<C>(point(leaf), similarity, out))
+        };
+        let edges = boruvka::edges::<C>(&points, p, self.monitor)?;
+        merges_along(n, edges, &similarity, Some(Space { same: &same, finder: &finder }), self.monitor)
     }
 
     /// The edges of a maximum spanning tree. Every thread has some of the leaves; all know what joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
-        let (n, p) = (self.vectors.n_leaves(), self.vectors.n_coordinates());
-        if C::DISSIMILARITY && n >= TREE_FROM && (1..=boruvka::FEW).contains(&p) {
-            let points: Vec<f64> = (0..n as u32).flat_map(|leaf| self.row(leaf)).collect();
-            return boruvka::edges::<C>(&points, p, self.monitor);
-        }
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),
             None => Ok(self.edges_of_parts::<C>(1)?.expect("one part needs no other thread")),

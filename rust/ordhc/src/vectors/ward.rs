@@ -42,8 +42,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::Error;
     use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
+    use crate::error::Error;
     use crate::kind::Kind;
     use crate::linkage::Rule;
 

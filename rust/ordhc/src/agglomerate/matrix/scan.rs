@@ -37,15 +37,18 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             Ok(seen.facts(true))
         }
         Layout::Square => {
-            let parts = parallel::ranges(n.div_ceil(BLOCK), 8);
-            let found = parallel::map(parts, |blocks| scan_square(values, n, blocks));
+            // Blocks of rows are longer and longer.
+            let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
+            let found = parallel::map((0..n_threads).collect(), |thread| {
+                scan_square(values, n, (thread..n_blocks).step_by(n_threads))
+            });
             let mut all = Seen::default();
             let mut symmetric = true;
-            let mut bad = None;
+            let mut bad: Option<(usize, usize)> = None;
             for (seen, same, first_bad) in found {
                 all = all.join(seen);
                 symmetric &= same;
-                bad = bad.or(first_bad);
+                bad = bad.into_iter().chain(first_bad).min_by_key(|&(_, i)| i / ROWS);
             }
             if !all.finite() {
                 let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
@@ -65,27 +68,37 @@ fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
-/// One range of block rows against the blocks of columns up to the diagonal.
-fn scan_square<T: Number>(values: &[T], n: usize, blocks: Range<usize>) -> (Seen, bool, Option<(usize, usize)>) {
+/// Rows that are compared with columns together.
+const ROWS: usize = 4 * BLOCK;
+
+/// Some blocks of rows against the blocks of columns up to the diagonal.
+///
+/// What is above the diagonal is only compared with what is below, unless they differ.
+fn scan_square<T: Number>(
+    values: &[T],
+    n: usize,
+    blocks: impl Iterator<Item = usize>,
+) -> (Seen, bool, Option<(usize, usize)>) {
     let mut seen = Seen::default();
     let mut symmetric = true;
     let mut bad = None;
-    for row in blocks.map(|block| block * BLOCK) {
-        for i in row..(row + BLOCK).min(n) {
-            let line = &values[i * n..(i + 1) * n];
-            seen.add(&line[..i]);
-            seen.add(&line[i + 1..]);
-        }
-        for column in (0..=row).step_by(BLOCK) {
-            for i in row..(row + BLOCK).min(n) {
-                for j in column..(column + BLOCK).min(i) {
-                    let (lower, upper) = (values[i * n + j], values[j * n + i]);
-                    if lower != upper {
-                        symmetric = false;
-                        let (a, b) = (lower.float(), upper.float());
-                        if (a - b).abs() > ASYMMETRY * a.abs().max(b.abs()) && bad.is_none() {
-                            bad = Some((j, i));
-                        }
+    for row in blocks.map(|block| block * ROWS) {
+        let rows = row..(row + ROWS).min(n);
+        rows.clone().for_each(|i| seen.add(&values[i * n..i * n + i]));
+        for column in (0..rows.end).step_by(BLOCK) {
+            let columns = column..(column + BLOCK).min(rows.end);
+            if mirrored(values, n, rows.clone(), columns.clone()) {
+                continue;
+            }
+            symmetric = false;
+            for j in columns.clone() {
+                seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
+            }
+            for i in rows.clone() {
+                for j in column..columns.end.min(i) {
+                    let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
+                    if (a - b).abs() > ASYMMETRY * a.abs().max(b.abs()) && bad.is_none() {
+                        bad = Some((j, i));
                     }
                 }
             }
@@ -94,37 +107,68 @@ fn scan_square<T: Number>(values: &[T], n: usize, blocks: Range<usize>) -> (Seen
     (seen, symmetric, bad)
 }
 
-/// Running minimum, maximum, finiteness and wholeness.
+/// Whether what is below the diagonal in a block is what is above it.
+fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
+    const SIDE: usize = 8;
+    let mut same = true;
+    for row in rows.clone().step_by(SIDE) {
+        for column in (columns.start..columns.end.min(row + SIDE)).step_by(SIDE) {
+            let side = |line: usize, at: usize| {
+                *values[line * n + at..].first_chunk::<SIDE>().expect("a side is inside of its row")
+            };
+            if row + SIDE <= rows.end && column + SIDE <= row {
+                let upper: [[T; SIDE]; SIDE] = std::array::from_fn(|b| side(column + b, row));
+                for a in 0..SIDE {
+                    let lower = side(row + a, column);
+                    for b in 0..SIDE {
+                        same &= lower[b] == upper[b][a];
+                    }
+                }
+            } else {
+                for i in row..(row + SIDE).min(rows.end) {
+                    for j in column..(column + SIDE).min(columns.end).min(i) {
+                        same &= values[i * n + j] == values[j * n + i];
+                    }
+                }
+            }
+        }
+    }
+    same
+}
+
+const LANES: usize = 8;
+
+/// Running minimum, maximum, finiteness and wholeness, of several rows of values side by side.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
-    low: f64,
-    high: f64,
-    poison: f64,
-    fractions: f64,
+    low: [f64; LANES],
+    high: [f64; LANES],
+    /// Zero for finite values, NaN for the others.
+    poison: [f64; LANES],
+    fractions: [f64; LANES],
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, poison: 0.0, fractions: 0.0 }
+        let zeros = [0.0; LANES];
+        Self { low: [f64::INFINITY; LANES], high: [f64::NEG_INFINITY; LANES], poison: zeros, fractions: zeros }
     }
 }
 
 impl Seen {
+    #[inline(always)]
     fn add<T: Number>(&mut self, values: &[T]) {
-        const LANES: usize = 8;
-        let (mut low, mut high) = ([self.low; LANES], [self.high; LANES]);
-        let (mut poison, mut fractions) = ([0.0; LANES], [0.0; LANES]);
-        let whole = self.fractions == 0.0;
+        let mut seen = *self;
+        let whole = seen.whole();
         let (chunks, rest) = values.as_chunks::<LANES>();
         let mut step = |lane: usize, x: f64| {
-            low[lane] = if x < low[lane] { x } else { low[lane] };
-            high[lane] = if x > high[lane] { x } else { high[lane] };
-            // Zero for finite values, NaN for the others.
-            poison[lane] += x * 0.0;
+            seen.low[lane] = if x < seen.low[lane] { x } else { seen.low[lane] };
+            seen.high[lane] = if x > seen.high[lane] { x } else { seen.high[lane] };
+            seen.poison[lane] += x * 0.0;
             if whole {
                 // Adding and taking 1.5 * 2^52 rounds to whole numbers below 2^51.
                 const ROUND: f64 = 6_755_399_441_055_744.0;
-                fractions[lane] += (x - ((x + ROUND) - ROUND)).abs();
+                seen.fractions[lane] += (x - ((x + ROUND) - ROUND)).abs();
             }
         };
         for chunk in chunks {
@@ -135,34 +179,37 @@ impl Seen {
         for (lane, x) in rest.iter().enumerate() {
             step(lane, x.float());
         }
-        for lane in 0..LANES {
-            self.low = self.low.min(low[lane]);
-            self.high = self.high.max(high[lane]);
-            self.poison += poison[lane];
-            self.fractions += fractions[lane];
-        }
+        *self = seen;
     }
 
     fn join(mut self, other: Self) -> Self {
-        self.low = self.low.min(other.low);
-        self.high = self.high.max(other.high);
-        self.poison += other.poison;
-        self.fractions += other.fractions;
+        for lane in 0..LANES {
+            self.low[lane] = self.low[lane].min(other.low[lane]);
+            self.high[lane] = self.high[lane].max(other.high[lane]);
+            self.poison[lane] += other.poison[lane];
+            self.fractions[lane] += other.fractions[lane];
+        }
         self
     }
 
+    fn whole(&self) -> bool {
+        self.fractions.iter().all(|&x| x == 0.0)
+    }
+
     fn finite(&self) -> bool {
-        self.poison == 0.0
+        self.poison.iter().all(|&x| x == 0.0)
     }
 
     fn facts(&self, symmetric: bool) -> Facts {
-        let largest = if self.low > self.high { 0.0 } else { self.high.abs().max(self.low.abs()) };
+        let low = self.low.into_iter().fold(f64::INFINITY, f64::min);
+        let high = self.high.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let largest = if low > high { 0.0 } else { high.abs().max(low.abs()) };
         Facts {
             largest,
-            low: self.low,
-            whole: self.fractions == 0.0 && largest < (1u64 << 50) as f64,
-            positive: self.high > 0.0,
-            negative: self.low < 0.0,
+            low,
+            whole: self.whole() && largest < (1u64 << 50) as f64,
+            positive: high > 0.0,
+            negative: low < 0.0,
             symmetric,
         }
     }

@@ -52,6 +52,30 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn ties_in_a_tree_as_in_a_matrix((n, p, values) in (32..130usize, 1..5usize).prop_flat_map(|(n, p)| {
+        (Just(n), Just(p), prop::collection::vec(-1.0..1.0f64, n * p))
+    }), steps in prop::sample::select(vec![0.6, 1.0, 3.0, 9.0, 40.0]), factor in prop::sample::select(vec![1.0, 0.37])) {
+        let values: Vec<f64> = values.iter().map(|x| (x * steps).round() * factor).collect();
+        check(&values, n, p);
+    }
+}
+
+#[test]
+fn what_is_equal_only_by_underflow_is_not_the_same() {
+    let tiny = [0.0, 1e-170, 2e-170, 3e-162, 1e-161];
+    // The largest number is such that the others are taken as they are.
+    let values: Vec<f64> = (0..80).map(|at| tiny[at * 7 % 5] + 0.3 * f64::from(at as u32 % 3)).collect();
+    let spread: Vec<f64> =
+        values.iter().enumerate().map(|(at, x)| if at % 4 == 0 { tiny[at % 5] } else { *x }).collect();
+    check(&values, 40, 2);
+    check(&spread, 40, 2);
+    check(&spread, 80, 1);
+}
+
 #[test]
 fn what_does_not_work_is_said() {
     let vectors = Vectors::new(&[1e200, -1e200], 2, 1).unwrap();
