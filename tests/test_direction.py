@@ -9,6 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 import ordhc
 from ordhc import InputError, OrdhcWarning
 from ordhc._checks import is_distances
+from support.direction import looks_like_distances
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -62,6 +63,17 @@ def test_distances_are_told_from_similarities_with_zero_on_the_diagonal(n):
     assert shares["condensed", "distances"] >= (0.8 if n < 15 else 0.95), shares
     assert shares["square", "similarities"] <= 0.02, shares
     assert shares["condensed", "similarities"] <= 0.02, shares
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 12, 24, 40, 130])
+def test_few_leaves_tell_what_all_that_are_looked_at_tell(n):
+    random = np.random.default_rng(n)
+    given = [y for seed in range(3) for made in (distances, similarities) for _, y in made(seed, n)]
+    given += [random.random(n * (n - 1) // 2) for _ in range(20)]
+    given += [np.ones(n * (n - 1) // 2), np.zeros(n * (n - 1) // 2), random.integers(0, 2, n * (n - 1) // 2)]
+    for y in given:
+        for values in (y, squareform(y), -y, squareform(y) + np.eye(n)):
+            assert (is_distances(values) is not None) == looks_like_distances(values)
 
 
 def test_who_says_what_a_matrix_holds_is_not_warned():

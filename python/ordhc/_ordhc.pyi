@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Records", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
-    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_sparse", "ari",
-    "best_revenue", "bootstrap_adds", "build", "canonical_keys", "canonical_order", "canonical_sums",
-    "check_memory", "check_quadruplets", "check_triplets", "cluster_counts", "cophenetic",
-    "cophenetic_of_trees", "dasgupta", "dendrogram_purity", "draw_times", "end_of_first_row", "estimate_p",
-    "expected_adds3", "kendall_tau", "leaf_heights", "limit_threads", "mean_dot_linkage",
-    "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run",
-    "pairs_beaten", "panic", "parse_table", "planted", "preference_linkage", "random_tree",
-    "refine_satisfied", "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table",
-    "square", "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage",
-    "verdicts",
+    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_few",
+    "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
+    "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
+    "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
+    "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
+    "limit_threads", "looks_like_distances", "mean_dot_linkage", "merge_distortion", "merged_runs",
+    "mixing", "mulk3", "mulk4", "optimal_leaf_order", "pair_run", "pairs_beaten", "panic",
+    "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied",
+    "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
+    "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
 ]
 
 _Floats = NDArray[np.float64]
@@ -151,6 +151,10 @@ def agglomerate(
     values: _Any, linkage: Linkage, dissimilarity: bool, engine: str, initial: _MaybeInts, progress:
     _Progress, overwrite: bool = False, look: Callable[[bool], None] | None = None, precision: str = "double"
 ) -> Dendrogram: ...
+def agglomerate_few(
+    values: _Any, linkage: Linkage, dissimilarity: bool | None
+) -> Dendrogram | None: ...
+def looks_like_distances(values: _Any) -> bool: ...
 def agglomerate_sparse(
     indptr: _Ints32 | _Ints, indices: _Ints32 | _Ints, values: _Floats, linkage: Linkage, dissimilarity:
     bool, missing: str, initial: _MaybeInts, progress: _Progress

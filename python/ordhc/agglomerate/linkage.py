@@ -30,6 +30,10 @@ INSTEAD = "distances take dissimilarity=True, similarities that look like them d
 ENGINES = ("auto", "chain", "nearest-pair", "naive")
 #: What similarities of clusters are kept in.
 PRECISIONS = ("double", "single")
+#: What pairs are that a sparse matrix doesn't store.
+MISSING = ("zero", "ignore")
+#: The first ones are the defaults.
+AUTO, DOUBLE, ZERO = ENGINES[0], PRECISIONS[0], MISSING[0]
 
 
 @shows_progress("clustering")
@@ -40,12 +44,12 @@ def linkage(
     dissimilarity: bool | None = None,
     names: Sequence[str] | None = None,
     n_leaves: int | None = None,
-    engine: str = "auto",
+    engine: str = AUTO,
     initial_clusters: ArrayLike | None = None,
     tie_seed: int | None = None,
     overwrite: bool = False,
-    missing: str = "zero",
-    precision: str = "double",
+    missing: str = ZERO,
+    precision: str = DOUBLE,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -145,9 +149,21 @@ def linkage(
     >>> d.merges.tolist(), d.heights.tolist()
     ([[0, 1], [2, 3]], [3.0, 1.5])
     """
-    progress = _checks.callback("progress", progress)
-    # Trees of few leaves are made by the thousand: an array needs no look at what else it may be.
+    # Trees of few leaves are made by the thousand: neither an array needs a look at what else it may
+    # be, nor what was not given.
     plain = type(S) is np.ndarray
+    if (
+        plain
+        and not parameters
+        and (names is None and n_leaves is None and initial_clusters is None and tie_seed is None)
+        and (progress is None and overwrite is False)
+        and (engine is AUTO and missing is ZERO and precision is DOUBLE)
+        and (dissimilarity is None or dissimilarity is True or dissimilarity is False)
+    ):
+        few = _of_few(S, name, dissimilarity)
+        if few is not None:
+            return few
+    progress = _checks.callback("progress", progress)
     if parameters or not plain:
         _refuse_others(S, parameters)
     spec = registry.get("linkage", name)
@@ -156,7 +172,7 @@ def linkage(
     dissimilarity = is_told and _checks.flag("dissimilarity", dissimilarity)
     overwrite = _checks.flag("overwrite", overwrite)
     engine = _checks.choice("engine", engine, ENGINES)
-    missing = _checks.choice("missing", missing, ("zero", "ignore"))
+    missing = _checks.choice("missing", missing, MISSING)
     precision = _checks.choice("precision", precision, PRECISIONS)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     made = made_by(linkage=spec.name, linkage_parameters=settings)
@@ -232,6 +248,22 @@ def linkage(
     own = bool(values.dtype == np.float64)
     tree = merged_by(spec, values, settings, initial, progress, **how, overwrite=own)
     return tree.relabel(order)._with(names=names, settings=made)
+
+
+def _of_few(S: Any, name: str, dissimilarity: bool | None) -> Dendrogram | None:
+    """The tree of few leaves, if there is nothing to tell beside it."""
+    spec = registry.get("linkage", name)
+    if spec.native is None or spec.parameters:
+        return None
+    rule, beside = _native(spec.name, spec.native)
+    tree = _ordhc.agglomerate_few(S, rule, dissimilarity)
+    return None if tree is None else Dendrogram._made(tree, beside)
+
+
+@lru_cache(maxsize=64)
+def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Beside]:
+    """A linkage of the engine, and what stands beside its trees."""
+    return _ordhc.Linkage.native(native), _beside(name)
 
 
 def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use numpy::PyReadonlyArray1;
-use ordhc::Error;
-use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Precision, RowMerge};
+use numpy::{IxDyn, PyReadonlyArray1, PyUntypedArrayMethods};
+use ordhc::agglomerate::{Agglomeration, Engine, Layout, Matrix, Precision, RowMerge, Values};
 use ordhc::linkage::{LanceWilliams, Rule};
 use ordhc::tree::Partition;
+use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
-use crate::arrays::{AnyMatrix, Overwritten, kind};
+use crate::arrays::{AnyMatrix, Overwritten, kind, read};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Dendrogram;
@@ -68,6 +68,52 @@ impl Linkage {
 /// Initial clusters from labels.
 pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Partition>> {
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
+}
+
+/// Whether numbers that are taken for similarities look like distances.
+#[pyfunction]
+pub(crate) fn looks_like_distances(values: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let array = values.extract::<AnyMatrix<'_>>()?;
+    Ok(ordhc::agglomerate::looks_like_distances(array.values()?, array.layout()?))
+}
+
+/// Up to so many values the interpreter is not given free meanwhile.
+const QUICK: usize = 1 << 11;
+/// Above so many values trees are not of few leaves.
+const MANY: usize = 512 * 512;
+
+/// The tree of few leaves where there is nothing else to tell; nothing where there may be, or where the arguments are
+/// not of the plainest, so that `agglomerate` has to look.
+#[pyfunction]
+pub(crate) fn agglomerate_few(
+    py: Python<'_>,
+    values: &Bound<'_, PyAny>,
+    linkage: &Bound<'_, Linkage>,
+    dissimilarity: Option<bool>,
+) -> PyResult<Option<Dendrogram>> {
+    let (Some(rule), Some(Ok(array))) = (linkage.get().rule(), read::<f64, IxDyn>(values)) else { return Ok(None) };
+    let layout = match array.shape() {
+        [_] => Layout::Condensed,
+        [rows, columns] if rows == columns => Layout::Square,
+        _ => return Ok(None),
+    };
+    let Ok(slice) = array.as_slice() else { return Ok(None) };
+    if slice.len() > MANY {
+        return Ok(None);
+    }
+    let work = || {
+        let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity == Some(true))).ok()?;
+        let is_plain = match dissimilarity {
+            None => !ordhc::agglomerate::looks_like_distances(Values::F64(slice), layout),
+            Some(true) => layout == Layout::Condensed && !matrix.any_negative(),
+            Some(false) => true,
+        };
+        let monitor = Monitor::new();
+        let tree = is_plain.then(|| Agglomeration::new(rule.clone()).monitor(&monitor).run(&matrix))?.ok()?;
+        monitor.warning().is_none().then_some(tree)
+    };
+    let tree = if slice.len() <= QUICK { work() } else { py.detach(work) };
+    Ok(tree.map(Dendrogram::from))
 }
 
 /// From this many values on, the work (some tens of milliseconds) runs on a thread of its own.

@@ -1,141 +1,126 @@
-//! Single linkage: a maximum spanning tree of the input as it is, and the order in which its edges merge
-//! clusters.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! Single linkage: what joins clusters in the input as it is, and the order in which it merges them.
 
 use super::Tolerance;
-use super::matrix::Matrix;
-use super::spanning_tree::spanning_tree;
+use super::few_clusters::largest_between;
+use super::matrix::{Layout, Matrix, Values};
+use super::spanning_tree::{all_largest, grown, most_similar};
+use super::tied_clusters::Clusters;
 use crate::error::Result;
+use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
-use crate::union_find::UnionFind;
+
+/// Fewer leaves take a tree that grows.
+const PASS_FROM: usize = 1000;
+const PASSES: usize = 8;
+/// Up to so many clusters what is largest between them is a small matrix.
+const FEW: usize = 512;
 
 /// The merges of single linkage, in order, in O(n) memory beside the matrix.
+///
+/// Large matrices are read in passes that keep the few largest similarities between different clusters (Kruskal 1956
+/// with a filter), and all that equal these, so that they tell the order of ties; when few clusters are left, one pass
+/// tells what is largest between them. Where values are too tied for that Prim's algorithm reads every pair once, many
+/// of them with strides.
 pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     monitor.start((n * n) as u64);
-    merges_along(n, spanning_tree(matrix, monitor)?, &|a, b| matrix.similarity(a, b), monitor)
+    if n >= PASS_FROM {
+        if let Some(edges) = all_largest(matrix, monitor)? {
+            return merges_along(n, edges, &|a, b| matrix.similarity(a, b), monitor);
+        }
+        if let Some(merges) = in_passes(matrix, FEW, monitor)? {
+            return Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor));
+        }
+    }
+    merges_along(n, grown(matrix, monitor)?, &|a, b| matrix.similarity(a, b), monitor)
 }
 
 /// The merges, in order, from the edges of a maximum spanning tree and the similarity of any two leaves.
 pub(crate) fn merges_along(
     n: usize,
     mut edges: Vec<RawMerge>,
-    similarity: &impl Fn(u32, u32) -> f64,
+    similarity: &dyn Fn(u32, u32) -> f64,
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
-    edges.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity));
-    let mut clusters = Members::new(n);
     let mut merges = Vec::with_capacity(edges.len());
-    // Zeros of both signs are equal.
-    for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
-        clusters.join(level, similarity, &mut merges, monitor)?;
+    edges.sort_unstable_by(RawMerge::by_similarity);
+    if edges.windows(2).all(|pair| pair[0].similarity != pair[1].similarity) {
+        Clusters::all_told(n).join_all(edges, &mut merges, monitor)?;
+        return Ok(merges);
     }
+    Clusters::along_tree(n, similarity).join_all(edges, &mut merges, monitor)?;
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }
 
-/// Members named by their smallest leaves, with their members.
-struct Members {
-    leaves: UnionFind,
-    members: Vec<Vec<u32>>,
+/// The merges, parts before wholes, or nothing if too many pairs are tied. The last `few` clusters take one pass.
+fn in_passes(matrix: &Matrix<'_>, few: usize, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+    let n = matrix.n_leaves();
+    let mut clusters = Clusters::all_told(n);
+    let mut merges = Vec::with_capacity(n.saturating_sub(1));
+    for _ in 0..PASSES {
+        let names = clusters.names();
+        if n - merges.len() <= few {
+            merges.extend(between_few(matrix, &names, monitor)?);
+            return Ok(Some(merges));
+        }
+        let Some(pairs) = most_similar(matrix, &names, monitor)? else { return Ok(None) };
+        clusters.join_all(pairs, &mut merges, monitor)?;
+    }
+    Ok(None)
 }
 
-impl Members {
-    fn new(n: usize) -> Self {
-        Self { leaves: UnionFind::new(n), members: (0..n as u32).map(|leaf| vec![leaf]).collect() }
+/// The merges of few clusters, each named by its smallest leaf; `of` are the names by leaf.
+fn between_few(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    let names: Vec<usize> = (0..of.len()).filter(|&leaf| of[leaf] as usize == leaf).collect();
+    if names.len() < 2 {
+        return Ok(Vec::new());
     }
+    let mut slots = vec![0; of.len()];
+    names.iter().enumerate().for_each(|(slot, &name)| slots[name] = slot);
+    let slot_of: Vec<usize> = of.iter().map(|&name| slots[name as usize]).collect();
+    let largest = largest_between(matrix, &slot_of, names.len(), monitor)?;
+    let small = Matrix::new(Values::F64(&largest), Layout::Condensed, Kind::Similarity)?;
+    let merges = merges_along(names.len(), grown(&small, monitor)?, &|a, b| small.similarity(a, b), monitor)?;
+    Ok(merges.into_iter().map(|merge| RawMerge { i: names[merge.i], j: names[merge.j], ..merge }).collect())
+}
 
-    fn of(&mut self, leaf: usize) -> usize {
-        self.leaves.find(leaf as u32) as usize
-    }
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-    fn merge(&mut self, i: usize, j: usize) {
-        self.leaves.attach(j as u32, i as u32);
-        let gone = std::mem::take(&mut self.members[j]);
-        if gone.len() <= self.members[i].len() {
-            self.members[i].extend(gone);
-        } else {
-            let kept = std::mem::replace(&mut self.members[i], gone);
-            self.members[i].extend(kept);
-        }
-    }
+    use super::*;
+    use crate::agglomerate::{Agglomeration, Engine};
+    use crate::linkage::Rule;
+    use crate::testkit::below;
+    use crate::tree::Dendrogram;
 
-    /// Merges what edges of one similarity join.
-    fn join(
-        &mut self,
-        level: &[RawMerge],
-        similarity_of: &impl Fn(u32, u32) -> f64,
-        merges: &mut Vec<RawMerge>,
-        monitor: &Monitor,
-    ) -> Result<()> {
-        let similarity = level[0].similarity;
-        if let [edge] = level {
-            let (a, b) = (self.of(edge.i), self.of(edge.j));
-            let (i, j) = (a.min(b), a.max(b));
-            self.merge(i, j);
-            merges.push(RawMerge { i, j, similarity });
-            return Ok(());
-        }
-        // Connected groups of the clusters that the edges touch.
-        let ends: Vec<[usize; 2]> = level.iter().map(|edge| [self.of(edge.i), self.of(edge.j)]).collect();
-        let mut touched: Vec<usize> = ends.iter().flatten().copied().collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let place = |cluster: usize| touched.partition_point(|&other| other < cluster) as u32;
-        let mut sets = UnionFind::new(touched.len());
-        for [a, b] in ends {
-            sets.join(place(a), place(b));
-        }
-        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); touched.len()];
-        for at in 0..touched.len() {
-            groups[sets.find(at as u32) as usize].push(touched[at]);
-        }
-        for group in groups.into_iter().filter(|group| !group.is_empty()) {
-            self.grow(&group, similarity, similarity_of, merges, monitor)?;
-        }
-        Ok(())
-    }
-
-    /// Merges a connected group of clusters, ascending: the first one takes, again and again, the first
-    /// one that has a pair of leaves with it at exactly this similarity.
-    fn grow(
-        &mut self,
-        group: &[usize],
-        similarity: f64,
-        similarity_of: &impl Fn(u32, u32) -> f64,
-        merges: &mut Vec<RawMerge>,
-        monitor: &Monitor,
-    ) -> Result<()> {
-        let first = group[0];
-        let mut apart = group[1..].to_vec();
-        let mut adjacent = BinaryHeap::new();
-        let mut new = first;
-        loop {
-            let mut at = 0;
-            // Each pair of leaves is looked at once in the whole tree: it is in one group only, and
-            // there only when the one is new and the other apart.
-            while at < apart.len() {
-                let other = apart[at];
-                let tied = |&a: &u32| self.members[other].iter().any(|&b| similarity_of(a, b) == similarity);
-                if apart.len() == 1 && adjacent.is_empty() || self.members[new].iter().any(tied) {
-                    adjacent.push(Reverse(other));
-                    apart.swap_remove(at);
-                } else {
-                    at += 1;
-                }
+    proptest! {
+        #[test]
+        fn passes_and_trees_merge_as_the_naive_engine(
+            n in 2..50usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool, few in 0..30usize
+        ) {
+            let mut random = below(seed);
+            let mut pair = |i: usize, j: usize| {
+                let far = if i % clusters == j % clusters { 0 } else { 1000 };
+                (random(kinds) + far) as f64
+            };
+            let values: Vec<f64> =
+                (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pair(i, j)).collect();
+            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
+            let monitor = Monitor::new();
+            let tree = |merges: Vec<RawMerge>| {
+                let sign = if dissimilarity { -1.0 } else { 1.0 };
+                Dendrogram::in_order(n, merges).unwrap().map_heights(dissimilarity, |x| sign * x)
+            };
+            let naive = Agglomeration::new(Rule::Single).engine(Engine::Naive).run(&matrix).unwrap();
+            let similarity = |a, b| matrix.similarity(a, b);
+            let trees = [Some(grown(&matrix, &monitor).unwrap()), all_largest(&matrix, &monitor).unwrap()];
+            for edges in trees.into_iter().flatten() {
+                prop_assert_eq!(&tree(merges_along(n, edges, &similarity, &monitor).unwrap()), &naive);
             }
-            monitor.advance(0)?;
-            let Some(Reverse(next)) = adjacent.pop() else { return Ok(()) };
-            merges.push(RawMerge { i: first, j: next, similarity });
-            if new != first {
-                self.merge(first, new);
-            }
-            new = next;
-            if apart.is_empty() && adjacent.is_empty() {
-                self.merge(first, new);
-                return Ok(());
+            if let Some(merges) = in_passes(&matrix, few, &monitor).unwrap() {
+                prop_assert_eq!(&tree(RawMerge::sort(n, merges, Tolerance::EXACT, &monitor)), &naive);
             }
         }
     }

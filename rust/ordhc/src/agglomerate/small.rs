@@ -1,4 +1,4 @@
-//! Few clusters: a square that fits into a core's cache, in which a merge writes its row and its column at once.
+//! Few clusters: a square that fits into a core's cache, in which a merge writes its rows and its columns at once.
 
 use super::matrix::Matrix;
 use super::rows::similarity;
@@ -10,25 +10,28 @@ use crate::monitor::Monitor;
 /// Up to so many leaves.
 pub(super) const FEW: usize = 512;
 
-/// Clusters by slot, in the order of their smallest leaves.
+/// Clusters by slot, of which the first ones are there: the last one moves to where a cluster is gone.
 pub(super) struct SmallRows<'a, U: Update> {
     update: &'a U,
+    /// By slot; minus infinity of a cluster with itself.
     values: Vec<f64>,
     stride: usize,
-    /// By slot: the size, the smallest leaf, and what is added to similarities: minus infinity where a cluster is gone.
+    n_alive: usize,
+    /// By slot: the size and the smallest leaf.
     sizes: Vec<f64>,
     names: Vec<usize>,
-    gone: Vec<f64>,
-    n_alive: usize,
-    /// By smallest leaf.
+    /// By smallest leaf: the slot, how often the cluster has merged, and the nearest that was found, with how often
+    /// that one had merged then.
     slots: Vec<usize>,
+    merged: Vec<u32>,
+    near: Vec<(Nearest, u32)>,
+    /// The rows that become columns.
+    columns: [Vec<f64>; 2],
     tolerance: Tolerance,
 }
 
-/// Squares of fewer slots are not packed.
-const PACK_FROM: usize = 32;
 /// Slots of which the largest similarity is known, so that only those near the largest of all are looked at again.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 const LANES: usize = 8;
 
 impl<'a, U: Update> SmallRows<'a, U> {
@@ -43,42 +46,71 @@ impl<'a, U: Update> SmallRows<'a, U> {
         let mut values = vec![0.0; n * n];
         matrix.write_square(squared, &mut values, monitor)?;
         let names: Vec<usize> = (0..n).collect();
-        let slots = names.clone();
         Ok(Self {
             update,
             values,
             stride: n,
-            sizes: vec![1.0; n],
-            names,
-            gone: vec![0.0; n],
             n_alive: n,
-            slots,
+            sizes: vec![1.0; n],
+            slots: names.clone(),
+            names,
+            merged: vec![0; n],
+            near: vec![(NOBODY, 0); n],
+            columns: [vec![0.0; n], vec![0.0; n]],
             tolerance,
         })
     }
 
     fn row(&self, slot: usize) -> &[f64] {
-        &self.values[slot * self.stride..(slot + 1) * self.stride]
+        &self.values[slot * self.stride..][..self.n_alive]
     }
 
-    /// Leaves out slots of clusters that are gone.
-    fn pack(&mut self) {
-        let kept: Vec<usize> = (0..self.stride).filter(|&slot| self.gone[slot] == 0.0).collect();
-        let mut to = 0;
-        for &i in &kept {
-            for &k in &kept {
-                self.values[to] = self.values[i * self.stride + k];
-                to += 1;
+    /// The nearest of a slot.
+    fn look(&self, slot: usize) -> Nearest {
+        let (row, n_i, tolerance) = (self.row(slot), self.sizes[slot], self.tolerance);
+        let sizes = &self.sizes[..row.len()];
+        let mut tops = [f64::NEG_INFINITY; FEW / BLOCK];
+        for (top, (values, sizes)) in tops.iter_mut().zip(row.chunks(BLOCK).zip(sizes.chunks(BLOCK))) {
+            *top = largest::<U>(values, n_i, sizes);
+        }
+        let top = tops.into_iter().fold(f64::NEG_INFINITY, larger);
+        if top == f64::NEG_INFINITY {
+            return NOBODY;
+        }
+        let floor = tolerance.floor(top);
+        let mut near = NOBODY;
+        // What is equal to the nearest is as near, where that is certain; asked when there is another.
+        let mut equal = None;
+        let mut offer = |slot: usize, s: f64| {
+            let name = self.names[slot];
+            if near.cluster == NOBODY.cluster {
+                near = Nearest::new(name, s);
+            } else if s == *equal.get_or_insert_with(|| tolerance.certain(near.similarity)) {
+                near.cluster = near.cluster.min(name);
+            } else if near.offer(Nearest::new(name, s), tolerance) {
+                equal = None;
+            }
+        };
+        for block in (0..row.len().div_ceil(BLOCK)).filter(|&block| tops[block] >= floor) {
+            let places = block * BLOCK..((block + 1) * BLOCK).min(row.len());
+            let (values, sizes) = (&row[places.clone()], &sizes[places.clone()]);
+            let (chunks, rest) = values.as_chunks::<LANES>();
+            let mut first = places.start;
+            for (values, sizes) in chunks.iter().zip(sizes.as_chunks::<LANES>().0) {
+                let s: [f64; LANES] = std::array::from_fn(|k| similarity::<U>(values[k], n_i, sizes[k]));
+                if s.iter().fold(false, |any, &s| any | (s >= floor)) {
+                    (first..).zip(s).filter(|&(_, s)| s >= floor).for_each(|(slot, s)| offer(slot, s));
+                }
+                first += LANES;
+            }
+            for (slot, (&x, &n_k)) in (first..).zip(rest.iter().zip(sizes.as_chunks::<LANES>().1)) {
+                let s = similarity::<U>(x, n_i, n_k);
+                if s >= floor {
+                    offer(slot, s);
+                }
             }
         }
-        self.stride = kept.len();
-        self.sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
-        self.names = kept.iter().map(|&slot| self.names[slot]).collect();
-        self.gone.truncate(self.stride);
-        self.gone.fill(0.0);
-        for (slot, &name) in self.names.iter().enumerate() {
-            self.slots[name] = slot;
-        }
+        near
     }
 }
 
@@ -101,55 +133,56 @@ impl<U: Update> Linkage for SmallRows<'_, U> {
     }
 
     fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
-        let (i, j, stride) = (self.slots[i], self.slots[j], self.stride);
-        let (head, tail) = self.values.split_at_mut(j * stride);
-        let row_i = &mut head[i * stride..(i + 1) * stride];
-        let merge = self.update.merge(Merging { n_i: self.sizes[i], n_j: self.sizes[j], x_ij: row_i[j] });
-        for ((x_i, &x_j), &n_k) in row_i.iter_mut().zip(&*tail).zip(&self.sizes) {
-            *x_i = self.update.fold(&merge, *x_i, x_j, n_k);
+        let (at_i, at_j, stride, n) = (self.slots[i], self.slots[j], self.stride, self.n_alive);
+        // The merged cluster takes the first of the two slots, the last one the second.
+        let (kept, gone, last) = (at_i.min(at_j), at_i.max(at_j), n - 1);
+        let [sizes_i, sizes_j] = [at_i, at_j].map(|at| self.sizes[at]);
+        let (head, tail) = self.values.split_at_mut(gone * stride);
+        let (row_kept, row_gone) = (&mut head[kept * stride..][..n], &tail[..n]);
+        let merge = self.update.merge(Merging { n_i: sizes_i, n_j: sizes_j, x_ij: row_kept[gone] });
+        for ((x, &y), &n_k) in row_kept.iter_mut().zip(row_gone).zip(&self.sizes) {
+            let (x_i, x_j) = if at_i == kept { (*x, y) } else { (y, *x) };
+            *x = self.update.fold(&merge, x_i, x_j, n_k);
         }
-        row_i[i] = f64::NEG_INFINITY;
-        let (before, rest) = self.values.split_at_mut(i * stride);
-        let (row_i, after) = rest.split_at_mut(stride);
-        for (row, &x) in before.chunks_exact_mut(stride).zip(&*row_i) {
-            row[i] = x;
+        row_kept[kept] = f64::NEG_INFINITY;
+        row_kept[gone] = row_kept[last];
+        let [column, moved] = &mut self.columns;
+        column[..n].copy_from_slice(row_kept);
+        (self.sizes[kept], self.names[kept], self.slots[i]) = (sizes_i + sizes_j, i, kept);
+        self.n_alive = last;
+        if gone == last {
+            for (row, &x) in self.values.chunks_exact_mut(stride).zip(&column[..last]) {
+                row[kept] = x;
+            }
+        } else {
+            self.values.copy_within(last * stride..last * stride + n, gone * stride);
+            let row = &mut self.values[gone * stride..][..n];
+            (row[kept], row[gone]) = (column[gone], f64::NEG_INFINITY);
+            moved[..n].copy_from_slice(row);
+            let rows = self.values.chunks_exact_mut(stride);
+            for ((row, &x), &y) in rows.zip(&column[..last]).zip(&moved[..last]) {
+                row[kept] = x;
+                row[gone] = y;
+            }
+            (self.sizes[gone], self.names[gone]) = (self.sizes[last], self.names[last]);
+            self.slots[self.names[gone]] = gone;
         }
-        for (row, &x) in after.chunks_exact_mut(stride).zip(&row_i[i + 1..]) {
-            row[i] = x;
-        }
-        self.sizes[i] += self.sizes[j];
-        self.gone[j] = f64::NEG_INFINITY;
-        self.n_alive -= 1;
-        if stride > PACK_FROM && 4 * self.n_alive < 3 * stride {
-            self.pack();
-        }
+        self.merged[i] += 1;
+        self.merged[j] += 1;
+        self.near[i] = (NOBODY, 0);
         Ok(())
     }
 
+    /// A nearest that was found stays the nearest until it merges: the linkage is reducible, and a merged cluster that
+    /// is as near comes later, since both of its parts did.
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
-        let own = self.slots[i];
-        let (row, n_i, tolerance) = (self.row(own), self.sizes[own], self.tolerance);
-        let at = |k: usize| similarity::<U>(row[k], n_i, self.sizes[k]) + self.gone[k];
-        let blocks = row.chunks(BLOCK).zip(self.sizes.chunks(BLOCK)).zip(self.gone.chunks(BLOCK));
-        let mut tops = [f64::NEG_INFINITY; FEW / BLOCK];
-        for (top, ((values, sizes), gone)) in tops.iter_mut().zip(blocks) {
-            *top = largest::<U>(values, n_i, sizes, gone);
+        let (known, merged) = self.near[i];
+        if known.cluster != NOBODY.cluster && self.merged[known.cluster] == merged {
+            return Ok(known);
         }
-        let top = tops.into_iter().fold(f64::NEG_INFINITY, larger);
-        if top == f64::NEG_INFINITY {
-            return Ok(NOBODY);
-        }
-        let floor = tolerance.floor(top);
-        let (mut near, mut equal) = (NOBODY, f64::NAN);
-        for block in (0..row.len().div_ceil(BLOCK)).filter(|&block| tops[block] >= floor) {
-            for k in block * BLOCK..((block + 1) * BLOCK).min(row.len()) {
-                let s = at(k);
-                if s >= floor && s != equal && near.offer(Nearest::new(k, s), tolerance) {
-                    equal = tolerance.certain(s);
-                }
-            }
-        }
-        Ok(Nearest { cluster: self.names[near.cluster], ..near })
+        let found = self.look(self.slots[i]);
+        self.near[i] = (found, self.merged.get(found.cluster).copied().unwrap_or(0));
+        Ok(found)
     }
 }
 
@@ -158,13 +191,12 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// The largest similarity of a block.
-fn largest<U: Update>(values: &[f64], n_i: f64, sizes: &[f64], gone: &[f64]) -> f64 {
+fn largest<U: Update>(values: &[f64], n_i: f64, sizes: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let others = sizes.as_chunks::<LANES>().0.iter().zip(gone.as_chunks::<LANES>().0);
     let mut lanes = [f64::NEG_INFINITY; LANES];
-    for (values, (sizes, gone)) in chunks.iter().zip(others) {
+    for (values, sizes) in chunks.iter().zip(sizes.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
-            lanes[lane] = larger(lanes[lane], similarity::<U>(values[lane], n_i, sizes[lane]) + gone[lane]);
+            lanes[lane] = larger(lanes[lane], similarity::<U>(values[lane], n_i, sizes[lane]));
         }
     }
     let mut width = LANES;
@@ -176,7 +208,7 @@ fn largest<U: Update>(values: &[f64], n_i: f64, sizes: &[f64], gone: &[f64]) -> 
     }
     let mut top = lanes[0];
     for k in values.len() - rest.len()..values.len() {
-        top = larger(top, similarity::<U>(values[k], n_i, sizes[k]) + gone[k]);
+        top = larger(top, similarity::<U>(values[k], n_i, sizes[k]));
     }
     top
 }

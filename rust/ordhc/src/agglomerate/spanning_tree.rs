@@ -1,4 +1,4 @@
-//! A maximum spanning tree of a matrix, in O(n) memory beside it.
+//! What joins the clusters of single linkage: maximum spanning trees, and the most similar pairs.
 
 use std::marker::PhantomData;
 use std::sync::Mutex;
@@ -10,31 +10,12 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::RawMerge;
-use crate::union_find::UnionFind;
-
-/// The edges, in any order.
-///
-/// Large matrices are read in passes that keep the few largest similarities between different
-/// components (Kruskal 1956 with a filter); where that does not get far, Prim's algorithm reads every
-/// pair once, many of them with strides.
-pub(super) fn spanning_tree(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    if matrix.n_leaves() < FILTER_FROM {
-        return grown(matrix, monitor);
-    }
-    if let Some(edges) = all_largest(matrix, monitor)? {
-        return Ok(edges);
-    }
-    match filtered(matrix, monitor)? {
-        Some(edges) => Ok(edges),
-        None => grown(matrix, monitor),
-    }
-}
 
 /// A tree of which all edges have the largest similarity there is, if it takes at most one of so many pairs to
 /// find: only a few rows are read then.
 const FEW: usize = 16;
 
-fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let facts = matrix.facts();
     // Where the largest number is a negative one, no pair has this similarity.
@@ -67,66 +48,60 @@ fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawM
     Ok(Some(edges))
 }
 
-const FILTER_FROM: usize = 300;
 /// A pass aims to keep this many pairs per leaf, and gives up at that many.
 const AIM: usize = 16;
-const MOST: usize = 64;
-const PASSES: usize = 8;
-const SAMPLE: usize = 1 << 16;
+const MOST: usize = 128;
+/// As many pairs per leaf tell how similar those are that a pass keeps.
+const SAMPLE: usize = 8;
 
-/// Kruskal's algorithm on ever more pairs, or nothing if they are too many.
-fn filtered(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
-    let n = matrix.n_leaves();
-    let mut components = UnionFind::new(n);
-    let mut edges = Vec::with_capacity(n - 1);
-    for _ in 0..PASSES {
-        let Some(mut pairs) = pairs_above(matrix, &components.names(), threshold(matrix, &components), monitor)? else {
-            return Ok(None);
-        };
-        let place = |edge: &RawMerge| (edge.i, edge.j);
-        pairs.sort_unstable_by(|a, b| b.similarity.total_cmp(&a.similarity).then(place(a).cmp(&place(b))));
-        for edge in pairs {
-            if components.join(edge.i as u32, edge.j as u32) {
-                edges.push(edge);
-            }
-        }
-        if edges.len() + 1 == n {
-            return Ok(Some(edges));
-        }
+/// All pairs of leaves of different clusters that are at least as similar as about [`AIM`] per leaf are; nothing if
+/// they are too many. `of` names the cluster of each leaf.
+pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+    match threshold(matrix, of) {
+        Some(threshold) => pairs_from(matrix, of, threshold, monitor),
+        None => Ok(None),
     }
-    Ok(None)
 }
 
-/// A similarity that about `AIM` pairs per leaf of different components exceed.
-fn threshold(matrix: &Matrix<'_>, components: &UnionFind) -> f64 {
+/// A similarity that about [`AIM`] pairs per leaf of different clusters reach; a larger one if it is that of too many.
+fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     let n = matrix.n_leaves();
-    let of = components.names();
     let mut sizes = vec![0u64; n];
-    of.iter().for_each(|&component| sizes[component as usize] += 1);
+    of.iter().for_each(|&cluster| sizes[cluster as usize] += 1);
     let between = condensed_len(n) as u64 - sizes.iter().map(|&size| size * size.saturating_sub(1) / 2).sum::<u64>();
-    let wanted = (AIM * n) as f64 / between as f64;
+    let per_leaf = n as f64 / between as f64;
+    if AIM as f64 * per_leaf > 0.25 {
+        return Some(f64::NEG_INFINITY);
+    }
     // Pairs that are spread evenly over rows and columns (steps by the golden ratio).
     let golden = |k: usize| (k as f64 * 0.618_033_988_749_894_9).fract();
-    let mut sample = Vec::with_capacity(SAMPLE);
-    for k in 0..SAMPLE {
-        let (a, b) = ((n * k) / SAMPLE, ((n as f64 * golden(k)) as usize).min(n - 1));
+    let size = SAMPLE * n;
+    let mut sample = Vec::with_capacity(size);
+    for k in 0..size {
+        let (a, b) = (k / SAMPLE, ((n as f64 * golden(k)) as usize).min(n - 1));
         if of[a] != of[b] {
             sample.push(matrix.similarity(a as u32, b as u32));
         }
     }
-    let at = (wanted * sample.len() as f64) as usize;
-    if wanted > 0.25 || at >= sample.len() {
-        return f64::NEG_INFINITY;
+    let at = (AIM as f64 * per_leaf * sample.len() as f64) as usize;
+    if at >= sample.len() {
+        return Some(f64::NEG_INFINITY);
     }
-    *sample.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1
+    let wanted = *sample.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1;
+    let reached = sample.iter().filter(|&&x| x >= wanted).count();
+    // Half of what there may be, as samples vary.
+    if reached as f64 <= MOST as f64 / 2.0 * per_leaf * sample.len() as f64 {
+        return Some(wanted);
+    }
+    sample.into_iter().filter(|&x| x > wanted).min_by(f64::total_cmp)
 }
 
-/// All pairs of different components above a threshold, unless they are too many.
-fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
+/// All pairs of different clusters from a threshold on, unless they are too many.
+fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
     // As floats, which are compared together with the values.
-    let of: Vec<f64> = of.iter().map(|&component| f64::from(component)).collect();
+    let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
     let triangle = Given { matrix, squared: false, held: PhantomData::<f64> };
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
@@ -136,13 +111,13 @@ fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monito
             for i in rows {
                 let row = triangle.row(i, &mut scratch);
                 for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
-                    let wanted = |(&x, &other): (&f64, &f64)| (x > threshold) & (other != of[i]);
+                    let wanted = |(&x, &other): (&f64, &f64)| (x >= threshold) & (other != of[i]);
                     if !values.iter().zip(others).fold(false, |any, pair| any | wanted(pair)) {
                         continue;
                     }
                     let first = i + 1 + at * LANES;
                     for (j, &similarity) in (first..).zip(values) {
-                        if similarity > threshold && of[i] != of[j] {
+                        if similarity >= threshold && of[i] != of[j] {
                             pairs.push(RawMerge { i, j, similarity });
                         }
                     }
@@ -153,6 +128,8 @@ fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monito
             }
             monitor.advance(0)?;
         }
+        // All of them are sorted faster then.
+        pairs.sort_unstable_by(RawMerge::by_similarity);
         Ok(Some(pairs))
     });
     let found: Option<Vec<_>> = found.into_iter().collect::<Result<_>>()?;
@@ -163,7 +140,7 @@ fn pairs_above(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monito
 const PACK: usize = 4;
 
 /// Prim's algorithm: the edges in the order in which the tree grows.
-fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     // By place: a leaf, its largest similarity with the tree, and with which leaf. What has joined the
     // tree since the last packing has infinity: nothing is larger.
@@ -231,43 +208,4 @@ fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
         }
     }
     largest.into_iter().fold(f64::NEG_INFINITY, f64::max)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::agglomerate::{Layout, Values};
-    use crate::kind::Kind;
-    use crate::testkit::below;
-
-    fn sorted(mut edges: Vec<RawMerge>) -> Vec<f64> {
-        edges.sort_unstable_by(|a, b| a.similarity.total_cmp(&b.similarity));
-        edges.into_iter().map(|edge| edge.similarity).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn filtered_trees_are_as_similar_as_grown_ones(
-            n in 2..60usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool
-        ) {
-            let mut random = below(seed);
-            let mut pair = |i: usize, j: usize| {
-                let far = if i % clusters == j % clusters { 0 } else { 1000 };
-                (random(kinds) + far) as f64
-            };
-            let values: Vec<f64> =
-                (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pair(i, j)).collect();
-            let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
-            let monitor = Monitor::new();
-            let grown = sorted(grown(&matrix, &monitor).unwrap());
-            if let Some(edges) = all_largest(&matrix, &monitor).unwrap() {
-                prop_assert_eq!(sorted(edges), &grown[..]);
-            }
-            if let Some(edges) = filtered(&matrix, &monitor).unwrap() {
-                prop_assert_eq!(sorted(edges), grown);
-            }
-        }
-    }
 }

@@ -131,6 +131,8 @@ impl<'a> Judge<'a> {
         let (near, far) = (self.lca.merge(near[0], near[1]), self.lca.merge(far[0], far[1]));
         match near.cmp(&far) {
             std::cmp::Ordering::Equal => 0,
+            // Both hold the anchor of a triplet, so that the later one holds the other.
+            order if K == 3 => order.reverse() as i8,
             std::cmp::Ordering::Less => self.earlier(near, far),
             std::cmp::Ordering::Greater => -self.earlier(far, near),
         }

@@ -1,6 +1,6 @@
 //! Merges as the engines find them, before clusters have labels.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use crate::agglomerate::Tolerance;
@@ -15,6 +15,11 @@ pub(crate) struct RawMerge {
 }
 
 impl RawMerge {
+    /// The order in which the most similar comes first.
+    pub(crate) fn by_similarity(&self, other: &Self) -> Ordering {
+        other.similarity.total_cmp(&self.similarity)
+    }
+
     /// Puts merges, parts before wholes, into the order in which the naive engine makes them:
     /// always the most similar of those whose parts are there, ties by `(i, j)`.
     ///
@@ -45,6 +50,10 @@ impl RawMerge {
                 monitor.doubt();
             }
             tie[pair[1]] = tie[pair[0]] + usize::from(order.is_lt());
+        }
+        if by_similarity.last().is_none_or(|&last| tie[last] + 1 == merges.len()) {
+            // Without ties parts come before wholes.
+            return by_similarity.into_iter().map(|at| merges[at]).collect();
         }
         let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();

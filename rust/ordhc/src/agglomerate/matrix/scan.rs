@@ -21,7 +21,9 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
             let parts = parallel::ranges(values.len(), 1 << 19);
             let facts = parallel::map(parts, |part| {
                 let mut seen = Seen::default();
-                for chunk in values[part].chunks(4096) {
+                // Few numbers mostly tell that not all are whole.
+                let (first, rest) = values[part.clone()].split_at(part.len().min(64));
+                for chunk in std::iter::once(first).chain(rest.chunks(4096)) {
                     seen.add(chunk);
                 }
                 seen

@@ -1,0 +1,274 @@
+//! The order in which single linkage merges clusters that are joined at one similarity.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::tree::RawMerge;
+use crate::union_find::UnionFind;
+
+const NONE: u32 = u32::MAX;
+
+/// Clusters named by their smallest leaves.
+pub(super) struct Clusters<'a> {
+    leaves: UnionFind,
+    /// Where some edges do not tell all pairs that are tied.
+    lookup: Option<Lookup<'a>>,
+    /// By cluster: its place among those of a level, of which only places are used.
+    places: Vec<u32>,
+}
+
+/// Who is in a cluster, and how similar leaves are.
+struct Lookup<'a> {
+    similarity: &'a dyn Fn(u32, u32) -> f64,
+    members: Vec<Vec<u32>>,
+}
+
+impl<'a> Clusters<'a> {
+    /// Leaves that are joined by all pairs of the similarities that come.
+    pub(super) fn all_told(n: usize) -> Self {
+        Self { leaves: UnionFind::new(n), lookup: None, places: vec![NONE; n] }
+    }
+
+    /// Leaves that are joined by the edges of a tree; whether others are tied is looked up.
+    pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64) -> Self {
+        let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
+        Self { lookup: Some(Lookup { similarity, members }), ..Self::all_told(n) }
+    }
+
+    /// By leaf: the name of its cluster.
+    pub(super) fn names(&self) -> Vec<u32> {
+        self.leaves.names()
+    }
+
+    /// Merges what edges join, level by level from the largest similarity on.
+    pub(super) fn join_all(
+        &mut self,
+        mut edges: Vec<RawMerge>,
+        merges: &mut Vec<RawMerge>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        // Stable sorting finds what is in order already.
+        edges.sort_by(RawMerge::by_similarity);
+        // Zeros of both signs are equal.
+        for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
+            self.join(level, merges, monitor)?;
+        }
+        Ok(())
+    }
+
+    /// Merges what edges of one similarity join.
+    fn join(&mut self, level: &[RawMerge], merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
+        let similarity = level[0].similarity;
+        let leaves = &mut self.leaves;
+        let ends = level.iter().map(|edge| [edge.i, edge.j].map(|leaf| leaves.find(leaf as u32)));
+        let mut ends: Vec<[u32; 2]> = ends.filter(|[a, b]| a != b).collect();
+        if let [[a, b]] = ends[..] {
+            let (i, j) = (a.min(b), a.max(b));
+            leaves.attach(j, i);
+            if let Some(lookup) = &mut self.lookup {
+                lookup.merge(i, j);
+            }
+            merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        for &name in ends.as_flattened() {
+            if std::mem::replace(&mut self.places[name as usize], 0) == NONE {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        (0..).zip(&names).for_each(|(place, &name)| self.places[name as usize] = place);
+        ends.as_flattened_mut().iter_mut().for_each(|end| *end = self.places[*end as usize]);
+        names.iter().for_each(|&name| self.places[name as usize] = NONE);
+        let mut known = vec![false; names.len()];
+        let near = Neighbours::of(names.len(), &ends);
+        let level = Level { names, near, similarity };
+        for group in level.groups() {
+            for (i, j) in level.grow(&group, &mut known, self.lookup.as_mut(), monitor)? {
+                self.leaves.attach(j, i);
+                merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Lookup<'_> {
+    /// The members of a cluster that is gone.
+    fn take(&mut self, name: u32) -> Vec<u32> {
+        std::mem::take(&mut self.members[name as usize])
+    }
+
+    /// Whether a member of a cluster has exactly this similarity with one of some leaves.
+    fn any(&self, name: u32, leaves: &[u32], similarity: f64) -> bool {
+        let members = &self.members[name as usize];
+        leaves.iter().any(|&a| members.iter().any(|&b| (self.similarity)(a, b) == similarity))
+    }
+
+    fn merge(&mut self, i: u32, j: u32) {
+        let gone = self.take(j);
+        let members = &mut self.members[i as usize];
+        if gone.len() <= members.len() {
+            members.extend(gone);
+        } else {
+            let kept = std::mem::replace(members, gone);
+            members.extend(kept);
+        }
+    }
+}
+
+/// Clusters that edges of one similarity join, by place in the order of their names.
+struct Level {
+    names: Vec<u32>,
+    near: Neighbours,
+    similarity: f64,
+}
+
+impl Level {
+    /// The connected groups of places, each ascending.
+    fn groups(&self) -> Vec<Vec<u32>> {
+        let mut seen = vec![false; self.names.len()];
+        let mut groups = Vec::new();
+        for first in 0..self.names.len() {
+            if std::mem::replace(&mut seen[first], true) {
+                continue;
+            }
+            let mut group = vec![first as u32];
+            let mut at = 0;
+            while let Some(&place) = group.get(at) {
+                for &other in self.near.with(place) {
+                    if !std::mem::replace(&mut seen[other as usize], true) {
+                        group.push(other);
+                    }
+                }
+                at += 1;
+            }
+            group.sort_unstable();
+            groups.push(group);
+        }
+        groups
+    }
+
+    /// The merges of a connected group: the first cluster takes, again and again, the first one that is tied with it.
+    /// `known` are the places that are in it, or wait to be.
+    fn grow(
+        &self,
+        group: &[u32],
+        known: &mut [bool],
+        mut lookup: Option<&mut Lookup<'_>>,
+        monitor: &Monitor,
+    ) -> Result<Vec<(u32, u32)>> {
+        let first = self.names[group[0] as usize];
+        let mut merges = Vec::with_capacity(group.len() - 1);
+        let mut waiting = BinaryHeap::new();
+        let mut apart = Apart::of(group);
+        let mut inside = lookup.as_mut().map_or_else(Vec::new, |lookup| lookup.take(first));
+        let mut new = group[0];
+        known[new as usize] = true;
+        for left in (1..group.len()).rev() {
+            for &other in self.near.with(new) {
+                if !std::mem::replace(&mut known[other as usize], true) {
+                    waiting.push(Reverse(other));
+                }
+            }
+            let mut next = None;
+            if let Some(lookup) = &lookup
+                && left > 1
+            {
+                let before = waiting.peek().map_or(NONE, |&Reverse(place)| place);
+                let tied =
+                    |place: u32, from: usize| lookup.any(self.names[place as usize], &inside[from..], self.similarity);
+                next = apart.first(before, inside.len(), known, tied);
+            }
+            // Groups are connected: there is one.
+            let Some(place) = next.or_else(|| waiting.pop().map(|Reverse(place)| place)) else { break };
+            known[place as usize] = true;
+            let name = self.names[place as usize];
+            if let Some(lookup) = &mut lookup {
+                inside.extend(lookup.take(name));
+            }
+            merges.push((first, name));
+            new = place;
+            monitor.advance(0)?;
+        }
+        if let Some(lookup) = lookup {
+            lookup.members[first as usize] = inside;
+        }
+        Ok(merges)
+    }
+}
+
+/// Clusters of a group that no edge joins with the growing one yet. Each is compared with a leaf of it at most once,
+/// and only while it comes before those that are known to be tied.
+struct Apart<'g> {
+    group: &'g [u32],
+    /// By index in the group, the first of which grows: the next one that may be apart, and with how many leaves it
+    /// was compared.
+    next: Vec<usize>,
+    compared: Vec<usize>,
+}
+
+impl<'g> Apart<'g> {
+    fn of(group: &'g [u32]) -> Self {
+        Self { group, next: (1..=group.len()).collect(), compared: vec![0; group.len()] }
+    }
+
+    /// The first place before `before` that is tied with one of `n_inside` leaves; `tied` compares with those from an
+    /// index on.
+    fn first(
+        &mut self,
+        before: u32,
+        n_inside: usize,
+        known: &[bool],
+        tied: impl Fn(u32, usize) -> bool,
+    ) -> Option<u32> {
+        let mut last = 0;
+        loop {
+            let at = self.next[last];
+            let &place = self.group.get(at)?;
+            if known[place as usize] {
+                self.next[last] = self.next[at];
+                continue;
+            }
+            if place > before {
+                return None;
+            }
+            if tied(place, std::mem::replace(&mut self.compared[at], n_inside)) {
+                return Some(place);
+            }
+            last = at;
+        }
+    }
+}
+
+/// The places that edges join with each place.
+struct Neighbours {
+    starts: Vec<usize>,
+    others: Vec<u32>,
+}
+
+impl Neighbours {
+    fn of(n: usize, edges: &[[u32; 2]]) -> Self {
+        let mut starts = vec![0; n + 2];
+        edges.as_flattened().iter().for_each(|&end| starts[end as usize + 2] += 1);
+        for place in 2..starts.len() {
+            starts[place] += starts[place - 1];
+        }
+        let mut others = vec![0; 2 * edges.len()];
+        for &[a, b] in edges {
+            for (of, other) in [(a, b), (b, a)] {
+                let at = &mut starts[of as usize + 1];
+                others[*at] = other;
+                *at += 1;
+            }
+        }
+        Self { starts, others }
+    }
+
+    fn with(&self, place: u32) -> &[u32] {
+        &self.others[self.starts[place as usize]..self.starts[place as usize + 1]]
+    }
+}
