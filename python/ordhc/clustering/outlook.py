@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc.agglomerate.linkage import linkage
+from ordhc.clustering.refine import refine
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -112,7 +112,7 @@ class Outlook:
         return Expected(float(np.mean(accuracies)), float(low), float(high), aari)
 
     def _cut(self, at: int) -> Dendrogram:
-        """A truth whose merges stand in the order that correlations of rows of its own heights give them.
+        """A truth with its merges at correlations of rows of its own heights, as those of the summary stand.
 
         Heights of nodes far apart in a tree are compared by few answers. So a cut by the heights of a single
         tree is much more a matter of chance than one by correlations of mean heights is, and one by its
@@ -125,7 +125,8 @@ class Outlook:
             H -= H.mean(axis=1, keepdims=True)
             length = np.sqrt((H * H).sum(axis=1, keepdims=True))
             H /= np.where(length > 0, length, 1.0)
-            self._cuts[at] = linkage(H @ H.T, "average")
+            tree = self.truths[at].with_names(None)
+            self._cuts[at] = refine(tree, H @ H.T, max_moves=0, restarts=0, heights="average")
         return self._cuts[at]
 
 
