@@ -17,7 +17,7 @@ use crate::tree::Dendrogram;
 /// pair with the lexicographically smallest (smallest leaf, smallest leaf).
 ///
 /// # Errors
-/// Heights that overflow; not enough memory; [`Error::Interrupted`].
+/// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::vectors::{Vectors, ward_linkage};
