@@ -30,8 +30,7 @@ def test_trees_are_about_as_right_as_expected():
     found = np.array([beside(seed) for seed in range(4)])
     expected, true, forecast, then = found.mean(axis=0)
     assert expected == pytest.approx(true, abs=0.05), found
-    # Of trees that are so regular it is up to .05 too careful, see decision 12.
-    assert forecast == pytest.approx(then, abs=0.08), found
+    assert forecast == pytest.approx(then, abs=0.05), found
     assert then > true + 0.03
     assert forecast > expected + 0.03
     assert found[:, :2].std(axis=0).max() < 0.2
