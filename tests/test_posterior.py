@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from support.random_data import random_tree
 
 
 def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
@@ -290,3 +292,15 @@ def test_progress_goes_from_nothing_to_all_and_may_stop():
 
     with pytest.raises(KeyboardInterrupt):
         ordhc.posterior(t, sweeps=100_000, progress=stop)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_all_trees_have_in_common_is_told_apart(seed):
+    """No two merges of a path from a leaf to the root stand at one height, however heights are set."""
+    truth = random_tree(24, seed)
+    rows = np.array(list(combinations(range(24), 3)))
+    odd = ordhc.oracles.from_tree(truth)(rows)
+    at = np.arange(len(rows))
+    near = [rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]]
+    found = ordhc.posterior(ordhc.Triplets(np.stack(near, axis=1), n_leaves=24), seed=seed)
+    assert ordhc.metrics.triplet_distance(found.tree, truth) == 0

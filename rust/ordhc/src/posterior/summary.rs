@@ -3,7 +3,7 @@
 use super::dot;
 use super::sampled::Sampled;
 use super::samples::Samples;
-use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
+use crate::agglomerate::{Agglomeration, Layout, Matrix, Tolerance, Values};
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::linkage::Rule;
@@ -12,10 +12,13 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::refine::{Heights, Search, refine};
 use crate::similarity::{Triangle, condensed_len};
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, RawMerge};
 
 /// With more leaves than this there are no correlations and no moves, which take O(n^3).
 const MOVED: usize = 3_000;
+/// What correlations may differ by because of rounding, and how far a merge stands below a part.
+const ROUNDED: f64 = 1e-12;
+const BELOW: f64 = 1e-6;
 
 impl Samples {
     /// One tree for all: average linkage of how many leaves stand outside of a pair, the mean over the trees, then moves of
@@ -41,12 +44,28 @@ impl Samples {
         let tree = Agglomeration::new(Rule::Average).monitor(monitor).run(&matrix)?;
         let search = Search { restarts: 3, ..Search::default() };
         let tree = refine(&tree, &matrix, Heights::Average, &search, monitor)?.tree;
-        // The same tree, at other heights.
-        let alike = correlations(n, &heights)?;
-        let matrix = Matrix::new(Values::F64(&alike), Layout::Condensed, Kind::Similarity)?;
-        let stay = Search { max_moves: Some(0), ..Search::default() };
-        Ok(refine(&tree, &matrix, Heights::Average, &stay, monitor)?.tree)
+        at_means(&tree, &correlations(n, &heights)?)
     }
+}
+
+/// The same tree of similarities, each merge at the mean over its pairs. One that would stand above its parts stands
+/// just below them: equal heights would say that they are not told apart.
+fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
+    let n = tree.n_leaves();
+    let triangle = Triangle::new(n);
+    let mut clusters: Vec<(Vec<usize>, f64)> = (0..n).map(|leaf| (vec![leaf], f64::INFINITY)).collect();
+    let mut merges = Vec::with_capacity(n - 1);
+    for &parts in tree.merges() {
+        let [(mut a, above_a), (b, above_b)] = parts.map(|part| std::mem::take(&mut clusters[part as usize]));
+        let values = a.iter().flat_map(|&i| b.iter().map(move |&j| pairs[triangle.index(i, j)]));
+        let (mean, above) = (values.sum::<f64>() / (a.len() * b.len()) as f64, above_a.min(above_b));
+        let similarity = if mean > above + ROUNDED { above - BELOW } else { mean.min(above) };
+        let [first, second] = [&a, &b].map(|leaves| leaves.iter().copied().min().expect("clusters have leaves"));
+        merges.push(RawMerge { i: first.min(second), j: first.max(second), similarity });
+        a.extend(b);
+        clusters.push((a, similarity));
+    }
+    Dendrogram::in_order(n, RawMerge::sort(n, merges, Tolerance::EXACT, &Monitor::new()))
 }
 
 /// Correlations of rows: leaves are alike that are close to the same leaves. Each leaf is as close to itself as to its
