@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::tree::RawMerge;
 
 /// A thread should have this many coordinates to look at.
-const GRAIN: usize = 1 << 18;
+const GRAIN: usize = 1 << 20;
 
 /// Clusters in the order of their smallest leaves.
 pub(super) struct CentroidTiles<C> {
