@@ -199,7 +199,8 @@ def simulated(
         rows = _compared(rows, H[a, b] - H[a, c], noise, [0, 2, 1], rng)
     else:
         a, b, c = rows.T
-        near = np.exp(np.stack([H[b, c], H[a, c], H[a, b]], axis=1) - H.max())
+        heights = np.stack([H[b, c], H[a, c], H[a, b]], axis=1)
+        near = np.exp(heights - heights.max(axis=1, keepdims=True))
         p = 2 * noise[:, None] / 3 + (1 - 2 * noise[:, None]) * near / near.sum(axis=1, keepdims=True)
         odd = (rng.random((count, 1)) > p.cumsum(axis=1)[:, :2]).sum(axis=1)
         at = np.arange(count)
@@ -226,5 +227,5 @@ def _compared(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Comparisons as they are, or with their pairs swapped, by how likely answers are."""
-    swap = rng.random(len(rows)) > noise + (1 - 2 * noise) / (1 + np.exp(-difference))
+    swap = rng.random(len(rows)) > noise + (1 - 2 * noise) * np.exp(-np.logaddexp(0.0, -difference))
     return np.where(swap[:, None], rows[:, swapped], rows)
