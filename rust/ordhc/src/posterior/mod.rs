@@ -29,11 +29,14 @@ mod reliability;
 mod runs;
 mod sampled;
 mod samples;
+mod satisfying;
 mod summary;
 
 pub use diagnostics::{Mixing, mixing};
 pub use link::Asked;
+pub(crate) use samples::sample_from;
 pub use samples::{Samples, Sampling, State, sample, sample_of_people};
+pub(crate) use satisfying::satisfying;
 
 /// The dot product: eight sums side by side, in an order that depends on nothing.
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -29,22 +29,23 @@ pub(super) struct Run {
     pub(super) noise_by_person: Vec<f64>,
 }
 
-/// Runs all chains from a tree. Where some are stuck half way through the burn-in, and at its end, they go on from
+/// Runs all chains from some trees in turn. Where some are stuck half way through the burn-in, and at its end, they go on from
 /// where the most likely one is.
 pub(super) fn run(
     answers: &Answers,
     shapes: &Shapes,
     noises: &Noises,
-    start: &Dendrogram,
+    starts: &[Dendrogram],
     sampling: &Sampling,
     monitor: &Monitor,
 ) -> Result<Vec<Run>> {
-    memory::check("chains of trees", sampling.chains.saturating_mul(HeightTree::bytes(start.n_leaves())) as u64)?;
+    let n = starts[0].n_leaves();
+    memory::check("chains of trees", sampling.chains.saturating_mul(HeightTree::bytes(n)) as u64)?;
     let begin = |chain: usize| -> Result<Run> {
         let random = Random::new(sampling.seed, chain as u64);
         let people = if noises.shared().is_some() { 0 } else { noises.by_person().count() };
         Ok(Run {
-            standing: Standing::new(shapes, noises.clone(), HeightTree::of(start), random),
+            standing: Standing::new(shapes, noises.clone(), HeightTree::of(&starts[chain % starts.len()]), random),
             trees: Vec::new(),
             states: memory::room("states of chains", sampling.sweeps)?,
             noise_by_person: vec![0.0; people],

@@ -6,6 +6,7 @@ use super::prior::Shapes;
 use super::reliability::Noises;
 use super::runs::run;
 use super::sampled::Sampled;
+use super::satisfying::satisfying;
 use crate::bootstrap::support_by_nodes;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
@@ -84,7 +85,8 @@ pub struct Samples {
     noise_by_person: Vec<f64>,
 }
 
-/// Draws trees from the posterior given comparisons; `start` is where all chains begin.
+/// Draws trees from the posterior given comparisons. Chains begin at `start`, and, of triplets, every second
+/// one at a tree that satisfies many of them.
 ///
 /// # Errors
 /// A tree of other leaves; no chains, no sweeps or none after the burn-in; not enough memory; [`Error::Interrupted`].
@@ -134,10 +136,25 @@ fn draw<const K: usize>(
     sampling: &Sampling,
     monitor: Option<&Monitor>,
 ) -> Result<Samples> {
-    watched!(monitor);
     sampling.check()?;
+    same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), comparisons.n_leaves()])?;
+    let mut starts = vec![start.clone()];
+    if sampling.chains > 1 {
+        starts.extend(satisfying(comparisons, monitor)?);
+    }
+    sample_from(comparisons, people, &starts, sampling, monitor)
+}
+
+/// Draws trees; chains begin at some trees in turn.
+pub(crate) fn sample_from<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    people: Option<&[u32]>,
+    starts: &[Dendrogram],
+    sampling: &Sampling,
+    monitor: Option<&Monitor>,
+) -> Result<Samples> {
+    watched!(monitor);
     let n = comparisons.n_leaves();
-    same_leaves(["the tree has", "the comparisons have"], [start.n_leaves(), n])?;
     let n_people = people.map(|people| people.iter().map(|&person| person as usize + 1).max().unwrap_or(1));
     let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new() };
     if n < 3 {
@@ -150,7 +167,7 @@ fn draw<const K: usize>(
     let shapes = Shapes::new(n)?;
     monitor.start((sampling.chains * sampling.sweeps * n) as u64);
     let noises = Noises::new(sampling.asked, n_people)?;
-    for run in run(&answers, &shapes, &noises, start, sampling, monitor)? {
+    for run in run(&answers, &shapes, &noises, starts, sampling, monitor)? {
         samples.trees.extend(run.trees);
         samples.states.push(run.states);
         samples.noise_by_person.resize(run.noise_by_person.len(), 0.0);

@@ -8,16 +8,15 @@ use crate::kind::Kind;
 use crate::linkage::Rule;
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
-use crate::posterior::{Samples, Sampling, sample, sample_of_people};
+use crate::posterior::{Samples, Sampling, sample_from, satisfying};
 use crate::refine::{Heights, Search, refine};
 use crate::similarity::{adds, condensed_len};
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
 /// Trees drawn from the posterior of some answers, in whatever order these came.
 ///
-/// Chains begin at the tree that the answers make by themselves. Answers about what is not known make a poor one, whose
-/// largest parts a chain may never put right; so after a half of the sweeps all begin anew where the most likely one
-/// is.
+/// Answers about what is not known make a poor tree by themselves, whose largest parts a chain may never put right. So
+/// chains begin at several trees, and after a half of the sweeps all of them anew where the most likely one is.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
@@ -33,26 +32,24 @@ pub(super) fn draw<const K: usize>(
             people.push(person);
         }
     }
-    let sample = |answers: &Comparisons<'_, K>, start: &Dendrogram, sampling: &Sampling| {
-        if n_people > 1 {
-            sample_of_people(answers, &people, start, sampling, monitor)
-        } else {
-            sample(answers, start, sampling, monitor)
-        }
-    };
+    let people = Some(&people[..]).filter(|_| n_people > 1);
     let answers = Comparisons::<K>::new(rows, Some(n))?.with_weights(weights)?;
     let mut pairs = Buffer::zeros("the similarities", condensed_len(n))?;
     adds(&answers, &mut pairs[..], monitor)?;
     let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
     let start = Agglomeration::new(Rule::Average).monitor(monitor).run(&matrix)?;
     let start = refine(&start, &matrix, Heights::Average, &Search::default(), monitor)?.tree;
+    let mut starts = vec![start];
+    starts.extend(satisfying(&answers, monitor)?);
     let half = (sampling.sweeps / 2).max(1);
     let first = Sampling { sweeps: half, burn_in: half - 1, kept: sampling.chains, ..*sampling };
-    let found = sample(&answers, &start, &first)?;
+    let found = sample_from(&answers, people, &starts, &first, monitor)?;
     let likelihood = |at: &usize| found.states()[*at].last().map_or(f64::NEG_INFINITY, |state| state.log_likelihood);
     let best = (0..found.len()).max_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
-    let start = if let Some(best) = best { found.tree(best)?.0 } else { start };
-    sample(&answers, &start, sampling)
+    if let Some(best) = best {
+        starts = vec![found.tree(best)?.0];
+    }
+    sample_from(&answers, people, &starts, sampling, monitor)
 }
 
 /// Answers in an order of their own, each with the number of its person, and how many people there are.
