@@ -58,7 +58,7 @@ fn drawn_place(
     random: &mut ChaCha8Rng,
     (scores, places): (&mut [f64], &mut Vec<(usize, f64)>),
 ) -> Option<usize> {
-    let here = shape.place(shape.sibling(subtree)?);
+    let here = shape.sibling(subtree)?;
     objective.score(shape, subtree, scores);
     let best = climber.other_places(shape, subtree).map(|place| scores[place]).fold(scores[here], f64::max);
     let mut sum = ((scores[here] - best) / temperature).exp();
@@ -71,5 +71,5 @@ fn drawn_place(
     }
     let drawn = random.random_range(0.0..1.0) * sum;
     let &(place, _) = places.iter().find(|&&(_, sum)| sum >= drawn)?;
-    (place != here).then(|| shape.node_at(place))
+    (place != here).then_some(place)
 }

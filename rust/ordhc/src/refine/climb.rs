@@ -14,8 +14,8 @@ pub(super) trait Objective {
     /// Gets ready for a tree.
     fn prepare(&mut self, shape: &Shape);
 
-    /// Writes for every place outside of the subtree what the tree is worth with the subtree on the edge
-    /// above, up to a constant. Gives the largest rounding error.
+    /// Writes for every node outside of the subtree what the tree is worth with the subtree on the edge
+    /// above, up to a constant, and minus infinity for nodes in it. Gives the largest rounding error.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 
     /// Follows a move: nodes with other leaves under them or their children, children before parents.
@@ -135,24 +135,25 @@ impl Climber<'_> {
     ) -> Option<usize> {
         let sibling = shape.sibling(subtree)?;
         let rounding = objective.score(shape, subtree, scores);
-        let mut best = scores[shape.place(sibling)] + rounding;
+        let mut best = scores[sibling] + rounding;
+        if largest(scores) <= best {
+            return None;
+        }
         let mut target = None;
-        for place in places(shape, subtree) {
-            if scores[place] > best && self.is_free(shape, subtree, place) {
-                (best, target) = (scores[place], Some(place));
+        for node in self.other_places(shape, subtree) {
+            if scores[node] > best {
+                (best, target) = (scores[node], Some(node));
             }
         }
-        target.map(|place| shape.node_at(place))
+        target
     }
 
-    /// The places where a subtree may go, its own among them (that of its sibling).
+    /// The nodes above which a subtree may go, its sibling among them, in the order of their places.
     pub(super) fn other_places(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
-        places(shape, subtree).filter(move |&place| self.is_free(shape, subtree, place))
-    }
-
-    fn is_free(&self, shape: &Shape, subtree: usize, place: usize) -> bool {
-        let node = shape.node_at(place);
-        shape.parent(subtree) != Some(node) && self.movable[node]
+        let span = shape.span(subtree);
+        let places = (0..*span.start()).chain(*span.end() + 1..shape.n_nodes());
+        let parent = shape.parent(subtree);
+        places.map(|place| shape.node_at(place)).filter(move |&node| parent != Some(node) && self.movable[node])
     }
 
     /// Puts a few subtrees somewhere.
@@ -175,8 +176,13 @@ impl Climber<'_> {
     }
 }
 
-/// The places outside of a subtree.
-fn places(shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
-    let span = shape.span(subtree);
-    (0..*span.start()).chain(*span.end() + 1..shape.n_nodes())
+/// The largest of numbers, in lanes.
+fn largest(values: &[f64]) -> f64 {
+    let greater = |a: f64, b: f64| if a > b { a } else { b };
+    let (lanes, rest) = values.as_chunks::<8>();
+    let mut most = [f64::NEG_INFINITY; 8];
+    for lane in lanes {
+        most = std::array::from_fn(|at| greater(lane[at], most[at]));
+    }
+    most.iter().chain(rest).copied().fold(f64::NEG_INFINITY, greater)
 }

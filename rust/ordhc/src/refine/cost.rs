@@ -14,12 +14,25 @@ pub(super) struct Cost {
     rows: Buffer,
     /// By inner node, from the first: the sum of similarities between its two children.
     cross: Vec<f64>,
-    /// By place: the sum of similarities with the subtree at hand.
+    /// Inner nodes, children before parents, and where each is.
+    joins: Vec<Join>,
+    at: Vec<u32>,
+    /// By node: the sum of similarities with the subtree at hand.
     with_subtree: Vec<f64>,
-    /// By place: what the ancestors cost with the subtree under them, all told from the root.
-    above: Vec<f64>,
+    /// The joins above the subtree at hand, as they are with it.
+    kept: Vec<Join>,
     /// Whether all sums are exact.
     exact: bool,
+}
+
+/// An inner node, with what all that is under it has in common.
+#[derive(Debug, Clone, Copy, Default)]
+struct Join {
+    node: u32,
+    children: [u32; 2],
+    sizes: [f64; 2],
+    /// The sum of similarities between the two children.
+    cross: f64,
 }
 
 impl Cost {
@@ -32,10 +45,10 @@ impl Cost {
         symmetric(matrix, |i, j, share| rows[cell(i, j)] += sign * share);
         // The largest sum is of n^2 similarities, each times n.
         let facts = matrix.facts();
-        let exact = facts.whole && matrix.is_symmetric() && facts.largest * (n as f64).powi(3) < (1u64 << 53) as f64;
-        let n_nodes = 2 * n - 1;
-        let (with_subtree, above) = (vec![0.0; n_nodes], vec![0.0; n_nodes]);
-        let mut cost = Self { n, rows, cross: vec![0.0; n - 1], with_subtree, above, exact };
+        let exact = facts.whole && matrix.is_symmetric() && facts.largest * (n as f64).powi(3) < (1u64 << 52) as f64;
+        let (cross, joins, at) = (vec![0.0; n - 1], vec![Join::default(); n - 1], vec![0; n - 1]);
+        let (with_subtree, kept) = (vec![0.0; 2 * n - 1], Vec::new());
+        let mut cost = Self { n, rows, cross, joins, at, with_subtree, kept, exact };
         cost.prepare(shape);
         Ok(cost)
     }
@@ -64,6 +77,40 @@ impl Cost {
     pub(super) fn mean(&self, shape: &Shape, node: usize) -> f64 {
         let [a, b] = shape.children(node).map(|child| shape.size(child) as f64);
         self.cross[node - self.n] / (a * b)
+    }
+
+    /// Similarities with a subtree, without its own.
+    fn sum_with(&mut self, shape: &Shape, subtree: usize) {
+        let n = self.n;
+        self.with_subtree[..n].copy_from_slice(&self.rows[subtree * n..][..n]);
+        shape.leaves(subtree).for_each(|leaf| self.with_subtree[leaf] = 0.0);
+        for join in &self.joins {
+            let [a, b] = join.children.map(|child| self.with_subtree[child as usize]);
+            self.with_subtree[join.node as usize] = a + b;
+        }
+    }
+
+    /// Takes a subtree out of the sizes and sums of the joins above it.
+    fn take_out(&mut self, shape: &Shape, subtree: usize) {
+        let x = shape.size(subtree) as f64;
+        self.kept.clear();
+        let mut child = subtree;
+        while let Some(parent) = shape.parent(child) {
+            let join = &mut self.joins[self.at[parent - self.n] as usize];
+            self.kept.push(*join);
+            let side = usize::from(join.children[1] as usize == child);
+            join.sizes[side] -= x;
+            // The parent goes when the subtree is cut off.
+            let rest = join.cross - self.with_subtree[join.children[1 - side] as usize];
+            join.cross = if child == subtree { 0.0 } else { rest };
+            child = parent;
+        }
+    }
+
+    fn put_back(&mut self) {
+        for join in &self.kept {
+            self.joins[self.at[join.node as usize - self.n] as usize] = *join;
+        }
     }
 }
 
@@ -106,58 +153,44 @@ impl Objective for Cost {
     /// A subtree of x leaves, put above v, costs (|v| + x) times its similarity with v; every node b above
     /// has x leaves more, for which its two parts pay x times their similarity, and pays |b| + x for the
     /// similarity of the subtree with the part that v isn't in. All sizes and sums are without the subtree.
+    /// So from a node down to a child the cost rises by x times the similarity of the two children, and falls by
+    /// the size of the other child times the similarity of the subtree with this one.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
-        let row = &self.rows[subtree * self.n..][..self.n];
-        let span = shape.span(subtree);
-        let (first, last) = (*span.start(), *span.end());
-        self.with_subtree[first..=last].fill(0.0);
-        for place in (0..first).chain(last + 1..shape.n_nodes()) {
-            let node = shape.node_at(place);
-            self.with_subtree[place] = if shape.is_leaf(node) {
-                row[node]
-            } else {
-                let [left, right] = shape.children_at(place);
-                self.with_subtree[left] + self.with_subtree[right]
-            };
-        }
+        self.sum_with(shape, subtree);
+        self.take_out(shape, subtree);
         let x = shape.size(subtree) as f64;
-        let mut largest: f64 = 0.0;
-        self.above[shape.n_nodes() - 1] = 0.0;
-        for place in (last + 1..shape.n_nodes()).rev().chain((0..first).rev()) {
-            let node = shape.node_at(place);
-            let mut size = shape.size_at(place) as f64;
-            let holds_subtree = place > last && place + 2 - 2 * shape.size_at(place) <= first;
-            if holds_subtree {
-                size -= x;
-            }
-            let here = self.above[place];
-            let score = here + (size + x) * self.with_subtree[place];
-            scores[place] = -score;
-            largest = largest.max(score.abs());
-            if shape.is_leaf(node) {
-                continue;
-            }
-            let [left, right] = shape.children_at(place);
-            if left == last || right == last {
-                // The parent goes when the subtree is cut off.
-                (self.above[left], self.above[right]) = (here, here);
-                continue;
-            }
-            let mut cross = self.cross[node - self.n];
-            if holds_subtree {
-                let in_left = left >= last && left + 2 - 2 * shape.size_at(left) <= first;
-                cross -= self.with_subtree[if in_left { right } else { left }];
-            }
-            self.above[left] = here + (size + x) * self.with_subtree[right] + x * cross;
-            self.above[right] = here + (size + x) * self.with_subtree[left] + x * cross;
+        let root = shape.root();
+        // Its sibling's size times this: no place is in the subtree.
+        self.with_subtree[subtree] = f64::NEG_INFINITY;
+        scores[root] = -(shape.n_leaves() as f64) * self.with_subtree[root];
+        for join in self.joins.iter().rev() {
+            let here = scores[join.node as usize] - x * join.cross;
+            let [a, b] = join.children.map(|child| child as usize);
+            scores[a] = here + join.sizes[1] * self.with_subtree[a];
+            scores[b] = here + join.sizes[0] * self.with_subtree[b];
         }
-        if self.exact { 0.0 } else { 1e-12 * largest }
+        self.put_back();
+        if self.exact {
+            return 0.0;
+        }
+        let largest = scores.iter().filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
+        1e-12 * largest
     }
 
     fn follow(&mut self, shape: &Shape, changed: &[usize]) {
         for &node in changed {
             self.sum_rows(node, shape.children(node));
             self.sum_cross(shape, node);
+        }
+        for (at, (node, join)) in shape.inner_in_order().zip(&mut self.joins).enumerate() {
+            let children = shape.children(node);
+            self.at[node - self.n] = at as u32;
+            *join = Join {
+                node: node as u32,
+                children: children.map(|child| child as u32),
+                sizes: children.map(|child| shape.size(child) as f64),
+                cross: self.cross[node - self.n],
+            };
         }
     }
 

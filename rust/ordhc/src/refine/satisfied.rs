@@ -34,6 +34,8 @@ pub(super) struct SatisfiedTriplets {
     ranks: Vec<u32>,
     /// Between two neighbouring leaves the place of the node that joins them.
     joins: RangeMax,
+    /// By place: what a tree is worth with the subtree at hand there.
+    worth: Vec<f64>,
     exact: bool,
     /// The mean weight of a triplet.
     mean: f64,
@@ -75,7 +77,8 @@ impl SatisfiedTriplets {
         let mean = total / triplets.len().max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
-        let mut satisfied = Self { starts, wishes, ranks, joins, exact, mean };
+        let worth = vec![0.0; shape.n_nodes()];
+        let mut satisfied = Self { starts, wishes, ranks, joins, worth, exact, mean };
         satisfied.prepare(shape);
         Ok(satisfied)
     }
@@ -113,7 +116,8 @@ impl Objective for SatisfiedTriplets {
     /// everywhere else the two join first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let span = shape.span(subtree);
-        scores.fill(0.0);
+        let mut worth = std::mem::take(&mut self.worth);
+        worth.fill(0.0);
         let mut everywhere = 0.0;
         let mut sum = 0.0;
         for leaf in shape.leaves(subtree) {
@@ -126,21 +130,25 @@ impl Objective for SatisfiedTriplets {
                 let toward = |place: usize| if place <= left { left } else { right };
                 if wish.apart {
                     everywhere += wish.weight;
-                    scores[left] -= wish.weight;
-                    scores[right] -= wish.weight;
+                    worth[left] -= wish.weight;
+                    worth[right] -= wish.weight;
                 } else {
-                    scores[toward(places[0])] += wish.weight;
+                    worth[toward(places[0])] += wish.weight;
                 }
                 sum += wish.weight;
             }
         }
-        scores[shape.n_nodes() - 1] += everywhere;
+        worth[shape.n_nodes() - 1] += everywhere;
         for place in (0..shape.n_nodes()).rev() {
             if !shape.is_leaf(shape.node_at(place)) {
-                let here = scores[place];
-                shape.children_at(place).iter().for_each(|&child| scores[child] += here);
+                let here = worth[place];
+                shape.children_at(place).iter().for_each(|&child| worth[child] += here);
             }
         }
+        for (place, &worth) in worth.iter().enumerate() {
+            scores[shape.node_at(place)] = if span.contains(&place) { f64::NEG_INFINITY } else { worth };
+        }
+        self.worth = worth;
         if self.exact { 0.0 } else { 1e-12 * sum }
     }
 

@@ -74,7 +74,7 @@ fn assert_scores_are_true(objective: &mut impl Objective, naive: &mut impl Objec
                 let mut moved = shape.clone();
                 if moved.regraft(subtree, target).is_some() {
                     assert_eq!(moved, moved.numbered());
-                    let gain = scores[shape.place(target)] - scores[shape.place(sibling)];
+                    let gain = scores[target] - scores[sibling];
                     assert_eq!(worth(&moved) - here, gain);
                 }
             }
