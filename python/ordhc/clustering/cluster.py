@@ -21,7 +21,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, warn
 from ordhc.io.scan import Scan, kind_of
-from ordhc.similarities.similarity import fitting
+from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -215,7 +215,10 @@ def fit(
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     renumbered = bool(plan.refine) or tie_seed is not None
     if renumbered:
-        data = in_order(data, order)
+        # Sums of whole numbers don't go by the order of rows.
+        counts = plan.similarity is not None and is_adds(plan.similarity) and plan.refine in (None, "dasgupta")
+        whole = counts and kind_of(data) is not None and data.weights is None
+        data = in_order(data, order, sort=not whole)
         initial = None if initial is None else initial[order]
     unanswered = np.zeros(0, dtype=np.int64)
     if is_comparisons:
@@ -255,6 +258,8 @@ def _of_answered(
     counts = slice(None) if data.weights is None else data.weights > 0
     answered = np.zeros(n, dtype=bool)
     answered[data.rows[counts].ravel()] = True
+    if answered.all():
+        return routes.of_comparisons(plan, data, initial, progress), np.zeros(0, dtype=np.int64)
     unanswered = np.flatnonzero(~answered)
     labels = np.arange(n) if initial is None else initial
     # What is in an initial cluster with answers goes where the cluster goes.

@@ -31,20 +31,22 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
-def in_order(data: Any, order: NDArray[np.int64]) -> Any:
-    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted."""
+def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
+    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted, unless they need not be."""
     if not isinstance(data, Triplets | Quadruplets):
         return data[order]
-    names = None if data.names is None else [data.names[leaf] for leaf in order]
-    rows = np.argsort(order).astype(data.rows.dtype)[data.rows]
+    data = data._renumbered(np.argsort(order))
+    if not sort:
+        return data
+    rows = data.rows
     shape = (len(order),) * rows.shape[1]
     beside = (data.weights, data.answers, data.groups)
     if all(values is None for values in beside) and len(order) ** len(shape) < 2**62:
         keys = np.ravel_multi_index(tuple(rows.T), shape)
         keys.sort()
         rows = np.column_stack(np.unravel_index(keys, shape)).astype(rows.dtype)
-        return data._changed(rows=rows, names=names)
+        return data._changed(rows=rows)
     sort_by = () if data.weights is None else (data.weights,)
     by_content = np.lexsort((*sort_by, *rows.T[::-1]))
     weights, answers, groups = (None if values is None else values[by_content] for values in beside)
-    return data._changed(rows=rows[by_content], names=names, weights=weights, answers=answers, groups=groups)
+    return data._changed(rows=rows[by_content], weights=weights, answers=answers, groups=groups)

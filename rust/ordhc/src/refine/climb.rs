@@ -30,6 +30,8 @@ pub(super) trait Objective {
 
 /// The share of a climb that is told as done is steps / (steps + this many turns of all subtrees).
 const CLIMB: u64 = 4;
+/// Progress is told after this many subtrees.
+const TOLD: u64 = 16;
 /// A restart that doesn't anneal shakes the best tree, and improves it, this many times.
 const SHAKES: u32 = 2;
 /// The share of the subtrees that are put somewhere when the tree is shaken.
@@ -110,9 +112,11 @@ impl Climber<'_> {
                 }
                 steps += 1;
                 since_last += 1;
-                let done = (all as f64 * steps as f64 / (steps + all) as f64) as u64;
-                monitor.advance(done - told)?;
-                told = done;
+                if steps % TOLD == 0 {
+                    let done = (all as f64 * steps as f64 / (steps + all) as f64) as u64;
+                    monitor.advance(done - told)?;
+                    told = done;
+                }
                 if let Some(target) = self.better_place(shape, objective, subtree, &mut scores) {
                     self.make(shape, objective, subtree, target);
                     since_last = 0;

@@ -173,7 +173,8 @@ impl Objective for Cost {
         if self.exact {
             return 0.0;
         }
-        let largest = scores.iter().filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
+        let largest =
+            scores.iter().filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
         1e-12 * largest
     }
 
