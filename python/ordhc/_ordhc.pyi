@@ -12,7 +12,7 @@ __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Records", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
     "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_few",
-    "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
+    "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
@@ -21,6 +21,7 @@ __all__ = [
     "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied",
     "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
     "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
+    "write_products",
 ]
 
 _Floats = NDArray[np.float64]
@@ -56,6 +57,7 @@ def panic(message: str) -> None: ...
 
 def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def answered(rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> NDArray[np.bool_]: ...
 def parse_table(
     data: bytes, chosen: list[int] | list[str] | None, known: list[list[str]], weight_columns: list[str],
     labels: list[list[str]], delimiter: str | None, comment: str | None, header: bool | None, ids: bool |
@@ -215,6 +217,9 @@ def vector_linkage(
     rows: _Vectors, linkage: str, measure: str, scale: float, progress: _Progress
 ) -> Dendrogram: ...
 def vector_distances(rows: _Vectors, measure: str, progress: _Progress) -> _Floats: ...
+def write_products(
+    own: _Vectors, rest: _Vectors, scale: float, out: _Vectors
+) -> tuple[int, float, float, float] | None: ...
 def sparse_gram(
     indptr: _Ints, indices: _Ints, values: _Vectors, n_columns: int, narrow: bool, progress: _Progress
 ) -> tuple[_Any, _Floats]: ...

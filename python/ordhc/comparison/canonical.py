@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import Rows
 
 
 def canonical_order(data: Any) -> NDArray[np.int64]:
@@ -32,10 +33,10 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
 
 
 def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
-    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted, unless they need not be."""
+    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted, if they need be."""
     if not isinstance(data, Triplets | Quadruplets):
         return data[order]
-    data = data._renumbered(np.argsort(order))
+    data = _renumbered(data, np.argsort(order))
     if not sort:
         return data
     rows = data.rows
@@ -50,3 +51,15 @@ def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
     by_content = np.lexsort((*sort_by, *rows.T[::-1]))
     weights, answers, groups = (None if values is None else values[by_content] for values in beside)
     return data._changed(rows=rows[by_content], weights=weights, answers=answers, groups=groups)
+
+
+def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:
+    """Comparisons with leaf i as leaf `number[i]`, a permutation, with its name, unchecked."""
+    other = object.__new__(type(data))
+    for slot in Rows.__slots__:
+        setattr(other, slot, getattr(data, slot))
+    other._rows = number.astype(data.rows.dtype).take(data.rows)
+    other._rows.flags.writeable = False
+    if data.names is not None:
+        other._names = tuple(data.names[leaf] for leaf in np.argsort(number).tolist())
+    return other

@@ -226,17 +226,6 @@ class Rows:
         """These comparisons with some of what they are made of replaced."""
         return type(self)(**{**self._state(), **changes}, copy=False)
 
-    def _renumbered(self, number: NDArray[np.int64]) -> Self:
-        """These comparisons with leaf i as leaf `number[i]`, a permutation, with its name."""
-        other = object.__new__(type(self))
-        for slot in Rows.__slots__:
-            setattr(other, slot, getattr(self, slot))
-        other._rows = number.astype(self._rows.dtype).take(self._rows)
-        other._rows.flags.writeable = False
-        if self._names is not None:
-            other._names = tuple(self._names[leaf] for leaf in np.argsort(number).tolist())
-        return other
-
     def deduplicate(self, *, counts: bool = False) -> Self:
         """Each distinct comparison once, in order of first appearance.
 

@@ -31,7 +31,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::bootstrap::{Tallies, add_rest, bootstrap_adds, draw_times, support};
     #[pymodule_export]
-    use crate::comparison::{check_quadruplets, check_triplets};
+    use crate::comparison::{answered, check_quadruplets, check_triplets};
     #[pymodule_export]
     use crate::desk::Desk;
     #[pymodule_export]
@@ -68,7 +68,9 @@ mod _ordhc {
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
-    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage};
+    use crate::vectors::{
+        leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage, write_products,
+    };
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -139,6 +139,9 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
 /// Leaves that are not in the tree yet are packed when one of this many has joined it.
 const PACK: usize = 4;
 
+/// Up to so many leaves a square is written first, whose rows are read where columns would be gathered.
+const SQUARE: usize = 512;
+
 /// Prim's algorithm: the edges in the order in which the tree grows.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
@@ -149,17 +152,26 @@ pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMer
     let mut with = vec![0u32; leaves.len()];
     let mut row = vec![0.0; leaves.len()];
     let mut edges = Vec::with_capacity(leaves.len());
+    let mut square = vec![0.0; if n <= SQUARE { n * n } else { 0 }];
+    if !square.is_empty() {
+        matrix.write_square(false, &mut square, monitor)?;
+    }
     let (mut last, mut gone) = (0, 0);
     while edges.len() + 1 < n {
-        matrix.gather(last as usize, &leaves, &mut row);
-        let largest = raise(&mut best, &mut with, &row, last);
+        let values = if square.is_empty() {
+            matrix.gather(last as usize, &leaves, &mut row);
+            &row[..]
+        } else {
+            &square[last as usize * n + 1..][..n - 1]
+        };
+        let largest = raise(&mut best, &mut with, values, last);
         let at = best.iter().position(|&x| x == largest).expect("the largest is one of them");
         let (a, b) = (with[at] as usize, leaves[at] as usize);
         edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: largest });
         last = leaves[at];
         best[at] = f64::INFINITY;
         gone += 1;
-        if PACK * gone > leaves.len() {
+        if square.is_empty() && PACK * gone > leaves.len() {
             let kept: Vec<usize> = (0..leaves.len()).filter(|&at| best[at] < f64::INFINITY).collect();
             for (to, &from) in kept.iter().enumerate() {
                 (leaves[to], best[to], with[to]) = (leaves[from], best[from], with[from]);

@@ -2,12 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::anneal::Annealing;
-use super::climb::Objective;
+use rand_chacha::ChaCha8Rng;
+
+use super::anneal::{Annealing, Scored, anneal, better_by_score};
+use super::climb::{Climber, GROUP, Objective};
 use super::shape::Shape;
 use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::tree::RangeMax;
 
 /// What a triplet says about one of its leaves: it is to join the first of two others before the second,
@@ -27,7 +30,7 @@ impl Wish {
 }
 
 /// Triplets by leaf.
-pub(super) struct SatisfiedTriplets {
+pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
     /// By leaf: how many places from the left, leaves only.
@@ -36,14 +39,18 @@ pub(super) struct SatisfiedTriplets {
     joins: RangeMax,
     /// By place: what a tree is worth with the subtree at hand there.
     worth: Vec<f64>,
+    /// By node.
+    scores: Vec<f64>,
+    /// Above which nodes subtrees may be put.
+    movable: &'a [bool],
     exact: bool,
     /// The mean weight of a triplet.
     mean: f64,
 }
 
-impl SatisfiedTriplets {
+impl<'a> SatisfiedTriplets<'a> {
     /// Leaf i of the triplets is leaf `number[i]` of the tree.
-    pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32]) -> Result<Self> {
+    pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32], movable: &'a [bool]) -> Result<Self> {
         let bytes = 3 * triplets.len() * size_of::<Wish>();
         memory::check("triplets by leaf", bytes as u64)?;
         let mut starts = vec![0; shape.n_leaves() + 1];
@@ -78,7 +85,8 @@ impl SatisfiedTriplets {
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
         let worth = vec![0.0; shape.n_nodes()];
-        let mut satisfied = Self { starts, wishes, ranks, joins, worth, exact, mean };
+        let scores = worth.clone();
+        let mut satisfied = Self { starts, wishes, ranks, joins, worth, scores, movable, exact, mean };
         satisfied.prepare(shape);
         Ok(satisfied)
     }
@@ -94,7 +102,7 @@ impl SatisfiedTriplets {
     }
 }
 
-impl Objective for SatisfiedTriplets {
+impl Objective for SatisfiedTriplets<'_> {
     fn prepare(&mut self, shape: &Shape) {
         let mut joins = vec![0; shape.n_leaves() - 1];
         let mut n_before = 0;
@@ -111,11 +119,66 @@ impl Objective for SatisfiedTriplets {
         self.joins = RangeMax::new(joins);
     }
 
+    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)> {
+        let mut scores = std::mem::take(&mut self.scores);
+        let found = better_by_score(self, shape, subtrees, &mut scores);
+        self.scores = scores;
+        found
+    }
+
+    fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool {
+        let moved = shape.regraft(subtree, target);
+        if moved {
+            self.prepare(shape);
+        }
+        moved
+    }
+
+    fn total(&self, shape: &Shape) -> f64 {
+        let agreed = |leaf: usize| {
+            let mut sum = 0.0;
+            for wish in self.of(leaf).iter().filter(|wish| wish.apart) {
+                let [anchor, near] = wish.others;
+                let inner = self.join([anchor, near]);
+                // The far leaf is outside of the smallest cluster that holds the two others.
+                let place = shape.place(leaf);
+                if place > inner || place + 2 * shape.size_at(inner) < inner + 2 {
+                    sum += wish.weight;
+                }
+            }
+            sum
+        };
+        (0..shape.n_leaves()).map(agreed).sum()
+    }
+
+    fn sweeps(&self, shape: &Shape) -> Option<u64> {
+        // Fewer looks where they take longer.
+        let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
+        (self.mean > 0.0).then_some((2_000_000 / operations.max(1)).clamp(4, 40))
+    }
+
+    fn disturb(
+        &mut self,
+        climber: &mut Climber<'_>,
+        shape: &mut Shape,
+        random: &mut ChaCha8Rng,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let Some(sweeps) = self.sweeps(shape) else {
+            climber.shake(shape, self, random);
+            return Ok(());
+        };
+        let annealing = Annealing { sweeps, hot: self.mean, cold: self.mean / 10.0 };
+        anneal(climber, shape, self, annealing, random, monitor)
+    }
+}
+
+impl Scored for SatisfiedTriplets<'_> {
     /// A triplet counts where exactly one of its leaves is in the subtree. On the path from the two others'
     /// lowest common ancestor down to one of them, and beside it, the subtree joins that one first;
     /// everywhere else the two join first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
-        let span = shape.span(subtree);
+        let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);
         worth.fill(0.0);
         let mut everywhere = 0.0;
@@ -146,37 +209,11 @@ impl Objective for SatisfiedTriplets {
             }
         }
         for (place, &worth) in worth.iter().enumerate() {
-            scores[shape.node_at(place)] = if span.contains(&place) { f64::NEG_INFINITY } else { worth };
+            let node = shape.node_at(place);
+            let is_one = !span.contains(&place) && self.movable[node] && Some(node) != parent;
+            scores[node] = if is_one { worth } else { f64::NEG_INFINITY };
         }
         self.worth = worth;
         if self.exact { 0.0 } else { 1e-12 * sum }
-    }
-
-    fn follow(&mut self, shape: &Shape, _changed: &[usize]) {
-        self.prepare(shape);
-    }
-
-    fn total(&self, shape: &Shape) -> f64 {
-        let agreed = |leaf: usize| {
-            let mut sum = 0.0;
-            for wish in self.of(leaf).iter().filter(|wish| wish.apart) {
-                let [anchor, near] = wish.others;
-                let inner = self.join([anchor, near]);
-                // The far leaf is outside of the smallest cluster that holds the two others.
-                let place = shape.place(leaf);
-                if place > inner || place + 2 * shape.size_at(inner) < inner + 2 {
-                    sum += wish.weight;
-                }
-            }
-            sum
-        };
-        (0..shape.n_leaves()).map(agreed).sum()
-    }
-
-    fn annealing(&self, shape: &Shape) -> Option<Annealing> {
-        // Fewer looks where they take longer.
-        let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
-        let sweeps = (2_000_000 / operations.max(1)).clamp(4, 40);
-        (self.mean > 0.0).then_some(Annealing { sweeps, hot: self.mean, cold: self.mean / 10.0 })
     }
 }
