@@ -21,7 +21,6 @@ __all__ = [
     "parse_table", "planted", "preference_linkage", "random_tree", "refine_satisfied",
     "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
     "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
-    "write_products",
 ]
 
 _Floats = NDArray[np.float64]
@@ -217,9 +216,6 @@ def vector_linkage(
     rows: _Vectors, linkage: str, measure: str, scale: float, progress: _Progress
 ) -> Dendrogram: ...
 def vector_distances(rows: _Vectors, measure: str, progress: _Progress) -> _Floats: ...
-def write_products(
-    own: _Vectors, rest: _Vectors, scale: float, out: _Vectors
-) -> tuple[int, float, float, float] | None: ...
 def sparse_gram(
     indptr: _Ints, indices: _Ints, values: _Vectors, n_columns: int, narrow: bool, progress: _Progress
 ) -> tuple[_Any, _Floats]: ...

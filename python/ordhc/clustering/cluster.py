@@ -106,9 +106,9 @@ def cluster(
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
         "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves; False is without.
     precision
-        "double", or "single", which is faster: similarities are in 32 bits, those of leaves and those of
-        clusters, as in `ordhc.linkage`: heights are within 1e-6, ties are those of rounded numbers. It is
-        for the same linkages as there, and takes as much memory as "double", which works in its matrix.
+        "double", or "single": similarities are in 32 bits, those of leaves and those of clusters, which is
+        up to 2.5 times as fast. As in `ordhc.linkage` heights are within 1e-6 of themselves, ties are those
+        of rounded numbers, and it is for some linkages.
         Below 1,500 leaves, and where no matrix is made, nothing is rounded.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.

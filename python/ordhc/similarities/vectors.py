@@ -170,13 +170,17 @@ def products(
             # NumPy knows that the first one is symmetric, and multiplies one half.
             own = rows[block] @ rows[block].T
             rest = rows[block] @ rows[block.stop :].T
-        start, at = at, at + len(own) * (len(own) - 1) // 2 + rest.size
-        sums = _ordhc.write_products(own, rest, scale, out[start:at])
-        if sums is None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                both = np.concatenate([own, rest], axis=1) * rows.dtype.type(scale)
+        own *= rows.dtype.type(scale)
+        rest *= rows.dtype.type(scale)
+        start = at
+        for offset in range(len(own)):
+            for values in (own[offset, offset + 1 :], rest[offset]):
+                out[at : at + len(values)] = values
+                at += len(values)
+        finite = math.isfinite(np.trace(own)) and negative.add(out[start:at])
+        if not finite:
+            both = np.concatenate([own, rest], axis=1)
             raise _overflow(both, block.start, block.start)
-        negative.gather(at - start, *sums)
         if progress is not None:
             progress(1 - (1 - block.stop / n) ** 2)
     negative.warn(what)
@@ -211,12 +215,6 @@ class NegativeShare:
         self.sum += total + 2 * negative
         self.least = min(self.least, float(least))
         return True
-
-    def gather(self, count: int, n_negative: int, sum_negative: float, total: float, least: float) -> None:
-        """Count values, given how many are negative, the sum of their sizes, that of all, and the least."""
-        self.count, self.n_negative = self.count + count, self.n_negative + n_negative
-        self.sum, self.sum_negative = self.sum + total, self.sum_negative + sum_negative
-        self.least = min(self.least, least)
 
     def warn(self, what: str | None, *, sampled: bool = False) -> None:
         """Warn if negative values carry more than 1% of the total size (Gray et al. 2024, E.4)."""

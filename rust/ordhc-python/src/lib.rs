@@ -68,9 +68,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::tree::Dendrogram;
     #[pymodule_export]
-    use crate::vectors::{
-        leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage, write_products,
-    };
+    use crate::vectors::{leaf_heights, mean_dot_linkage, sparse_gram, vector_distances, vector_linkage};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

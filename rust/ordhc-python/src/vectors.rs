@@ -102,31 +102,6 @@ pub(crate) fn vector_distances<'py>(
     Ok(out)
 }
 
-/// How many products are below zero, the sum of their sizes, that of all, and the least.
-type Sums = Option<(u64, f64, f64, f64)>;
-
-/// Writes products of rows with each other and with those after them, condensed; nothing if one is not finite.
-#[pyfunction]
-pub(crate) fn write_products(
-    py: Python<'_>,
-    own: Dense<'_>,
-    rest: Dense<'_>,
-    scale: f64,
-    out: &Bound<'_, PyAny>,
-) -> PyResult<Sums> {
-    let (own, rest) = (own.coordinates()?, rest.coordinates()?);
-    let sums = if let Ok(out) = out.cast::<PyArray1<f32>>() {
-        let mut out = out.try_readwrite()?;
-        let out = out.as_slice_mut()?;
-        py.detach(|| ordhc::vectors::write_products(own, rest, scale, out))
-    } else {
-        let mut out = out.cast::<PyArray1<f64>>()?.try_readwrite()?;
-        let out = out.as_slice_mut()?;
-        py.detach(|| ordhc::vectors::write_products(own, rest, scale, out))
-    };
-    Ok(sums.map_err(to_py)?.map(|sums| (sums.n_negative, sums.sum_negative, sums.sum, sums.least)))
-}
-
 type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
 /// Dot products of all pairs of sparse rows, condensed, and of each row with itself.

@@ -4,7 +4,6 @@
 //! * [`mean_square_linkage`]: average linkage of squared Euclidean distances;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
 //! * [`distances`]: of all pairs of vectors;
-//! * [`write_products`]: those of a product of matrices, as pairs;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: how high the leaves themselves stand.
 //!
@@ -32,7 +31,6 @@ mod sparse_gram;
 mod sparse_rows;
 mod tiles;
 mod ward;
-mod write_products;
 
 pub use closeness::Measure;
 pub use dense_rows::{Coordinates, Vectors};
@@ -44,4 +42,3 @@ pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;
 pub use ward::ward_linkage;
-pub use write_products::{ProductSums, write_products};
