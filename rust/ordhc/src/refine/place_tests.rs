@@ -60,7 +60,7 @@ fn assert_places_are_best(
 /// All nodes, or those outside of clusters.
 fn some_movable(start: &Dendrogram, shape: &Shape, seed: u64) -> Vec<bool> {
     let n = start.n_leaves();
-    let labels = start.cut_clusters(if seed % 3 == 0 { 1 + seed as usize % n } else { n }).unwrap();
+    let labels = start.cut_clusters(if seed.is_multiple_of(3) { 1 + seed as usize % n } else { n }).unwrap();
     let labels: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
     movable(shape, &as_they_are(n), Some(&Partition::new(&labels).unwrap())).unwrap()
 }
