@@ -18,7 +18,7 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["MOVES_UP_TO", "Plan"]
 
-#: The most leaves whose subtrees are moved unless something else is said: some ten seconds on two cores.
+#: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
 MOVES_UP_TO = 2_000
 
 
