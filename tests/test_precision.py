@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import scipy.cluster.hierarchy as sch
+from click.testing import CliRunner
 from scipy.sparse import csr_matrix
 
 import ordhc
+from ordhc.cli import group
 from ordhc.errors import InputError
 
 LINKAGES = ("complete", "average", "weighted", "ward")
@@ -70,6 +72,84 @@ def test_what_single_precision_is_not_for_is_said(S, settings, text):
 def test_precisions_have_names():
     with pytest.raises(InputError, match="precision is 'half', not one of double, single"):
         ordhc.linkage(pairs(3), dissimilarity=True, precision="half")
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Answers about more leaves than are always clustered in double precision."""
+    return ordhc.simulate_planted(60_000, levels=4, leaves_per_cluster=100, seed=1)[0]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"similarity": "euclidean", "linkage": "ward"}, {"method": "cosine-al"}]
+)
+def test_clusters_of_vectors_in_single_precision(settings):
+    X = 2 + np.random.default_rng(2).normal(size=(1700, 30))
+    double = ordhc.cluster(X, memory="matrix", **settings)
+    single = ordhc.cluster(X, memory="matrix", precision="single", **settings)
+    largest = np.abs(double.heights).max()
+    np.testing.assert_allclose(np.sort(single.heights), np.sort(double.heights), atol=2e-6 * largest)
+    assert not np.array_equal(single.heights, double.heights)
+    assert single.settings == double.settings
+    few = [ordhc.cluster(X[:300], precision=precision, **settings) for precision in ("double", "single")]
+    assert few[0] == few[1]
+
+
+def test_clusters_of_answers_in_single_precision(planted):
+    weights = np.random.default_rng(0).random(len(planted))
+    weighted = ordhc.Triplets(planted.rows, n_leaves=planted.n_leaves, weights=weights)
+    double = ordhc.cluster(weighted, method="adds3-al")
+    single = ordhc.cluster(weighted, method="adds3-al", precision="single")
+    np.testing.assert_allclose(single.heights, double.heights, atol=1e-5)
+    assert not np.array_equal(single.heights, double.heights)
+    # Counts are not rounded, and neither is the least of them.
+    how = {"similarity": "adds3", "linkage": "complete"}
+    assert ordhc.cluster(planted, **how) == ordhc.cluster(planted, **how, precision="single")
+
+
+def test_moves_of_subtrees_in_single_precision(planted):
+    tree = ordhc.cluster(planted, precision="single")
+    assert tree.settings["refine"] == "dasgupta"
+    plain = ordhc.cluster(planted, method="adds3-al", precision="single")
+    assert ordhc.score(tree, planted) > ordhc.score(plain, planted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"precision": "half"}, "precision is 'half', not one of double, single"),
+        ({"precision": None}, "precision is None, not one of"),
+        ({"linkage": "centroid"}, "precision `single` is for single, complete"),
+        ({"initial_clusters": [0, 0, 1, 1]}, "precision `single` takes no initial clusters"),
+        ({"linkage": "3-al"}, "precision='single' is what similarities are kept in; linkage '3-al' has none"),
+    ],
+)
+def test_what_clusters_in_single_precision_are_not_for_is_said(settings, text):
+    t = ordhc.Triplets([(0, 1, 2), (2, 3, 0), (1, 0, 3), (3, 2, 1)])
+    with pytest.raises(InputError, match=text):
+        ordhc.cluster(t, **{"precision": "single", "refine": False, **settings})
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"), [({"memory": "vectors"}, "needs a matrix"), ({"neighbors": 2}, "neighbors")]
+)
+def test_vectors_without_a_matrix_have_no_single_precision(settings, text):
+    with pytest.raises(InputError, match=f"precision='single' .*{text}"):
+        ordhc.cluster(pairs(12).reshape(-1, 3), method="cosine-al", precision="single", **settings)
+
+
+def test_the_command_takes_a_precision(tmp_path, planted):
+    ordhc.write_comparisons(planted, tmp_path / "answers.csv")
+    args = ["cluster", str(tmp_path / "answers.csv"), "--method", "adds3-al", "--precision", "single", "-q"]
+    done = CliRunner().invoke(group, [*args, "-o", str(tmp_path / "tree.json")])
+    assert done.exit_code == 0, done.output
+    found = ordhc.read_tree(tmp_path / "tree.json")
+    np.testing.assert_array_equal(
+        np.sort(found.heights), np.sort(ordhc.cluster(planted, method="adds3-al", precision="single").heights)
+    )
+    done = CliRunner().invoke(group, [*args[:-3], "--precision", "half"])
+    assert done.exit_code == 2
+    assert "'half' is not one of" in done.output
 
 
 @pytest.mark.parametrize("name", LINKAGES)

@@ -122,7 +122,7 @@ def test_progress_never_falls_and_ends_at_one(name):
 
 @pytest.fixture(scope="module")
 def many():
-    return ordhc.simulate_planted(400_000, levels=3, leaves_per_cluster=110, seed=1)[0]
+    return ordhc.simulate_planted(400_000, levels=3, leaves_per_cluster=220, seed=1)[0]
 
 
 @pytest.mark.parametrize("settings", [{"refine": True}, {"method": "adds3-al+spr"}])

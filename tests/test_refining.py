@@ -220,8 +220,8 @@ def test_progress_and_the_seed():
 
 
 def test_progress_moves_while_subtrees_do():
-    t, _ = ordhc.simulate_planted(60_000, levels=3, leaves_per_cluster=80, seed=2)
-    for method in ("adds3-al+spr", "consistency"):
+    for method, size in (("adds3-al+spr", 240), ("consistency", 80)):
+        t, _ = ordhc.simulate_planted(60_000, levels=3, leaves_per_cluster=size, seed=2)
         seen = []
         ordhc.cluster(t, method=method, progress=seen.append)
         assert seen == sorted(seen)

@@ -12,7 +12,7 @@ __all__ = [
     "Dendrogram", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Records", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
     "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_few",
-    "agglomerate_sparse", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
+    "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds", "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "kendall_tau", "leaf_heights",
@@ -56,6 +56,7 @@ def panic(message: str) -> None: ...
 
 def check_triplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
 def check_quadruplets(rows: _Any, n_leaves: int | None) -> tuple[_Ints32 | None, int]: ...
+def answered(values: _Rows, weights: _MaybeFloats, n_leaves: int) -> NDArray[np.bool_]: ...
 def parse_table(
     data: bytes, chosen: list[int] | list[str] | None, known: list[list[str]], weight_columns: list[str],
     labels: list[list[str]], delimiter: str | None, comment: str | None, header: bool | None, ids: bool |

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _checks
+from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import as_executor
+from ordhc.agglomerate.linkage import DOUBLE
 from ordhc.clustering import routes
 from ordhc.clustering.neighbors import by_neighbors, check_neighbors
 from ordhc.clustering.plan import Plan
@@ -21,7 +22,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, warn
 from ordhc.io.scan import Scan, kind_of
-from ordhc.similarities.similarity import fitting
+from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.tree.convert import index_names
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -47,6 +48,7 @@ def cluster(
     executor: Executor | None = None,
     neighbors: int | None = None,
     refine: bool | str | None = None,
+    precision: str = DOUBLE,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
@@ -103,6 +105,11 @@ def cluster(
         Move subtrees afterwards as long as that improves the tree (see `ordhc.refine`): True goes by
         Dasgupta's cost under the similarities of the method, or by the revenue where it has none; or
         "dasgupta", "revenue", "satisfied". Methods named "...+spr" do that by themselves; False is without.
+    precision
+        "double", or "single": similarities are in 32 bits, those of leaves and those of clusters, which is
+        up to 2.5 times as fast. As in `ordhc.linkage` heights are within 1e-6 of themselves, ties are those
+        of rounded numbers, and it is for some linkages.
+        Below 1,500 leaves, and where no matrix is made, nothing is rounded.
     progress
         True for a bar; what can be called is, now and then, with the share that is done, from 0 to 1.
     **parameters
@@ -149,6 +156,7 @@ def cluster(
         similarity_parameters=similarity_parameters,
         linkage_parameters=linkage_parameters,
         refine=refine,
+        precision=precision,
         **parameters,
     )
     tree, unanswered = fit(
@@ -182,6 +190,8 @@ def fit(
     """The tree that a plan makes of data, and the leaves without answers, which are merged last."""
     if neighbors is not None and kind_of(data) is not None:
         raise InputError("neighbors are for vectors")
+    if neighbors is not None and plan.precision != DOUBLE:
+        raise InputError(f"precision={plan.precision!r} is for a matrix of all pairs: leave out neighbors")
     if isinstance(data, Scan):
         return fit_scan(
             plan,
@@ -215,7 +225,12 @@ def fit(
         order = order[np.random.default_rng(tie_seed).permutation(n)]
     renumbered = bool(plan.refine) or tie_seed is not None
     if renumbered:
-        data = in_order(data, order)
+        # Sums of whole numbers don't go by the order of rows.
+        counts = (
+            plan.similarity is not None and is_adds(plan.similarity) and plan.refine in (None, "dasgupta")
+        )
+        whole = counts and kind_of(data) is not None and data.weights is None
+        data = in_order(data, order, sort=not whole)
         initial = None if initial is None else initial[order]
     unanswered = np.zeros(0, dtype=np.int64)
     if is_comparisons:
@@ -236,6 +251,8 @@ def _check_memory(plan: Plan, memory: str, initial: NDArray[np.int64] | None) ->
         raise InputError(f"refine={plan.refine!r} needs comparisons; for vectors there is 'dasgupta'")
     if memory != "vectors":
         return
+    if plan.precision != DOUBLE:
+        raise InputError(f"precision={plan.precision!r} needs a matrix: leave out memory='vectors'")
     if plan.refine:
         raise InputError("refining needs a matrix: leave out memory='vectors'")
     if plan.measure is None:
@@ -252,9 +269,9 @@ def _of_answered(
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
     """The tree over the leaves that have answers, with those that have none, and these."""
     n = data.n_leaves
-    counts = slice(None) if data.weights is None else data.weights > 0
-    answered = np.zeros(n, dtype=bool)
-    answered[data.rows[counts].ravel()] = True
+    answered = _ordhc.answered(data.rows, data.weights, n)
+    if answered.all():
+        return routes.of_comparisons(plan, data, initial, progress), np.zeros(0, dtype=np.int64)
     unanswered = np.flatnonzero(~answered)
     labels = np.arange(n) if initial is None else initial
     # What is in an initial cluster with answers goes where the cluster goes.
@@ -265,7 +282,7 @@ def _of_answered(
     if not len(leaves):
         return with_unanswered(None, leaves, labels), unanswered
     names = None if data.names is None else [data.names[leaf] for leaf in leaves]
-    few = data[counts]
+    few = data if data.weights is None else data[data.weights > 0]
     few = few._changed(rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
     tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
     return with_unanswered(tree, leaves, labels), unanswered

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks
+from ordhc.agglomerate.linkage import DOUBLE, PRECISIONS
 from ordhc.clustering.refine import refining
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -17,7 +18,7 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["MOVES_UP_TO", "Plan"]
 
-#: The most leaves whose subtrees are moved unless something else is said: some ten seconds on two cores.
+#: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
 MOVES_UP_TO = 2_000
 
 
@@ -31,6 +32,8 @@ class Plan:
     linkage_settings: Mapping[str, Any]
     #: The objective by which subtrees are moved afterwards.
     refine: str | None = None
+    #: What similarities of clusters are kept in.
+    precision: str = DOUBLE
     #: The name of the method that they are, if they were taken by it or by default.
     method: str | None = None
 
@@ -45,6 +48,7 @@ class Plan:
         similarity_parameters: Mapping[str, Any] | None = None,
         linkage_parameters: Mapping[str, Any] | None = None,
         refine: bool | str | None = None,
+        precision: str = DOUBLE,
         **parameters: Any,
     ) -> "Plan":
         """What `cluster` does with these arguments."""
@@ -97,8 +101,13 @@ class Plan:
             raise InputError(f"refine is {_checks.quoted(refine)}, not True, False or one of {words}")
         if objective == "dasgupta" and build is None:
             raise InputError(f"linkage {merge.name!r} has no similarities to refine by: say refine='revenue'")
+        precision = _checks.choice("precision", precision, PRECISIONS)
+        if precision != DOUBLE and build is None:
+            raise InputError(
+                f"precision={precision!r} is what similarities are kept in; linkage {merge.name!r} has none"
+            )
         whole = method if method is not None and objective == own else None
-        return cls(build, merge, settings[0], settings[1], objective, whole)
+        return cls(build, merge, settings[0], settings[1], objective, precision, whole)
 
     @property
     def accepts(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.rows import Rows
 
 
 def canonical_order(data: Any) -> NDArray[np.int64]:
@@ -31,20 +32,34 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
-def in_order(data: Any, order: NDArray[np.int64]) -> Any:
-    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted."""
+def in_order(data: Any, order: NDArray[np.int64], *, sort: bool = True) -> Any:
+    """The data with leaf `order[i]` as leaf i, with its name; rows of comparisons sorted, if they need be."""
     if not isinstance(data, Triplets | Quadruplets):
         return data[order]
-    names = None if data.names is None else [data.names[leaf] for leaf in order]
-    rows = np.argsort(order).astype(data.rows.dtype)[data.rows]
+    data = _renumbered(data, np.argsort(order))
+    if not sort:
+        return data
+    rows = data.rows
     shape = (len(order),) * rows.shape[1]
     beside = (data.weights, data.answers, data.groups)
     if all(values is None for values in beside) and len(order) ** len(shape) < 2**62:
         keys = np.ravel_multi_index(tuple(rows.T), shape)
         keys.sort()
         rows = np.column_stack(np.unravel_index(keys, shape)).astype(rows.dtype)
-        return data._changed(rows=rows, names=names)
+        return data._changed(rows=rows)
     sort_by = () if data.weights is None else (data.weights,)
     by_content = np.lexsort((*sort_by, *rows.T[::-1]))
     weights, answers, groups = (None if values is None else values[by_content] for values in beside)
-    return data._changed(rows=rows[by_content], names=names, weights=weights, answers=answers, groups=groups)
+    return data._changed(rows=rows[by_content], weights=weights, answers=answers, groups=groups)
+
+
+def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:
+    """Comparisons with leaf i as leaf `number[i]`, a permutation, with its name, unchecked."""
+    other = object.__new__(type(data))
+    for slot in Rows.__slots__:
+        setattr(other, slot, getattr(data, slot))
+    other._rows = number.astype(data.rows.dtype).take(data.rows)
+    other._rows.flags.writeable = False
+    if data.names is not None:
+        other._names = tuple(data.names[leaf] for leaf in np.argsort(number).tolist())
+    return other

@@ -136,7 +136,9 @@ def _from_list(
     magnitude = np.abs(counts)
     answered = magnitude > 0
     plain = data.weights is None and bool((magnitude[answered] == 1).all())
-    weights = magnitude if data.weights is None else magnitude * data.weights
+    # What is too large for a float is refused with the weights.
+    with np.errstate(over="ignore"):
+        weights = magnitude if data.weights is None else magnitude * data.weights
     turned_round = data._changed(rows=rows, weights=None if plain else weights)
     return turned_round[answered]
 

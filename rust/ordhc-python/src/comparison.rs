@@ -102,6 +102,34 @@ fn check<'py, const K: usize>(py: Python<'py>, array: &Wide<'py>, n_leaves: Opti
     Ok((None, checked.n_leaves()))
 }
 
+/// Which leaves have answers, of positive weight.
+#[pyfunction]
+pub(crate) fn answered<'py>(
+    py: Python<'py>,
+    values: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    /// So many rows are looked at before it is asked whether that was enough.
+    const ROWS: usize = 1 << 10;
+    let answers = Answers::of(&values, weights.as_ref(), n_leaves)?;
+    let seen = with!(&answers, answers => {
+        let mut seen = vec![false; n_leaves];
+        for start in (0..answers.len()).step_by(ROWS) {
+            for at in start..(start + ROWS).min(answers.len()) {
+                if answers.weights().is_none_or(|weights| weights[at] > 0.0) {
+                    answers.rows().row(at).iter().for_each(|&leaf| seen[leaf as usize] = true);
+                }
+            }
+            if seen.iter().all(|&seen| seen) {
+                break;
+            }
+        }
+        seen
+    });
+    Ok(PyArray1::from_vec(py, seen))
+}
+
 /// Comparisons borrowed from arrays and checked again, which
 /// takes a fraction of any work that is done with them.
 pub(crate) fn comparisons<'a, const K: usize>(

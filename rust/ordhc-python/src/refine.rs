@@ -18,7 +18,7 @@ type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
 type Found = (Dendrogram, f64, u64, bool);
 
 /// Above so many leaves, times restarts, the search runs on a thread of its own.
-const LONG: usize = 200;
+const LONG: usize = 1000;
 
 fn is_long(n_leaves: usize, search: &Search) -> bool {
     n_leaves.saturating_mul(1 + search.restarts as usize) > LONG

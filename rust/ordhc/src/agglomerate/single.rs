@@ -93,6 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::agglomerate::spanning_tree::grown_in_place;
     use crate::agglomerate::{Agglomeration, Engine};
     use crate::linkage::Rule;
     use crate::testkit::below;
@@ -101,7 +102,7 @@ mod tests {
     proptest! {
         #[test]
         fn passes_and_trees_merge_as_the_naive_engine(
-            n in 2..50usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool, few in 0..30usize
+            n in 2..90usize, kinds in 1..50u64, seed: u64, clusters in 1..7usize, dissimilarity: bool, few in 0..30usize
         ) {
             let mut random = below(seed);
             let mut pair = |i: usize, j: usize| {
@@ -118,7 +119,8 @@ mod tests {
             };
             let naive = Agglomeration::new(Rule::Single).engine(Engine::Naive).run(&matrix).unwrap();
             let similarity = |a, b| matrix.similarity(a, b);
-            let trees = [Some(grown(&matrix, &monitor).unwrap()), all_largest(&matrix, &monitor).unwrap()];
+            let in_place = Some(grown_in_place(&matrix, &monitor).unwrap());
+            let trees = [Some(grown(&matrix, &monitor).unwrap()), in_place, all_largest(&matrix, &monitor).unwrap()];
             for edges in trees.into_iter().flatten() {
                 prop_assert_eq!(&tree(merges_along(n, edges, &similarity, None, &monitor).unwrap()), &naive);
             }

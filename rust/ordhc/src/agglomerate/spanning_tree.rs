@@ -139,8 +139,16 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
 /// Leaves that are not in the tree yet are packed when one of this many has joined it.
 const PACK: usize = 4;
 
+/// Up to so many leaves a square is written first, whose rows are read where columns would be gathered.
+const SQUARE: usize = 512;
+
 /// Prim's algorithm: the edges in the order in which the tree grows.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    if matrix.n_leaves() <= SQUARE { grown_in_square(matrix, monitor) } else { grown_in_place(matrix, monitor) }
+}
+
+/// As [`grown`], in O(n) memory.
+pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     // By place: a leaf, its largest similarity with the tree, and with which leaf. What has joined the
     // tree since the last packing has infinity: nothing is larger.
@@ -173,6 +181,52 @@ pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMer
         monitor.advance((n - edges.len()) as u64)?;
     }
     Ok(edges)
+}
+
+/// As [`grown`], of few leaves. With which leaf of the tree one is joined is looked up when it is.
+fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+    let n = matrix.n_leaves();
+    let mut square = vec![0.0; n * n];
+    matrix.write_square(false, &mut square, monitor)?;
+    // By leaf: its largest similarity with the tree, and what that is at most: minus infinity in the tree.
+    let mut best = vec![f64::NEG_INFINITY; n];
+    let mut most = vec![f64::INFINITY; n];
+    let mut edges = Vec::with_capacity(n.saturating_sub(1));
+    let mut last = 0;
+    while edges.len() + 1 < n {
+        (best[last], most[last]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let similarity = raise_to(&mut best, &square[last * n..][..n], &most);
+        let leaf = best.iter().position(|&x| x == similarity).expect("the largest is one of them");
+        let row = &square[leaf * n..][..n];
+        let reaches = |(&x, &most): (&f64, &f64)| x == similarity && most == f64::NEG_INFINITY;
+        let with = row.iter().zip(&most).position(reaches).expect("it was reached by one of the tree");
+        edges.push(RawMerge { i: with.min(leaf), j: with.max(leaf), similarity });
+        last = leaf;
+    }
+    monitor.advance((n * n / 2) as u64)?;
+    Ok(edges)
+}
+
+/// Takes over what is larger in `row`, up to `most`, and returns the largest of `best`.
+fn raise_to(best: &mut [f64], row: &[f64], most: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let mut largest = [f64::NEG_INFINITY; LANES];
+    let mut raise = |best: &mut f64, x: f64, most: f64, lane: usize| {
+        let raised = if x > *best { x } else { *best };
+        *best = if raised < most { raised } else { most };
+        largest[lane] = if *best > largest[lane] { *best } else { largest[lane] };
+    };
+    let (bests, best_rest) = best.as_chunks_mut::<LANES>();
+    let ((rows, row_rest), (mosts, most_rest)) = (row.as_chunks::<LANES>(), most.as_chunks::<LANES>());
+    for ((best, row), most) in bests.iter_mut().zip(rows).zip(mosts) {
+        for lane in 0..LANES {
+            raise(&mut best[lane], row[lane], most[lane], lane);
+        }
+    }
+    for (lane, ((best, &x), &most)) in best_rest.iter_mut().zip(row_rest).zip(most_rest).enumerate() {
+        raise(best, x, most, lane);
+    }
+    largest.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Takes over what is larger in `row`, and returns the largest of `best` below infinity.

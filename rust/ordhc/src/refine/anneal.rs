@@ -3,13 +3,43 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::climb::{Climber, Objective};
+use super::climb::{Climber, GROUP, Objective};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
 /// Places whose weights are below e^-REACH of the best place's are left out.
 const REACH: f64 = 12.0;
+
+/// What tells the worth of all places of a subtree.
+pub(super) trait Scored: Objective {
+    /// Writes for every node above which a subtree may go what the tree is worth with it there, up to a constant, and
+    /// minus infinity for others. Gives the largest rounding error.
+    fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
+}
+
+/// As [`Objective::better`].
+pub(super) fn better_by_score(
+    objective: &mut impl Scored,
+    shape: &Shape,
+    subtrees: [usize; GROUP],
+    scores: &mut [f64],
+) -> Option<(usize, usize)> {
+    subtrees.iter().enumerate().find_map(|(at, &subtree)| {
+        let sibling = shape.sibling(subtree)?;
+        let rounding = objective.score(shape, subtree, scores);
+        let (mut best, mut target) = (scores[sibling] + rounding, None);
+        if largest(scores) <= best {
+            return None;
+        }
+        for node in (0..shape.n_nodes()).map(|place| shape.node_at(place)) {
+            if scores[node] > best {
+                (best, target) = (scores[node], Some(node));
+            }
+        }
+        target.map(|target| (at, target))
+    })
+}
 
 /// How the temperature falls, in units of worth.
 #[derive(Clone, Copy)]
@@ -25,7 +55,7 @@ pub(super) struct Annealing {
 pub(super) fn anneal(
     climber: &mut Climber<'_>,
     shape: &mut Shape,
-    objective: &mut impl Objective,
+    objective: &mut impl Scored,
     Annealing { sweeps, hot, cold }: Annealing,
     random: &mut ChaCha8Rng,
     monitor: &Monitor,
@@ -40,7 +70,7 @@ pub(super) fn anneal(
         }
         let temperature = hot * (cold / hot).powf(step as f64 / steps as f64);
         let subtree = climber.turn[random.random_range(0..climber.turn.len())];
-        let target = drawn_place(climber, shape, objective, subtree, temperature, random, (&mut scores, &mut places));
+        let target = drawn_place(shape, objective, subtree, temperature, random, (&mut scores, &mut places));
         if let Some(target) = target {
             climber.make(shape, objective, subtree, target);
         }
@@ -50,26 +80,37 @@ pub(super) fn anneal(
 
 /// The node above which a subtree goes, if it is elsewhere than now.
 fn drawn_place(
-    climber: &Climber<'_>,
     shape: &Shape,
-    objective: &mut impl Objective,
+    objective: &mut impl Scored,
     subtree: usize,
     temperature: f64,
     random: &mut ChaCha8Rng,
     (scores, places): (&mut [f64], &mut Vec<(usize, f64)>),
 ) -> Option<usize> {
-    let here = shape.place(shape.sibling(subtree)?);
+    let here = shape.sibling(subtree)?;
     objective.score(shape, subtree, scores);
-    let best = climber.other_places(shape, subtree).map(|place| scores[place]).fold(scores[here], f64::max);
+    let best = largest(scores);
     let mut sum = ((scores[here] - best) / temperature).exp();
     places.clear();
     places.push((here, sum));
     let floor = best - REACH * temperature;
-    for place in climber.other_places(shape, subtree).filter(|&place| scores[place] >= floor && place != here) {
+    let others = (0..shape.n_nodes()).map(|place| shape.node_at(place));
+    for place in others.filter(|&place| scores[place] >= floor && place != here) {
         sum += ((scores[place] - best) / temperature).exp();
         places.push((place, sum));
     }
     let drawn = random.random_range(0.0..1.0) * sum;
     let &(place, _) = places.iter().find(|&&(_, sum)| sum >= drawn)?;
-    (place != here).then(|| shape.node_at(place))
+    (place != here).then_some(place)
+}
+
+/// The largest of numbers, in lanes.
+fn largest(values: &[f64]) -> f64 {
+    let greater = |a: f64, b: f64| if a > b { a } else { b };
+    let (lanes, rest) = values.as_chunks::<8>();
+    let mut most = [f64::NEG_INFINITY; 8];
+    for lane in lanes {
+        most = std::array::from_fn(|at| greater(lane[at], most[at]));
+    }
+    most.iter().chain(rest).copied().fold(f64::NEG_INFINITY, greater)
 }

@@ -178,29 +178,53 @@ fn keys_in_tree(tree: &Dendrogram, leaves: &[u64]) -> Vec<u64> {
 }
 
 fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, keys: &[u64], sums: &mut [u64]) {
+    let Some(&first) = keys.first() else { return };
+    let rows = comparisons.rows();
+    let mixed: Vec<u64> = keys.iter().map(|&key| mix(key)).collect();
     // Two pairs of different leaves, or two of a triplet that share the anchor.
-    let pair = |[i, j]: [usize; 2]| mix(keys[i]).wrapping_add(mix(keys[j]));
-    comparisons.rows().each(0..comparisons.len(), |at, row| {
-        let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
-        let (near, far) = Comparisons::<K>::pairs(row);
-        let whole = join(pair(near), pair(far));
-        // Parts that are whole add up as repeats do.
-        let (times, rest) = (weight.trunc() as u64, weight.fract());
-        let mut tell = |leaf: usize, role: u64, other: usize| {
-            let said = join(join(whole, role), keys[other]);
-            let mut sum = said.wrapping_mul(times);
-            if rest != 0.0 {
-                sum = sum.wrapping_add(join(said, rest.to_bits()));
-            }
-            sums[leaf] = sums[leaf].wrapping_add(sum);
-        };
-        tell(near[0], 1, near[1]);
-        tell(near[1], if K == 3 { 3 } else { 1 }, near[0]);
-        if K == 4 {
-            tell(far[0], 2, far[1]);
-        }
-        tell(far[1], 2, far[0]);
-    });
+    let pair = |[i, j]: [usize; 2]| mixed[i].wrapping_add(mixed[j]);
+    let whole = |near, far| join(pair(near), pair(far));
+    let said = |whole: u64, role: u64, other: usize| join(join(whole, role), keys[other]);
+    let mut add = |leaf: usize, sum: u64| sums[leaf] = sums[leaf].wrapping_add(sum);
+    if let Some(weights) = comparisons.weights() {
+        rows.each(0..comparisons.len(), |at, row| {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            let whole = whole(near, far);
+            // Parts that are whole add up as repeats do.
+            let (times, rest) = (weights[at].trunc() as u64, weights[at].fract());
+            tell::<K>(near, far, |leaf, role, other| {
+                let said = said(whole, role, other);
+                add(leaf, said.wrapping_mul(times));
+                if rest != 0.0 {
+                    add(leaf, join(said, rest.to_bits()));
+                }
+            });
+        });
+    } else if keys.iter().all(|&key| key == first) {
+        // All comparisons say the same.
+        let said: [u64; 4] = std::array::from_fn(|role| said(whole([0, 0], [0, 0]), role as u64, 0));
+        rows.each(0..comparisons.len(), |_, row| {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            tell::<K>(near, far, |leaf, role, _| add(leaf, said[role as usize]));
+        });
+    } else {
+        rows.each(0..comparisons.len(), |_, row| {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            let whole = whole(near, far);
+            tell::<K>(near, far, |leaf, role, other| add(leaf, said(whole, role, other)));
+        });
+    }
+}
+
+/// The leaves of a comparison, each with its role and the leaf beside it.
+#[inline(always)]
+fn tell<const K: usize>(near: [usize; 2], far: [usize; 2], mut tell: impl FnMut(usize, u64, usize)) {
+    tell(near[0], 1, near[1]);
+    tell(near[1], if K == 3 { 3 } else { 1 }, near[0]);
+    if K == 4 {
+        tell(far[0], 2, far[1]);
+    }
+    tell(far[1], 2, far[0]);
 }
 
 fn join(a: u64, b: u64) -> u64 {

@@ -4,7 +4,6 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Search;
-use super::anneal::{Annealing, anneal};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -14,22 +13,43 @@ pub(super) trait Objective {
     /// Gets ready for a tree.
     fn prepare(&mut self, shape: &Shape);
 
-    /// Writes for every place outside of the subtree what the tree is worth with the subtree on the edge
-    /// above, up to a constant. Gives the largest rounding error.
-    fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
+    /// The first of some subtrees, by its place among them, that is worth more elsewhere, and the node above which it is
+    /// worth most: the first in the order of places.
+    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)>;
 
-    /// Follows a move: nodes with other leaves under them or their children, children before parents.
-    fn follow(&mut self, shape: &Shape, changed: &[usize]);
+    /// Makes a move, and follows it; whether it gave another tree.
+    fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool;
+
+    /// Puts right what rounding may have changed.
+    fn settle(&mut self, _shape: &Shape) {}
 
     /// What a tree is worth.
     fn total(&self, shape: &Shape) -> f64;
 
-    /// How the tree is annealed at a restart; without that it is shaken.
-    fn annealing(&self, shape: &Shape) -> Option<Annealing>;
+    /// How often each subtree is looked at when the tree is annealed; nothing if it is shaken.
+    fn sweeps(&self, _shape: &Shape) -> Option<u64> {
+        None
+    }
+
+    /// Changes the tree by chance.
+    fn disturb(
+        &mut self,
+        climber: &mut Climber<'_>,
+        shape: &mut Shape,
+        random: &mut ChaCha8Rng,
+        _monitor: &Monitor,
+    ) -> Result<()> {
+        climber.shake(shape, self, random);
+        Ok(())
+    }
 }
 
+/// So many subtrees are looked at together.
+pub(super) const GROUP: usize = 4;
 /// The share of a climb that is told as done is steps / (steps + this many turns of all subtrees).
 const CLIMB: u64 = 4;
+/// Progress is told after this many groups.
+const TOLD: u64 = 16;
 /// A restart that doesn't anneal shakes the best tree, and improves it, this many times.
 const SHAKES: u32 = 2;
 /// The share of the subtrees that are put somewhere when the tree is shaken.
@@ -47,11 +67,10 @@ pub(super) fn climb(
 ) -> Result<(u64, bool)> {
     let turn = turn(shape, movable);
     let left = search.max_moves.unwrap_or(u64::MAX);
-    let mut climber = Climber { turn: &turn, first_root: shape.root(), movable, left, moves: 0 };
-    let annealing = objective.annealing(shape);
-    let rounds = if annealing.is_some() { search.restarts } else { search.restarts.saturating_mul(SHAKES) };
-    let sweeps = annealing.map_or(0, |annealing| annealing.sweeps);
-    monitor.start(turn.len() as u64 * (CLIMB + u64::from(rounds) * (CLIMB + sweeps)));
+    let mut climber = Climber { turn: &turn, first_root: shape.root(), left, moves: 0 };
+    let sweeps = objective.sweeps(shape);
+    let rounds = if sweeps.is_some() { search.restarts } else { search.restarts.saturating_mul(SHAKES) };
+    monitor.start(turn.len() as u64 * (CLIMB + u64::from(rounds) * (CLIMB + sweeps.unwrap_or(0))));
     let mut at_top = climber.climb_up(shape, objective, monitor)?;
     let mut random = ChaCha8Rng::seed_from_u64(search.seed);
     let mut best = objective.total(shape);
@@ -60,10 +79,7 @@ pub(super) fn climb(
             break;
         }
         let kept = shape.clone();
-        match annealing {
-            Some(annealing) => anneal(&mut climber, shape, objective, annealing, &mut random, monitor)?,
-            None => climber.shake(shape, objective, &mut random),
-        }
+        objective.disturb(&mut climber, shape, &mut random, monitor)?;
         let top = climber.climb_up(shape, objective, monitor)?;
         let total = objective.total(shape);
         if total > best {
@@ -88,7 +104,6 @@ pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
     /// Is under another root after some moves, and then moves like any node.
     first_root: usize,
-    movable: &'a [bool],
     pub(super) left: u64,
     moves: u64,
 }
@@ -96,67 +111,48 @@ pub(super) struct Climber<'a> {
 impl Climber<'_> {
     /// Whether no move helps any more; otherwise there are no moves left.
     fn climb_up(&mut self, shape: &mut Shape, objective: &mut impl Objective, monitor: &Monitor) -> Result<bool> {
-        let mut scores = vec![0.0; shape.n_nodes()];
+        let turn: Vec<usize> = self.turn.iter().copied().chain([self.first_root]).collect();
         let all = CLIMB * self.turn.len() as u64;
-        let (mut steps, mut told) = (0, 0);
-        let mut since_last = 0;
-        let mut at_top = true;
-        let (turn, first_root) = (self.turn, [self.first_root]);
-        'turns: while since_last <= self.turn.len() {
-            for &subtree in turn.iter().chain(&first_root) {
-                if self.left == 0 {
-                    at_top = false;
-                    break 'turns;
-                }
-                steps += 1;
-                since_last += 1;
+        let (mut steps, mut told, mut groups) = (0, 0, 0);
+        let (mut next, mut since_last) = (0, 0);
+        while since_last < turn.len() {
+            groups += 1;
+            if groups % TOLD == 0 {
                 let done = (all as f64 * steps as f64 / (steps + all) as f64) as u64;
                 monitor.advance(done - told)?;
                 told = done;
-                if let Some(target) = self.better_place(shape, objective, subtree, &mut scores) {
-                    self.make(shape, objective, subtree, target);
+            }
+            let group = std::array::from_fn(|at| turn[(next + at) % turn.len()]);
+            let found = objective.better(shape, group);
+            if self.left == 0 {
+                break;
+            }
+            let done = match found {
+                Some((at, target)) if since_last + at < turn.len() => {
+                    self.make(shape, objective, group[at], target);
                     since_last = 0;
-                } else if since_last > self.turn.len() {
-                    break;
+                    at + 1
                 }
-            }
+                _ => {
+                    since_last += GROUP;
+                    GROUP
+                }
+            };
+            steps += done as u64;
+            next = (next + done) % turn.len();
         }
+        objective.settle(shape);
         monitor.advance(all - told)?;
-        Ok(at_top)
-    }
-
-    /// The node above which a subtree is worth most, if that is more than where it is.
-    fn better_place(
-        &self,
-        shape: &Shape,
-        objective: &mut impl Objective,
-        subtree: usize,
-        scores: &mut [f64],
-    ) -> Option<usize> {
-        let sibling = shape.sibling(subtree)?;
-        let rounding = objective.score(shape, subtree, scores);
-        let mut best = scores[shape.place(sibling)] + rounding;
-        let mut target = None;
-        for place in places(shape, subtree) {
-            if scores[place] > best && self.is_free(shape, subtree, place) {
-                (best, target) = (scores[place], Some(place));
-            }
-        }
-        target.map(|place| shape.node_at(place))
-    }
-
-    /// The places where a subtree may go, its own among them (that of its sibling).
-    pub(super) fn other_places(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
-        places(shape, subtree).filter(move |&place| self.is_free(shape, subtree, place))
-    }
-
-    fn is_free(&self, shape: &Shape, subtree: usize, place: usize) -> bool {
-        let node = shape.node_at(place);
-        shape.parent(subtree) != Some(node) && self.movable[node]
+        Ok(since_last >= turn.len())
     }
 
     /// Puts a few subtrees somewhere.
-    fn shake(&mut self, shape: &mut Shape, objective: &mut impl Objective, random: &mut ChaCha8Rng) {
+    pub(super) fn shake<O: Objective + ?Sized>(
+        &mut self,
+        shape: &mut Shape,
+        objective: &mut O,
+        random: &mut ChaCha8Rng,
+    ) {
         let moves = (SHAKEN * self.turn.len() as f64) as usize;
         for _ in 0..moves.max(2) {
             let [subtree, target] = [(); 2].map(|()| self.turn[random.random_range(0..self.turn.len())]);
@@ -166,17 +162,16 @@ impl Climber<'_> {
         }
     }
 
-    pub(super) fn make(&mut self, shape: &mut Shape, objective: &mut impl Objective, subtree: usize, target: usize) {
-        if let Some(changed) = shape.regraft(subtree, target) {
-            objective.follow(shape, &changed);
+    pub(super) fn make<O: Objective + ?Sized>(
+        &mut self,
+        shape: &mut Shape,
+        objective: &mut O,
+        subtree: usize,
+        target: usize,
+    ) {
+        if objective.make(shape, subtree, target) {
             self.left -= 1;
             self.moves += 1;
         }
     }
-}
-
-/// The places outside of a subtree.
-fn places(shape: &Shape, subtree: usize) -> impl Iterator<Item = usize> {
-    let span = shape.span(subtree);
-    (0..*span.start()).chain(*span.end() + 1..shape.n_nodes())
 }

@@ -1,55 +1,107 @@
 //! Dasgupta's cost of all places of a subtree.
 
-use super::anneal::Annealing;
-use super::climb::Objective;
+use std::ops::{Add, Mul, Sub};
+
+use super::climb::{GROUP, Objective};
+use super::lanes::Places;
 use super::shape::Shape;
 use crate::agglomerate::{Matrix, Values};
 use crate::error::Result;
 use crate::memory::Buffer;
+use crate::numbers::Held;
+
+/// What sums are kept in.
+pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// How far sums are exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exactness {
+    /// In single precision.
+    Single,
+    Double,
+    Rounded,
+}
+
+impl Exactness {
+    pub(super) fn of(matrix: &Matrix<'_>) -> Self {
+        let facts = matrix.facts();
+        if !facts.whole || !matrix.is_symmetric() {
+            return Self::Rounded;
+        }
+        // A cost is a sum of similarities, each times at most n, and what is compared is made of no more than four.
+        let n = matrix.n_leaves() as f64;
+        let mut total = facts.largest * n * n / 2.0;
+        if 4.0 * n * total >= (1u64 << 24) as f64 {
+            total = 0.0;
+            for i in 0..matrix.n_leaves() {
+                let [_, after] = matrix.row(i);
+                put(after, |_, value| total += value.abs());
+            }
+        }
+        match 4.0 * n * total {
+            all if all < (1u64 << 24) as f64 => Self::Single,
+            all if all < (1u64 << 53) as f64 => Self::Double,
+            _ => Self::Rounded,
+        }
+    }
+}
+
+/// Rounded sums are summed anew after so many moves.
+const SUMMED: u32 = 256;
 
 /// Similarities of every node with every leaf.
-pub(super) struct Cost {
+pub(super) struct Cost<V> {
     n: usize,
     /// (2n - 1, n): sums of the similarities of the leaves under a node with each leaf.
-    rows: Buffer,
-    /// By inner node, from the first: the sum of similarities between its two children.
-    cross: Vec<f64>,
-    /// By place: the sum of similarities with the subtree at hand.
-    with_subtree: Vec<f64>,
-    /// By place: what the ancestors cost with the subtree under them, all told from the root.
-    above: Vec<f64>,
-    /// Whether all sums are exact.
+    rows: Buffer<V>,
+    /// By inner node, from the first: whether its row is that of other leaves.
+    stale: Vec<bool>,
+    places: Places<V>,
+    /// Moves since all sums were exact.
+    moves: u32,
     exact: bool,
 }
 
-impl Cost {
-    /// Leaf i of the matrix is leaf `number[i]` of the tree.
-    pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32]) -> Result<Self> {
+impl<V: Real> Cost<V> {
+    /// Leaf i of the matrix is leaf `number[i]` of the tree; subtrees may only be put above movable nodes.
+    pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
-        let cell = |i: usize, j: usize| number[i] as usize * n + number[j] as usize;
-        let mut rows = Buffer::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
+        let mut rows = Buffer::<V>::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
         let sign = if matrix.is_dissimilarity() { -1.0 } else { 1.0 };
-        symmetric(matrix, |i, j, share| rows[cell(i, j)] += sign * share);
-        // The largest sum is of n^2 similarities, each times n.
-        let facts = matrix.facts();
-        let exact = facts.whole && matrix.is_symmetric() && facts.largest * (n as f64).powi(3) < (1u64 << 53) as f64;
-        let n_nodes = 2 * n - 1;
-        let (with_subtree, above) = (vec![0.0; n_nodes], vec![0.0; n_nodes]);
-        let mut cost = Self { n, rows, cross: vec![0.0; n - 1], with_subtree, above, exact };
+        let cells = &mut rows[..];
+        symmetric(matrix, |i, j, share| {
+            let cell = &mut cells[number[i] as usize * n + number[j] as usize];
+            *cell = *cell + V::of(sign * share);
+        });
+        let (stale, places) = (vec![true; n - 1], Places::new(n, movable));
+        let mut cost = Self { n, rows, stale, places, moves: 0, exact: Exactness::of(matrix) != Exactness::Rounded };
         cost.prepare(shape);
         Ok(cost)
     }
 
-    fn row(&self, node: usize) -> &[f64] {
+    fn row(&self, node: usize) -> &[V] {
         &self.rows[node * self.n..][..self.n]
     }
 
-    fn sum_rows(&mut self, node: usize, [a, b]: [usize; 2]) {
-        let n = self.n;
-        // Children may have larger numbers than their parent.
-        let [sum, a, b] = disjoint_rows(&mut self.rows, n, [node, a, b]);
-        for ((sum, &a), &b) in sum.iter_mut().zip(&*a).zip(&*b) {
-            *sum = a + b;
+    /// Sums up the row of a node, and those under it, where that is to be done.
+    fn freshen(&mut self, shape: &Shape, node: usize) {
+        if shape.is_leaf(node) || !self.stale[node - self.n] {
+            return;
+        }
+        for place in shape.span(node) {
+            let node = shape.node_at(place);
+            if !shape.is_leaf(node) && std::mem::take(&mut self.stale[node - self.n]) {
+                let n = self.n;
+                // Children may have larger numbers than their parent.
+                let rows = shape.children(node).map(|child| child * n..(child + 1) * n);
+                let [a, b] = rows;
+                let Ok([sum, a, b]) = self.rows.get_disjoint_mut([node * n..(node + 1) * n, a, b]) else { continue };
+                for ((sum, &a), &b) in sum.iter_mut().zip(&*a).zip(&*b) {
+                    *sum = a + b;
+                }
+            }
         }
     }
 
@@ -57,13 +109,73 @@ impl Cost {
         let [a, b] = shape.children(node);
         let (few, many) = if shape.size(a) < shape.size(b) { (a, b) } else { (b, a) };
         let row = self.row(many);
-        self.cross[node - self.n] = shape.leaves(few).map(|leaf| row[leaf]).sum();
+        let sum = shape.leaves(few).fold(V::ZERO, |sum, leaf| sum + row[leaf]);
+        *self.places.cross(node) = sum;
     }
 
     /// The mean similarity between the two children of a node.
     pub(super) fn mean(&self, shape: &Shape, node: usize) -> f64 {
         let [a, b] = shape.children(node).map(|child| shape.size(child) as f64);
-        self.cross[node - self.n] / (a * b)
+        self.places.sum_between(node) / (a * b)
+    }
+
+    /// Looks at all places of some subtrees.
+    fn look(&mut self, shape: &Shape, subtrees: [usize; GROUP]) {
+        subtrees.iter().for_each(|&subtree| self.freshen(shape, subtree));
+        let rows = subtrees.map(|subtree| &self.rows[subtree * self.n..][..self.n]);
+        self.places.look(shape, subtrees, rows);
+    }
+
+    /// What may be due to rounding of what a subtree is worth.
+    fn rounding(&self, shape: &Shape, subtree: usize) -> f64 {
+        if self.exact {
+            return 0.0;
+        }
+        let with: f64 = self.row(subtree).iter().map(|with| with.float().abs()).sum();
+        let cross: f64 = shape.inner_in_order().map(|node| self.places.sum_between(node).abs()).sum();
+        1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
+    }
+
+    /// Follows what a move changes, before it is made: which rows, and sums between children.
+    fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
+        let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
+            self.look(shape, [subtree; GROUP]);
+            0
+        });
+        let (n, place) = (self.n, shape.place(target));
+        let holds_target = |node: usize| node != target && shape.span(node).contains(&place);
+        let beside = |places: &Places<V>, child: usize| {
+            shape.sibling(child).map_or(V::ZERO, |sibling| places.with(sibling, lane))
+        };
+        // Upwards from where it is.
+        let mut left = parent;
+        let mut meet = Some(parent);
+        while let Some(node) = meet.filter(|&node| !holds_target(node)) {
+            if node != parent {
+                let with = beside(&self.places, left);
+                let cross = self.places.cross(node);
+                *cross = *cross - with;
+                self.stale[node - n] = true;
+            }
+            left = node;
+            meet = shape.parent(node);
+        }
+        // Upwards from where it goes.
+        let mut entered = target;
+        while let Some(node) = shape.parent(entered).filter(|&node| Some(node) != meet) {
+            let with = beside(&self.places, entered);
+            let cross = self.places.cross(node);
+            *cross = *cross + with;
+            self.stale[node - n] = true;
+            entered = node;
+        }
+        if let Some(meet) = meet.filter(|&meet| meet != parent && entered != left) {
+            let change = beside(&self.places, entered) - beside(&self.places, left);
+            let cross = self.places.cross(meet);
+            *cross = *cross + change;
+        }
+        *self.places.cross(parent) = self.places.with(target, lane);
+        self.stale[parent - n] = true;
     }
 }
 
@@ -92,81 +204,53 @@ pub(super) fn symmetric(matrix: &Matrix<'_>, mut tell: impl FnMut(usize, usize, 
     }
 }
 
-/// Three different rows of n values.
-fn disjoint_rows(rows: &mut [f64], n: usize, which: [usize; 3]) -> [&mut [f64]; 3] {
-    rows.get_disjoint_mut(which.map(|row| row * n..(row + 1) * n)).unwrap_or([&mut [], &mut [], &mut []])
-}
-
-impl Objective for Cost {
+impl<V: Real> Objective for Cost<V> {
     fn prepare(&mut self, shape: &Shape) {
-        let inner: Vec<usize> = shape.inner_in_order().collect();
-        self.follow(shape, &inner);
-    }
-
-    /// A subtree of x leaves, put above v, costs (|v| + x) times its similarity with v; every node b above
-    /// has x leaves more, for which its two parts pay x times their similarity, and pays |b| + x for the
-    /// similarity of the subtree with the part that v isn't in. All sizes and sums are without the subtree.
-    fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
-        let row = &self.rows[subtree * self.n..][..self.n];
-        let span = shape.span(subtree);
-        let (first, last) = (*span.start(), *span.end());
-        self.with_subtree[first..=last].fill(0.0);
-        for place in (0..first).chain(last + 1..shape.n_nodes()) {
-            let node = shape.node_at(place);
-            self.with_subtree[place] = if shape.is_leaf(node) {
-                row[node]
-            } else {
-                let [left, right] = shape.children_at(place);
-                self.with_subtree[left] + self.with_subtree[right]
-            };
-        }
-        let x = shape.size(subtree) as f64;
-        let mut largest: f64 = 0.0;
-        self.above[shape.n_nodes() - 1] = 0.0;
-        for place in (last + 1..shape.n_nodes()).rev().chain((0..first).rev()) {
-            let node = shape.node_at(place);
-            let mut size = shape.size_at(place) as f64;
-            let holds_subtree = place > last && place + 2 - 2 * shape.size_at(place) <= first;
-            if holds_subtree {
-                size -= x;
-            }
-            let here = self.above[place];
-            let score = here + (size + x) * self.with_subtree[place];
-            scores[place] = -score;
-            largest = largest.max(score.abs());
-            if shape.is_leaf(node) {
-                continue;
-            }
-            let [left, right] = shape.children_at(place);
-            if left == last || right == last {
-                // The parent goes when the subtree is cut off.
-                (self.above[left], self.above[right]) = (here, here);
-                continue;
-            }
-            let mut cross = self.cross[node - self.n];
-            if holds_subtree {
-                let in_left = left >= last && left + 2 - 2 * shape.size_at(left) <= first;
-                cross -= self.with_subtree[if in_left { right } else { left }];
-            }
-            self.above[left] = here + (size + x) * self.with_subtree[right] + x * cross;
-            self.above[right] = here + (size + x) * self.with_subtree[left] + x * cross;
-        }
-        if self.exact { 0.0 } else { 1e-12 * largest }
-    }
-
-    fn follow(&mut self, shape: &Shape, changed: &[usize]) {
-        for &node in changed {
-            self.sum_rows(node, shape.children(node));
+        self.moves = 0;
+        self.stale.fill(true);
+        self.freshen(shape, shape.root());
+        for node in shape.inner_in_order() {
             self.sum_cross(shape, node);
+            self.places.join(shape, node);
+        }
+        self.places.list(shape.root());
+    }
+
+    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)> {
+        self.look(shape, subtrees);
+        subtrees.iter().enumerate().find_map(|(lane, &subtree)| {
+            let (gain, target) = self.places.best(shape, subtree, lane)?;
+            (gain > self.rounding(shape, subtree)).then_some((lane, target))
+        })
+    }
+
+    fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool {
+        let Some(parent) = shape.parent(subtree) else { return false };
+        let stays = target == parent || Some(target) == shape.sibling(subtree);
+        if stays || shape.span(subtree).contains(&shape.place(target)) {
+            return false;
+        }
+        self.follow(shape, subtree, parent, target);
+        let above = shape.parent(parent);
+        let moved = shape.regraft(subtree, target);
+        for end in [above, Some(parent)].into_iter().flatten() {
+            shape.up_from(end).for_each(|node| self.places.join(shape, node));
+        }
+        self.places.list(shape.root());
+        self.moves += 1;
+        if !self.exact && self.moves >= SUMMED {
+            self.prepare(shape);
+        }
+        moved
+    }
+
+    fn settle(&mut self, shape: &Shape) {
+        if !self.exact {
+            self.prepare(shape);
         }
     }
 
     fn total(&self, shape: &Shape) -> f64 {
-        -shape.inner_in_order().map(|node| shape.size(node) as f64 * self.cross[node - self.n]).sum::<f64>()
-    }
-
-    /// Shaking takes less time and finds no less.
-    fn annealing(&self, _shape: &Shape) -> Option<Annealing> {
-        None
+        -shape.inner_in_order().map(|node| shape.size(node) as f64 * self.places.sum_between(node)).sum::<f64>()
     }
 }

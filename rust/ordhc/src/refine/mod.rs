@@ -18,6 +18,7 @@ mod anneal;
 mod canonical;
 mod climb;
 mod cost;
+mod lanes;
 mod leaf_order;
 mod satisfied;
 mod shape;
@@ -31,7 +32,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge};
 pub use canonical::{add_to_sums, canonical_order, next_keys};
 use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
-use cost::Cost;
+use cost::{Cost, Exactness, Real};
 pub use leaf_order::optimal_leaf_order;
 use satisfied::SatisfiedTriplets;
 pub(crate) use shape::Shape;
@@ -109,13 +110,29 @@ pub fn refine(
     let leaves = order_of_matrix(matrix, start);
     let number = numbers(&leaves);
     let shape = Shape::of(renumbered(start, &number));
-    let mut objective = Cost::new(matrix, &shape, &number)?;
-    let found = best_tree(shape, &number, &mut objective, search, monitor)?;
+    let movable = movable(&shape, &number, search.kept.as_ref())?;
+    match Exactness::of(matrix) {
+        Exactness::Single => refine_in::<f32>(shape, matrix, &leaves, &movable, heights, search, monitor),
+        _ => refine_in::<f64>(shape, matrix, &leaves, &movable, heights, search, monitor),
+    }
+}
+
+fn refine_in<V: Real>(
+    shape: Shape,
+    matrix: &Matrix<'_>,
+    leaves: &[u32],
+    movable: &[bool],
+    heights: Heights,
+    search: &Search,
+    monitor: &Monitor,
+) -> Result<Refined> {
+    let mut objective = Cost::<V>::new(matrix, &shape, &numbers(leaves), movable)?;
+    let found = best_tree(shape, movable, &mut objective, search, monitor)?;
     let height = |shape: &Shape, node: usize| match heights {
         Heights::Sizes => size_height(shape, node, matrix.is_dissimilarity()),
         Heights::Average => objective.mean(shape, node),
     };
-    found.refined(&leaves, height, matrix.is_dissimilarity())
+    found.refined(leaves, height, matrix.is_dissimilarity())
 }
 
 /// Raises the number (the weight) of triplets that a tree agrees with, by moving subtrees.
@@ -147,9 +164,10 @@ pub fn refine_satisfied(
     let leaves = order_with_tree(triplets, start);
     let number = numbers(&leaves);
     let shape = Shape::of(renumbered(start, &number));
-    let mut objective = SatisfiedTriplets::new(triplets, &shape, &number)?;
+    let movable = movable(&shape, &number, search.kept.as_ref())?;
+    let mut objective = SatisfiedTriplets::new(triplets, &shape, &number, &movable)?;
     let dissimilarity = start.is_dissimilarity();
-    let found = best_tree(shape, &number, &mut objective, search, monitor)?;
+    let found = best_tree(shape, &movable, &mut objective, search, monitor)?;
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
@@ -168,15 +186,14 @@ struct Found {
 
 fn best_tree(
     start: Shape,
-    number: &[u32],
+    movable: &[bool],
     objective: &mut impl Objective,
     search: &Search,
     monitor: &Monitor,
 ) -> Result<Found> {
-    let movable = movable(&start, number, search.kept.as_ref())?;
     let mut shape = start.clone();
     let before = objective.total(&shape);
-    let (moves, is_local_optimum) = climb(&mut shape, objective, &movable, search, monitor)?;
+    let (moves, is_local_optimum) = climb(&mut shape, objective, movable, search, monitor)?;
     let gain = objective.total(&shape) - before;
     if gain < 0.0 {
         // Only where gains are below rounding.
@@ -226,5 +243,7 @@ impl Found {
     }
 }
 
+#[cfg(test)]
+mod place_tests;
 #[cfg(test)]
 mod tests;

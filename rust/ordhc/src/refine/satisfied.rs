@@ -2,12 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::anneal::Annealing;
-use super::climb::Objective;
+use rand_chacha::ChaCha8Rng;
+
+use super::anneal::{Annealing, Scored, anneal, better_by_score};
+use super::climb::{Climber, GROUP, Objective};
 use super::shape::Shape;
 use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::tree::RangeMax;
 
 /// What a triplet says about one of its leaves: it is to join the first of two others before the second,
@@ -27,21 +30,27 @@ impl Wish {
 }
 
 /// Triplets by leaf.
-pub(super) struct SatisfiedTriplets {
+pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
     /// By leaf: how many places from the left, leaves only.
     ranks: Vec<u32>,
     /// Between two neighbouring leaves the place of the node that joins them.
     joins: RangeMax,
+    /// By place: what a tree is worth with the subtree at hand there.
+    worth: Vec<f64>,
+    /// By node.
+    scores: Vec<f64>,
+    /// Above which nodes subtrees may be put.
+    movable: &'a [bool],
     exact: bool,
     /// The mean weight of a triplet.
     mean: f64,
 }
 
-impl SatisfiedTriplets {
+impl<'a> SatisfiedTriplets<'a> {
     /// Leaf i of the triplets is leaf `number[i]` of the tree.
-    pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32]) -> Result<Self> {
+    pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32], movable: &'a [bool]) -> Result<Self> {
         let bytes = 3 * triplets.len() * size_of::<Wish>();
         memory::check("triplets by leaf", bytes as u64)?;
         let mut starts = vec![0; shape.n_leaves() + 1];
@@ -75,7 +84,9 @@ impl SatisfiedTriplets {
         let mean = total / triplets.len().max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
-        let mut satisfied = Self { starts, wishes, ranks, joins, exact, mean };
+        let worth = vec![0.0; shape.n_nodes()];
+        let scores = worth.clone();
+        let mut satisfied = Self { starts, wishes, ranks, joins, worth, scores, movable, exact, mean };
         satisfied.prepare(shape);
         Ok(satisfied)
     }
@@ -91,7 +102,7 @@ impl SatisfiedTriplets {
     }
 }
 
-impl Objective for SatisfiedTriplets {
+impl Objective for SatisfiedTriplets<'_> {
     fn prepare(&mut self, shape: &Shape) {
         let mut joins = vec![0; shape.n_leaves() - 1];
         let mut n_before = 0;
@@ -108,44 +119,19 @@ impl Objective for SatisfiedTriplets {
         self.joins = RangeMax::new(joins);
     }
 
-    /// A triplet counts where exactly one of its leaves is in the subtree. On the path from the two others'
-    /// lowest common ancestor down to one of them, and beside it, the subtree joins that one first;
-    /// everywhere else the two join first.
-    fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
-        let span = shape.span(subtree);
-        scores.fill(0.0);
-        let mut everywhere = 0.0;
-        let mut sum = 0.0;
-        for leaf in shape.leaves(subtree) {
-            for wish in self.of(leaf) {
-                let places = wish.others.map(|other| shape.place(other as usize));
-                if places.iter().any(|place| span.contains(place)) {
-                    continue;
-                }
-                let [left, right] = shape.children_at(self.join(wish.others));
-                let toward = |place: usize| if place <= left { left } else { right };
-                if wish.apart {
-                    everywhere += wish.weight;
-                    scores[left] -= wish.weight;
-                    scores[right] -= wish.weight;
-                } else {
-                    scores[toward(places[0])] += wish.weight;
-                }
-                sum += wish.weight;
-            }
-        }
-        scores[shape.n_nodes() - 1] += everywhere;
-        for place in (0..shape.n_nodes()).rev() {
-            if !shape.is_leaf(shape.node_at(place)) {
-                let here = scores[place];
-                shape.children_at(place).iter().for_each(|&child| scores[child] += here);
-            }
-        }
-        if self.exact { 0.0 } else { 1e-12 * sum }
+    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)> {
+        let mut scores = std::mem::take(&mut self.scores);
+        let found = better_by_score(self, shape, subtrees, &mut scores);
+        self.scores = scores;
+        found
     }
 
-    fn follow(&mut self, shape: &Shape, _changed: &[usize]) {
-        self.prepare(shape);
+    fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool {
+        let moved = shape.regraft(subtree, target);
+        if moved {
+            self.prepare(shape);
+        }
+        moved
     }
 
     fn total(&self, shape: &Shape) -> f64 {
@@ -165,10 +151,69 @@ impl Objective for SatisfiedTriplets {
         (0..shape.n_leaves()).map(agreed).sum()
     }
 
-    fn annealing(&self, shape: &Shape) -> Option<Annealing> {
+    fn sweeps(&self, shape: &Shape) -> Option<u64> {
         // Fewer looks where they take longer.
         let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
-        let sweeps = (2_000_000 / operations.max(1)).clamp(4, 40);
-        (self.mean > 0.0).then_some(Annealing { sweeps, hot: self.mean, cold: self.mean / 10.0 })
+        (self.mean > 0.0).then_some((2_000_000 / operations.max(1)).clamp(4, 40))
+    }
+
+    fn disturb(
+        &mut self,
+        climber: &mut Climber<'_>,
+        shape: &mut Shape,
+        random: &mut ChaCha8Rng,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        let Some(sweeps) = self.sweeps(shape) else {
+            climber.shake(shape, self, random);
+            return Ok(());
+        };
+        let annealing = Annealing { sweeps, hot: self.mean, cold: self.mean / 10.0 };
+        anneal(climber, shape, self, annealing, random, monitor)
+    }
+}
+
+impl Scored for SatisfiedTriplets<'_> {
+    /// A triplet counts where exactly one of its leaves is in the subtree. On the path from the two others'
+    /// lowest common ancestor down to one of them, and beside it, the subtree joins that one first;
+    /// everywhere else the two join first.
+    fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
+        let (span, parent) = (shape.span(subtree), shape.parent(subtree));
+        let mut worth = std::mem::take(&mut self.worth);
+        worth.fill(0.0);
+        let mut everywhere = 0.0;
+        let mut sum = 0.0;
+        for leaf in shape.leaves(subtree) {
+            for wish in self.of(leaf) {
+                let places = wish.others.map(|other| shape.place(other as usize));
+                if places.iter().any(|place| span.contains(place)) {
+                    continue;
+                }
+                let [left, right] = shape.children_at(self.join(wish.others));
+                let toward = |place: usize| if place <= left { left } else { right };
+                if wish.apart {
+                    everywhere += wish.weight;
+                    worth[left] -= wish.weight;
+                    worth[right] -= wish.weight;
+                } else {
+                    worth[toward(places[0])] += wish.weight;
+                }
+                sum += wish.weight;
+            }
+        }
+        worth[shape.n_nodes() - 1] += everywhere;
+        for place in (0..shape.n_nodes()).rev() {
+            if !shape.is_leaf(shape.node_at(place)) {
+                let here = worth[place];
+                shape.children_at(place).iter().for_each(|&child| worth[child] += here);
+            }
+        }
+        for (place, &worth) in worth.iter().enumerate() {
+            let node = shape.node_at(place);
+            let is_one = !span.contains(&place) && self.movable[node] && Some(node) != parent;
+            scores[node] = if is_one { worth } else { f64::NEG_INFINITY };
+        }
+        self.worth = worth;
+        if self.exact { 0.0 } else { 1e-12 * sum }
     }
 }

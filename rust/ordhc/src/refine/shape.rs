@@ -162,12 +162,11 @@ impl Shape {
 
     /// Cuts a subtree off and puts it on the edge above `target`, which isn't in it. Its parent comes along.
     ///
-    /// Gives the nodes with other leaves under them or under their children, children before parents.
-    pub(crate) fn regraft(&mut self, subtree: usize, target: usize) -> Option<Vec<usize>> {
-        let parent = self.parent(subtree)?;
-        let sibling = self.sibling(subtree)?;
+    /// Whether that is another tree.
+    pub(crate) fn regraft(&mut self, subtree: usize, target: usize) -> bool {
+        let (Some(parent), Some(sibling)) = (self.parent(subtree), self.sibling(subtree)) else { return false };
         if target == sibling || target == parent || self.span(subtree).contains(&self.place(target)) {
-            return None;
+            return false;
         }
         let from = self.parent(parent);
         self.replace(parent, sibling, from);
@@ -175,24 +174,23 @@ impl Shape {
         self.replace(target, parent, to);
         self.children[parent - self.n] = [target as u32, subtree as u32];
         self.parents[target] = parent as u32;
-        let left: Vec<usize> = from.map_or_else(Vec::new, |from| self.up_from(from).collect());
-        let entered: Vec<usize> = self.up_from(parent).collect();
         let moved = self.size(subtree) as u32;
+        self.resize_from(from, |size| size - moved);
         self.put_behind(subtree, parent, target);
-        let (place, size) = (self.place(parent), self.size(target) as u32 + moved);
-        self.sizes[place] = size;
-        for &node in &left {
-            self.sizes[self.places[node] as usize] -= moved;
+        let place = self.place(parent);
+        self.sizes[place] = self.size(target) as u32 + moved;
+        self.resize_from(self.parent(parent), |size| size + moved);
+        true
+    }
+
+    /// Changes the size of a node and those above it.
+    fn resize_from(&mut self, node: Option<usize>, change: impl Fn(u32) -> u32) {
+        let mut next = node;
+        while let Some(node) = next {
+            let size = &mut self.sizes[self.places[node] as usize];
+            *size = change(*size);
+            next = self.parent(node);
         }
-        for &node in &entered[1..] {
-            self.sizes[self.places[node] as usize] += moved;
-        }
-        let common = left.iter().rev().zip(entered.iter().rev()).take_while(|(a, b)| a == b).count();
-        // The lowest node above both ends, too.
-        let mut changed = left[..left.len() - common].to_vec();
-        changed.extend(entered.iter().take(entered.len() - common + 1));
-        changed.sort_unstable_by_key(|&node| self.places[node]);
-        Some(changed)
     }
 
     /// Puts the places of a subtree and its parent behind that of `target`; all between move up or down.

@@ -85,7 +85,7 @@ impl Revision {
                     continue;
                 }
                 let Some(parent) = self.shape.parent(node) else { continue };
-                if self.shape.regraft(node, now.best).is_some() {
+                if self.shape.regraft(node, now.best) {
                     self.loose[parent - self.shape.n_leaves()] = false;
                     moved += 1;
                 }
