@@ -5,12 +5,18 @@ import sys
 import textwrap
 
 import pytest
+from hypothesis import settings
 
 from ordhc.plugins import registry
 
 # What a shell starts in the background ignores interrupts, and tests send some.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Every run tries the same examples, however slow the machine; `--hypothesis-profile anew` tries others.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("anew", deadline=None)
+settings.load_profile("same")
 
 # Before anything imports it: its assertions show values, too.
 pytest.register_assert_rewrite("support")

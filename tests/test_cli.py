@@ -203,10 +203,9 @@ def test_ctrl_c_stops_long_work():
     code = (
         "import sys, numpy as np, ordhc, ordhc.cli\nfrom ordhc.agglomerate.linkage import linkage\n"
         "y = np.random.default_rng(0).random(3500 * 3499 // 2)\n"
-        "ordhc.linkage = lambda: linkage(y, 'average', engine='naive')\n"
+        "ordhc.linkage = lambda: (print('ready', flush=True), linkage(y, 'average', engine='naive'))\n"
         "import click\n"
         "ordhc.cli.group.add_command(click.command('long')(lambda: ordhc.linkage()))\n"
-        "print('ready', flush=True)\n"
         "ordhc.cli.main(['long'])\n"
     )
     child = subprocess.Popen(

@@ -14,7 +14,7 @@ from ordhc import Dendrogram, InputError
 from support.newick import clades, dendrograms, read_newick
 from support.trees import members
 
-QUICK = settings(deadline=None, max_examples=120)
+QUICK = settings(deadline=None, max_examples=60)
 READ = ["((a:1,b:1)x:1,c:2);", "(d:3,(c:1,a:2)70:1,b:4)root;", "(e,(d,(c,(b,a)99)98)97);", "(b,a,d,c);", "a;"]
 
 

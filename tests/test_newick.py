@@ -16,7 +16,7 @@ from support.newick import LENGTHS, NAMES, clades, dendrograms, read_newick
 
 dendropy = pytest.importorskip("dendropy")
 
-QUICK = settings(deadline=None, max_examples=150)
+QUICK = settings(deadline=None, max_examples=80)
 #: DendroPy takes a quoted mark for the mark.
 FINE = NAMES.filter(lambda name: name.strip() and name not in set('(){}[],;:=\\"'))
 

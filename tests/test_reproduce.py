@@ -47,7 +47,7 @@ def test_a_folder_without_the_file(command, tmp_path, monkeypatch):
     assert "data set 'Zoo' is missing: no zoo100.csv in ORDHC_DATA." in command("table1", "--list")
 
 
-def test_a_quick_figure(command, tmp_path):
+def test_a_quick_figure(command, tmp_path, monkeypatch):
     said = command("figure2", "--quick", "--output", tmp_path)
     assert (
         "| (a) | p ~ log n | PCA very slightly smaller |" in (tmp_path / "quick/dot-figure2.md").read_text()
@@ -59,9 +59,7 @@ def test_a_quick_figure(command, tmp_path):
         assert (tmp_path / "quick" / "images" / "dot-figure2.png").stat().st_size > 10_000
     else:
         assert "no figure without matplotlib" in said
-
-
-def test_no_figure_without_matplotlib(command, tmp_path, monkeypatch):
+    # With the results there are.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     said = command("figure2", "--quick", "--output", tmp_path)
     assert "dot/figure2: no figure without matplotlib" in " ".join(said.split())

@@ -96,7 +96,7 @@ def test_threads_wait_for_the_same_write(tmp_path, monkeypatch):
 
     def slow(_):
         count[0] += 1
-        time.sleep(0.05)
+        time.sleep(0.2)
 
     with ordhc.Session(tmp_path / "a", NAMES, durable=True) as session:
         tell(session)

@@ -49,7 +49,7 @@ def test_slow_clients_hold_nobody_up(serve):
     for _ in range(6):
         page = client.answer(page, 1)
     assert title_of(page) == "Thank you!"
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
     # They are hung up on, though they say a little now and then.
     end = time.monotonic() + 40
     left = set(slow)

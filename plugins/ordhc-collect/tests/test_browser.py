@@ -16,6 +16,8 @@ from playwright.sync_api import expect, sync_playwright
 #: Where pictures of pages are kept, if the test run is asked for them.
 IMAGES = os.environ.get("ORDHC_SCREENSHOTS")
 
+expect.set_options(timeout=30_000)
+
 
 @pytest.fixture(scope="module")
 def browser():

@@ -55,7 +55,7 @@ def test_pace(served):
     begin = time.perf_counter()
     with judged(server, rpm=1200) as judge:
         judge(SOME[:10])
-    assert 29 * 60 / 1200 <= time.perf_counter() - begin < 4
+    assert 29 * 60 / 1200 <= time.perf_counter() - begin < 15
     assert server.requests == 30
 
 
