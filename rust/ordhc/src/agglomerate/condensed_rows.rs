@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::matrix::Matrix;
 use super::read::mirror;
-use super::rounds::{Condensed, Given, Pairs, Round, TriangleRows, all_nearest};
+use super::rounds::{Condensed, Given, Pairs, Round, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
 use super::{Linkage, Nearest, Tolerance};

@@ -54,7 +54,7 @@ pub(super) struct Job<'a> {
     pub(super) engine: Engine,
     pub(super) precision: Precision,
     pub(super) initial: Option<&'a Partition>,
-    monitor: &'a Monitor,
+    pub(super) monitor: &'a Monitor,
     /// Up to so many leaves are few.
     small: usize,
     pub(super) condensed_from: usize,
@@ -261,7 +261,7 @@ impl<'a> Job<'a> {
     }
 
     /// When similarities of clusters count as equal; nothing, if they are too small to be squared as they are.
-    fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
+    pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
         if self.engine == Engine::Naive {
             return Ok(None);
         }
@@ -351,6 +351,9 @@ impl<'a> Job<'a> {
                 return Ok(sort(self.square_chain(rows, merges)?));
             }
             Input::Given(matrix) => {
+                if let Some((rows, merges)) = self.grouped(update, matrix, tolerance)? {
+                    return Ok(sort(self.square_chain(rows, merges)?));
+                }
                 CondensedRows::<U, V>::after_rounds(update, matrix, squared, tolerance, &mut merges, self.monitor)?
             }
             Input::Lent(values) => {
@@ -372,7 +375,7 @@ impl<'a> Job<'a> {
     }
 
     /// Goes on with rounds on square rows, and with a chain for few or where rounds don't pay.
-    fn square_chain<U: Update, V: Held>(
+    pub(super) fn square_chain<U: Update, V: Held>(
         &self,
         mut rows: SquareRows<'_, U, V>,
         mut merges: Vec<RawMerge>,

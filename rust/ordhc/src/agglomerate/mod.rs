@@ -15,12 +15,15 @@
 //! * `sparse`: similarities of few pairs, without a matrix.
 
 mod agglomeration;
+mod apart;
+mod between;
 mod centers;
 mod chain;
 mod condensed_rows;
 mod direction;
 mod engine;
 mod few_clusters;
+mod groups;
 mod job;
 mod lent;
 mod matrix;

@@ -9,6 +9,8 @@ use crate::monitor::Monitor;
 
 /// Up to so many leaves.
 pub(super) const FEW: usize = 512;
+/// It can hold so many.
+pub(super) const MOST: usize = 2048;
 
 /// Clusters by slot, of which the first ones are there: the last one moves to where a cluster is gone.
 pub(super) struct SmallRows<'a, U: Update> {
@@ -69,7 +71,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
     fn look(&self, slot: usize) -> Nearest {
         let (row, n_i, tolerance) = (self.row(slot), self.sizes[slot], self.tolerance);
         let sizes = &self.sizes[..row.len()];
-        let mut tops = [f64::NEG_INFINITY; FEW / BLOCK];
+        let mut tops = [f64::NEG_INFINITY; MOST / BLOCK];
         for (top, (values, sizes)) in tops.iter_mut().zip(row.chunks(BLOCK).zip(sizes.chunks(BLOCK))) {
             *top = largest::<U>(values, n_i, sizes);
         }
