@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.clustering.outlook import Crowd, Outlook, simulated
+from ordhc.clustering.outlook import Crowd, expected_of, simulated
 from test_uncertain import levels, people
 
 
@@ -74,10 +74,10 @@ def test_a_tree_beside_itself_is_right():
     labels = levels(3, 4)
     tree = ordhc.linkage(levels_as_similarity(labels), "average")
     other = tree.relabel(np.roll(np.arange(tree.n_leaves), 1))
-    outlook = Outlook((tree, other))
     for by_correlation in (False, True):
-        assert outlook.beside(tree, by_correlation, [0]).aari == pytest.approx(1)
-        assert outlook.beside(tree, by_correlation, [0]).accuracy == 1
-        assert outlook.beside(tree, by_correlation, [1]).aari < 0.7
-        both = outlook.beside(tree, by_correlation, [0, 1])
+        same = expected_of(tree, [tree], by_correlation=by_correlation)
+        assert same.aari == pytest.approx(1)
+        assert same.accuracy == 1
+        assert expected_of(tree, [other], by_correlation=by_correlation).aari < 0.7
+        both = expected_of(tree, [tree, other], by_correlation=by_correlation)
         assert both.low < both.accuracy < both.high

@@ -113,6 +113,24 @@ def test_simulated_answers_are_those_of_the_model():
             assert right == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / some.sum()) + 0.01)
 
 
+def test_simulated_answers_where_heights_are_far_apart_are_right():
+    from ordhc.clustering.outlook import Crowd, heights_of_pairs, simulated
+
+    truth = random_tree(6, 3)
+    tree = ordhc.Dendrogram(truth.merges, 5_000.0 * -truth.heights, kind="similarity")
+    heights = heights_of_pairs(tree)
+    for like, is_odd in (
+        (ordhc.Triplets.from_odd_one_out([[0, 1, 2]], n_leaves=6), True),
+        (ordhc.Triplets([[0, 1, 2]], n_leaves=6), False),
+        (ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6), False),
+    ):
+        rows = simulated(tree, Crowd.of(like, 0.0, {}), 500, like, is_odd, 1).rows[len(like) :].astype(int)
+        near = heights[rows[:, 0], rows[:, 1]]
+        far = heights[rows[:, 0], rows[:, 2]] if rows.shape[1] == 3 else heights[rows[:, 2], rows[:, 3]]
+        assert (near >= far).all()
+        assert (near > far).any()
+
+
 def test_a_session_says_how_good_its_tree_is(tmp_path):
     truth = random_tree(20, 1)
     oracle = ordhc.oracles.from_tree(truth)

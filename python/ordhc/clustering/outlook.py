@@ -11,7 +11,7 @@ from ordhc.clustering.refine import refine
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["CORRELATED", "Crowd", "Expected", "Outlook", "Predicted", "simulated"]
+__all__ = ["CORRELATED", "Crowd", "Expected", "Predicted", "expected_of", "simulated"]
 
 #: Numbers of clusters at which trees are compared.
 _LEVELS = (2, 4, 8)
@@ -42,15 +42,11 @@ class Expected:
     high: float
     aari: float
 
-    def after(self, gains: "Sequence[tuple[Expected, Expected]]") -> "Expected":
-        """What is expected when more is known, from what was found (then, now) for some truths."""
-        then, now = (
-            np.array([(one.accuracy, one.aari) for one in each]) for each in zip(*gains, strict=True)
-        )
-        both = np.array([self.accuracy, self.aari]) + (then - now).mean(axis=0)
-        accuracy, aari = both.clip(0.0, 1.0).tolist()
-        low, high = np.quantile(then[:, 0] - then[:, 0].mean() + accuracy, (0.05, 0.95)).clip(0.0, 1.0)
-        return Expected(accuracy, float(low), float(high), aari)
+    @classmethod
+    def mean(cls, several: "Sequence[Expected]") -> "Expected":
+        """The mean of each number."""
+        numbers = [(one.accuracy, one.low, one.high, one.aari) for one in several]
+        return cls(*np.mean(numbers, axis=0).tolist())
 
     def __str__(self) -> str:
         return f"accuracy {self.accuracy:.3f} ({self.low:.3f} to {self.high:.3f}), AARI {self.aari:.3f}"
@@ -79,55 +75,37 @@ class Predicted:
         return f"{self.accuracy:.3f} ({self.low:.3f} to {self.high:.3f}) of {self.n_answers:,} answers"
 
 
-class Outlook:
-    """Trees beside what may be the truth.
+def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlation: bool) -> Expected:
+    """How right a tree is expected to be if one of these truths is; whether its merges are by correlation."""
+    n = tree.n_leaves
+    accuracies = []
+    for truth in truths:
+        same, different, only_truth, _, _ = _ordhc.triplet_counts(truth._tree, tree._tree, True, None)
+        resolved = same + different + only_truth
+        accuracies.append(same / resolved if resolved else 1.0)
+    levels, indices = [k for k in _LEVELS if k < n], []
+    for truth in truths[:: -(-len(truths) // _JUDGES)] if levels else ():
+        cut = _at_correlations(truth) if by_correlation else truth
+        indices.append(_ordhc.aari_of_trees(tree._tree, cut._tree, levels, None)[0])
+    low, high = np.quantile(accuracies, (0.05, 0.95))
+    aari = float(np.mean(indices)) if indices else 1.0
+    return Expected(float(np.mean(accuracies)), float(low), float(high), aari)
 
-    Parameters
-    ----------
-    truths
-        Trees, each of which may be true.
+
+def _at_correlations(truth: Dendrogram) -> Dendrogram:
+    """A truth with its merges at correlations of rows of its own heights, as those of the summary stand.
+
+    Heights of nodes far apart in a tree are compared by few answers. So a cut by the heights of a single
+    tree is much more a matter of chance than one by correlations of mean heights is, and one by its
+    heights would make the latter look worse than it is.
     """
-
-    def __init__(self, truths: Sequence[Dendrogram]) -> None:
-        self.truths = truths
-        self._cuts: dict[int, Dendrogram] = {}
-
-    def beside(self, tree: Dendrogram, by_correlation: bool, every: Sequence[int]) -> Expected:
-        """How right a tree is, if one of these truths is; whether its merges are by correlation."""
-        n = tree.n_leaves
-        accuracies = []
-        for at in every:
-            same, different, only_truth, _, _ = _ordhc.triplet_counts(
-                self.truths[at]._tree, tree._tree, True, None
-            )
-            resolved = same + different + only_truth
-            accuracies.append(same / resolved if resolved else 1.0)
-        levels, indices = [k for k in _LEVELS if k < n], []
-        judges = list(every)[:: -(-len(every) // _JUDGES)]
-        for at in judges if levels else []:
-            truth = self._cut(at) if by_correlation else self.truths[at]
-            indices.append(_ordhc.aari_of_trees(tree._tree, truth._tree, levels, None)[0])
-        low, high = np.quantile(accuracies, (0.05, 0.95))
-        aari = float(np.mean(indices)) if indices else 1.0
-        return Expected(float(np.mean(accuracies)), float(low), float(high), aari)
-
-    def _cut(self, at: int) -> Dendrogram:
-        """A truth with its merges at correlations of rows of its own heights, as those of the summary stand.
-
-        Heights of nodes far apart in a tree are compared by few answers. So a cut by the heights of a single
-        tree is much more a matter of chance than one by correlations of mean heights is, and one by its
-        heights would make the latter look worse than it is.
-        """
-        if at not in self._cuts:
-            H = heights_of_pairs(self.truths[at])
-            np.fill_diagonal(H, -np.inf)
-            np.fill_diagonal(H, H.max(axis=1))
-            H -= H.mean(axis=1, keepdims=True)
-            length = np.sqrt((H * H).sum(axis=1, keepdims=True))
-            H /= np.where(length > 0, length, 1.0)
-            tree = self.truths[at].with_names(None)
-            self._cuts[at] = refine(tree, H @ H.T, max_moves=0, restarts=0, heights="average")
-        return self._cuts[at]
+    H = heights_of_pairs(truth)
+    np.fill_diagonal(H, -np.inf)
+    np.fill_diagonal(H, H.max(axis=1))
+    H -= H.mean(axis=1, keepdims=True)
+    length = np.sqrt((H * H).sum(axis=1, keepdims=True))
+    H /= np.where(length > 0, length, 1.0)
+    return refine(truth.with_names(None), H @ H.T, max_moves=0, restarts=0, heights="average")
 
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:
@@ -199,7 +177,8 @@ def simulated(
         rows = _compared(rows, H[a, b] - H[a, c], noise, [0, 2, 1], rng)
     else:
         a, b, c = rows.T
-        near = np.exp(np.stack([H[b, c], H[a, c], H[a, b]], axis=1) - H.max())
+        heights = np.stack([H[b, c], H[a, c], H[a, b]], axis=1)
+        near = np.exp(heights - heights.max(axis=1, keepdims=True))
         p = 2 * noise[:, None] / 3 + (1 - 2 * noise[:, None]) * near / near.sum(axis=1, keepdims=True)
         odd = (rng.random((count, 1)) > p.cumsum(axis=1)[:, :2]).sum(axis=1)
         at = np.arange(count)
@@ -226,5 +205,5 @@ def _compared(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Comparisons as they are, or with their pairs swapped, by how likely answers are."""
-    swap = rng.random(len(rows)) > noise + (1 - 2 * noise) / (1 + np.exp(-difference))
+    swap = rng.random(len(rows)) > noise + (1 - 2 * noise) * np.exp(-np.logaddexp(0.0, -difference))
     return np.where(swap[:, None], rows[:, swapped], rows)

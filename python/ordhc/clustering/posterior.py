@@ -11,7 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.mixing import Mixing
-from ordhc.clustering.outlook import CORRELATED, Crowd, Expected, Outlook, Predicted, simulated
+from ordhc.clustering.outlook import CORRELATED, Crowd, Expected, Predicted, expected_of, simulated
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.sampling import CHAINS, people_of, square, sweeps_for, with_groups
 from ordhc.clustering.unanswered import unanswered_text
@@ -116,15 +116,8 @@ class Posterior:
         >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
         True
         """
-        return self._outlook.beside(self.tree, self._is_by_correlation, range(len(self._outlook.truths)))
-
-    @cached_property
-    def _outlook(self) -> Outlook:
-        return Outlook(self.trees or (self.tree,))
-
-    @cached_property
-    def _is_by_correlation(self) -> bool:
-        return bool(len(self._samples)) and self.tree.n_leaves <= CORRELATED
+        by_correlation = bool(len(self._samples)) and self.tree.n_leaves <= CORRELATED
+        return expected_of(self.tree, self.trees or (self.tree,), by_correlation=by_correlation)
 
     @shows_progress("forecasting")
     def forecast(
@@ -136,12 +129,12 @@ class Posterior:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> Expected:
-        """How right the tree would be after more answers.
+        """How right the tree is expected to be after more answers.
 
         Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
-        are simulated for each, and trees are drawn from the posterior of these and of `data`. What is gained
-        is added to `expected`. This takes as long as `ordhc.posterior` with so many answers, `repeats` times.
-        Of questions that are chosen (`Learner(method="uncertain")`) a part is as good.
+        are simulated for each, and trees are drawn from the posterior of these and of `data`: the mean of
+        what is `expected` then. This takes as long as `ordhc.posterior` with so many answers, `repeats`
+        times. Of questions that are chosen (`Learner(method="uncertain")`) a part is as good.
 
         Parameters
         ----------
@@ -178,14 +171,12 @@ class Posterior:
             data = data._changed(groups=groups, group_names=names)
         crowd = Crowd.of(data, float(self.diagnostics.noise.mean()), self.noise_by_group)
         is_odd = are_odd_ones_out(data)
-        gains = []
+        found = []
         for done, at in enumerate(np.linspace(0, len(self.trees) - 1, repeats).astype(int).tolist()):
             answers = simulated(self.trees[at], crowd, more * n, data, is_odd, seed + at)
             told = part(progress, done / repeats, (done + 1) / repeats)
-            later = posterior(answers, seed=seed, progress=told)
-            then = self._outlook.beside(later.tree, later._is_by_correlation, [at])
-            gains.append((then, self._outlook.beside(self.tree, self._is_by_correlation, [at])))
-        return self.expected.after(gains)
+            found.append(posterior(answers, seed=seed, progress=told).expected)
+        return Expected.mean(found)
 
     def predict(
         self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"
