@@ -23,17 +23,19 @@ pub(super) struct Clusters {
     shares: Vec<f64>,
     /// By leaf: the slot.
     slots: Vec<u32>,
+    /// Whether sums of values are exact.
+    exact: bool,
 }
 
 impl Clusters {
-    /// What merges, parts before wholes, have made of `n` leaves.
-    pub(super) fn after(n: usize, merges: &[RawMerge]) -> Self {
+    /// What merges, parts before wholes, have made of `n` leaves. Where all values are whole, `whole` is the largest.
+    pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let (mut inside, mut shares) = (vec![0.0; n], vec![1.0; n]);
         for &RawMerge { i, j, similarity } in merges {
             let [n_i, n_j] = [i, j].map(|k| leaves[k].len() as f64);
             let between = similarity * (n_i + n_j) / 2.0 + n_j / n_i * inside[i] + n_i / n_j * inside[j];
-            inside[i] += inside[j] + between;
+            inside[i] += inside[j] + if whole.is_some() { between.round() } else { between };
             let gone = std::mem::take(&mut leaves[j]);
             leaves[i].extend(gone);
             leaves[i].iter().for_each(|&leaf| shares[leaf as usize] *= 0.5);
@@ -45,8 +47,10 @@ impl Clusters {
         for (leaves, slot) in leaves.iter().zip(0..) {
             leaves.iter().for_each(|&leaf| slots[leaf as usize] = slot);
         }
-        let sizes = leaves.iter().map(|leaves| leaves.len() as f64).collect();
-        Self { names, sizes, leaves, inside, shares, slots }
+        let sizes: Vec<f64> = leaves.iter().map(|leaves| leaves.len() as f64).collect();
+        let most = sizes.iter().fold(0.0, |most: f64, &size| most.max(size));
+        let exact = whole.is_some_and(|largest| largest * most.powi(4) < (1u64 << 52) as f64);
+        Self { names, sizes, leaves, inside, shares, slots, exact }
     }
 
     /// The similarities between all of them, square, with minus infinity on the diagonal; nothing where too much would
@@ -138,12 +142,13 @@ impl Clusters {
             Between::Sum | Between::Halves => x + y,
             Between::Mean => (x + y) / (n_a * n_b),
             Between::Ward => {
-                let apart = n_b / n_a * self.inside[a] + n_a / n_b * self.inside[b];
-                let difference = (x + y) - apart;
-                if difference.abs() < SHARE * ((x + y).abs() + apart.abs()) && apart != 0.0 {
+                // Whole numbers, where values are.
+                let (all, apart) = (n_a * n_b * (x + y), n_b * n_b * self.inside[a] + n_a * n_a * self.inside[b]);
+                let difference = all - apart;
+                if !self.exact && apart != 0.0 && difference.abs() < SHARE * (all.abs() + apart.abs()) {
                     return None;
                 }
-                2.0 / (n_a + n_b) * difference
+                2.0 * difference / (n_a * n_b * (n_a + n_b))
             }
         })
     }

@@ -1,10 +1,7 @@
 //! The condensed matrix, every merge written at once.
 
-use std::marker::PhantomData;
-
-use super::matrix::Matrix;
 use super::read::mirror;
-use super::rounds::{Condensed, Given, Pairs, Round, all_nearest};
+use super::rounds::{Condensed, Given, Pairs, Round, TriangleRows, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
 use super::{Linkage, Nearest, Tolerance};
@@ -51,28 +48,26 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     /// then all the others.
     pub(crate) fn after_rounds(
         update: &'a U,
-        matrix: &Matrix<'_>,
-        squared: bool,
+        given: &Given<'_, V>,
+        first: (&[Nearest], &Pairs),
         tolerance: Tolerance,
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<Self> {
-        let n = matrix.n_leaves();
+        let n = given.len();
         let values = Store::zeros(condensed_len(n))?;
         let mut this = Self::from_similarities(update, values, n, tolerance);
-        let from = Given { matrix, squared, held: PhantomData::<V> };
-        let nearest = all_nearest::<U, _>(&from, &this.sizes, tolerance, monitor)?;
-        let pairs = Pairs::of::<U>(&from, &nearest, &this.sizes, tolerance, monitor)?;
-        if this.worthwhile(&pairs) {
-            let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
+        let (nearest, pairs) = first;
+        if this.worthwhile(pairs) {
+            let new_sizes = this.log(pairs, nearest, merges, monitor)?;
             let len = condensed_len(pairs.n_left());
             let mut values = std::mem::take(&mut this.values);
-            let nearest = this.round(&pairs, &new_sizes).run(&from, &mut values[..len], monitor)?;
+            let nearest = this.round(pairs, &new_sizes).run(given, &mut values[..len], monitor)?;
             this.values = values;
-            this.keep(&pairs, new_sizes);
+            this.keep(pairs, new_sizes);
             this.rounds(Some(nearest), merges, monitor)?;
         } else {
-            matrix.write_condensed(squared, &mut this.values, monitor)?;
+            given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
         }
         Ok(this)
     }

@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use super::between::Clusters;
 use super::job::Job;
 use super::matrix::{About, Layout, Matrix};
-use super::rounds::{Given, TriangleRows, next, parts, threads};
+use super::rounds::{Given, Pairs, TriangleRows, next, parts, threads};
 use super::rows::SquareRows;
 use super::small::{self, SmallRows};
-use super::{Linkage, Tolerance, apart};
+use super::{Linkage, Nearest, Tolerance, apart};
 use crate::error::Result;
 use crate::linkage::Update;
 use crate::monitor::Monitor;
@@ -50,20 +50,54 @@ impl Job<'_> {
         tolerance: Tolerance,
         of: &[u32],
     ) -> Result<Option<Rest<'b, U>>> {
+        if U::BETWEEN.is_none() {
+            return Ok(None);
+        }
+        let merges = merges_within(update, matrix, of, self.rule.is_squared(), tolerance, self.monitor)?;
+        self.after_merges(update, matrix, tolerance, merges)
+    }
+
+    /// What the first pairs leave, where that is little.
+    pub(super) fn after_pairs<'b, U: Update>(
+        &self,
+        update: &'b U,
+        matrix: &Matrix<'_>,
+        tolerance: Tolerance,
+        (nearest, pairs): (&[Nearest], &Pairs),
+    ) -> Result<Option<Rest<'b, U>>> {
+        if U::BETWEEN.is_none() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
+            return Ok(None);
+        }
+        let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
+        self.after_merges(update, matrix, tolerance, merges.collect())
+    }
+
+    fn after_merges<'b, U: Update>(
+        &self,
+        update: &'b U,
+        matrix: &Matrix<'_>,
+        tolerance: Tolerance,
+        merges: Vec<RawMerge>,
+    ) -> Result<Option<Rest<'b, U>>> {
         let (squared, n, monitor) = (self.rule.is_squared(), self.about.n, self.monitor);
         let Some(between) = U::BETWEEN else { return Ok(None) };
-        let merges = merges_within(update, matrix, of, squared, tolerance, monitor)?;
         let left = n - merges.len();
         if left * left > condensed_len(n) {
             return Ok(None);
         }
-        let clusters = Clusters::after(n, &merges);
+        let facts = self.about.facts;
+        let largest = if squared { facts.largest * facts.largest } else { facts.largest };
+        let whole = (facts.whole && self.about.unit == 1.0).then_some(largest);
+        let clusters = Clusters::after(n, &merges, whole);
         let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
         monitor.advance(((n * n - left * left) / 2) as u64)?;
         let Clusters { names, sizes, .. } = clusters;
         Ok(Some((SquareRows::from_parts(update, values, sizes, names, n, tolerance), merges)))
     }
 }
+
+/// Pairs that leave one of so many leaves leave little.
+const LITTLE: usize = 2;
 
 /// The merges within groups that come before all between them, parts before wholes. `of` says by leaf which group it
 /// is in.

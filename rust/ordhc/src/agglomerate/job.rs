@@ -1,5 +1,7 @@
 //! One agglomeration: which engine works on which rows.
 
+use std::marker::PhantomData;
+
 use super::centers::{self, Means};
 use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
@@ -7,6 +9,7 @@ use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
 use super::precision::Precision;
+use super::rounds::{Given, Pairs, all_nearest};
 use super::rows::SquareRows;
 use super::small::{FEW, SmallRows};
 use super::store::Store;
@@ -354,7 +357,15 @@ impl<'a> Job<'a> {
                 if let Some((rows, merges)) = self.grouped(update, matrix, tolerance)? {
                     return Ok(sort(self.square_chain(rows, merges)?));
                 }
-                CondensedRows::<U, V>::after_rounds(update, matrix, squared, tolerance, &mut merges, self.monitor)?
+                let given = Given { matrix, squared, held: PhantomData::<V> };
+                let sizes = vec![1.0; n];
+                let nearest = all_nearest::<U, _>(&given, &sizes, tolerance, self.monitor)?;
+                let pairs = Pairs::of::<U>(&given, &nearest, &sizes, tolerance, self.monitor)?;
+                if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
+                    return Ok(sort(self.square_chain(rows, merges)?));
+                }
+                let first = (&nearest[..], &pairs);
+                CondensedRows::after_rounds(update, &given, first, tolerance, &mut merges, self.monitor)?
             }
             Input::Lent(values) => {
                 self.about.condense(values, squared, self.monitor)?;
