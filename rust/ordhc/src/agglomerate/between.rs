@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
-use super::rounds::{Given, TriangleRows, next, threads};
+use super::rounds::{next, threads};
 use super::store::Store;
+use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::linkage::Between;
 use crate::monitor::Monitor;

@@ -1,9 +1,10 @@
 //! The condensed matrix, every merge written at once.
 
 use super::read::mirror;
-use super::rounds::{Condensed, Given, Pairs, Round, TriangleRows, all_nearest};
+use super::rounds::{Pairs, Round, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
+use super::triangle_rows::{Condensed, Given, TriangleRows};
 use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};

@@ -9,10 +9,11 @@ use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
 use super::precision::Precision;
-use super::rounds::{Given, Pairs, all_nearest};
+use super::rounds::{Pairs, all_nearest};
 use super::rows::SquareRows;
 use super::small::{FEW, SmallRows};
 use super::store::Store;
+use super::triangle_rows::Given;
 use super::{Linkage, Tolerance, naive, nearest_pair, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
@@ -188,7 +189,7 @@ impl<'a> Job<'a> {
                 return single::merges(&self.matrix(&input), monitor);
             }
             Engine::Auto
-                if let (Some(means), None, Input::Given(matrix)) = (self.means(), initial, &input)
+                if let (Some(means), None, Input::Given(matrix)) = (Means::of(self.rule), initial, &input)
                     // Squares are in a unit in which none is too small.
                     && (self.about.dissimilarity || !matrix.any_below(SMALL)) =>
             {
@@ -209,15 +210,6 @@ impl<'a> Job<'a> {
             },
         };
         Ok(self.joined(within, after))
-    }
-
-    /// Which means the similarities of clusters are made of, where they are.
-    fn means(&self) -> Option<Means> {
-        match self.rule {
-            Rule::Centroid => Some(Means::Centroid),
-            Rule::Median => Some(Means::Median),
-            _ => None,
-        }
     }
 
     fn joined(&self, within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {

@@ -45,6 +45,7 @@ mod store;
 mod tied_clusters;
 mod ties;
 mod tolerance;
+mod triangle_rows;
 
 pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
