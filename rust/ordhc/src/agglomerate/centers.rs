@@ -15,6 +15,7 @@ use super::store::Store;
 use super::tolerance::{CELL, key};
 use super::{job::rounding, parallel_parts};
 use crate::error::Result;
+use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
@@ -24,6 +25,17 @@ use crate::tree::RawMerge;
 pub(super) enum Means {
     Centroid,
     Median,
+}
+
+impl Means {
+    /// Those that a rule's similarities of clusters are made of, if they are.
+    pub(super) fn of(rule: &Rule) -> Option<Self> {
+        match rule {
+            Rule::Centroid => Some(Self::Centroid),
+            Rule::Median => Some(Self::Median),
+            _ => None,
+        }
+    }
 }
 
 /// The merges, in the order in which they are made. Doubts go to the monitor.

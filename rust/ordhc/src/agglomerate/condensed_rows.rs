@@ -1,12 +1,10 @@
 //! The condensed matrix, every merge written at once.
 
-use std::marker::PhantomData;
-
-use super::matrix::Matrix;
 use super::read::mirror;
-use super::rounds::{Condensed, Given, Pairs, Round, TriangleRows, all_nearest};
+use super::rounds::{Pairs, Round, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
+use super::triangle_rows::{Condensed, Given, TriangleRows};
 use super::{Linkage, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
@@ -21,8 +19,6 @@ use crate::tree::RawMerge;
 pub(crate) struct CondensedRows<'a, U: Update, V = f64> {
     update: &'a U,
     values: Store<'a, V>,
-    /// Where the triangle of the slots stands in `values`.
-    start: usize,
     /// By slot: the size and the cluster.
     sizes: Vec<f64>,
     clusters: Vec<usize>,
@@ -41,7 +37,7 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a, V>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
-        Self { update, values, start: 0, sizes: vec![1.0; n], slots, clusters, nearest: Vec::new(), tolerance }
+        Self { update, values, sizes: vec![1.0; n], slots, clusters, nearest: Vec::new(), tolerance }
     }
 
     fn worthwhile(&self, pairs: &Pairs) -> bool {
@@ -53,28 +49,26 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     /// then all the others.
     pub(crate) fn after_rounds(
         update: &'a U,
-        matrix: &Matrix<'_>,
-        squared: bool,
+        given: &Given<'_, V>,
+        first: (&[Nearest], &Pairs),
         tolerance: Tolerance,
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<Self> {
-        let n = matrix.n_leaves();
+        let n = given.len();
         let values = Store::zeros(condensed_len(n))?;
         let mut this = Self::from_similarities(update, values, n, tolerance);
-        let from = Given { matrix, squared, held: PhantomData::<V> };
-        let nearest = all_nearest::<U, _>(&from, &this.sizes, tolerance, monitor)?;
-        let pairs = Pairs::of::<U>(&from, &nearest, &this.sizes, tolerance, monitor)?;
-        if this.worthwhile(&pairs) {
-            let new_sizes = this.log(&pairs, &nearest, merges, monitor)?;
+        let (nearest, pairs) = first;
+        if this.worthwhile(pairs) {
+            let new_sizes = this.log(pairs, nearest, merges, monitor)?;
             let len = condensed_len(pairs.n_left());
             let mut values = std::mem::take(&mut this.values);
-            let nearest = this.round(from, &pairs, &new_sizes, &mut values[..len], monitor)?;
+            let nearest = this.round(pairs, &new_sizes).run(given, &mut values[..len], monitor)?;
             this.values = values;
-            this.keep(&pairs, new_sizes);
+            this.keep(pairs, new_sizes);
             this.rounds(Some(nearest), merges, monitor)?;
         } else {
-            matrix.write_condensed(squared, &mut this.values, monitor)?;
+            given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
         }
         Ok(this)
     }
@@ -92,12 +86,13 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
     ) -> Result<()> {
+        let mut spare = Vec::new();
         loop {
             let k = self.clusters.len();
             if k < 2 {
                 return Ok(());
             }
-            let rows = Condensed { values: &self.values[self.start..], k };
+            let rows = Condensed { values: &self.values[..], k, n_gone: 0 };
             let nearest = match known.take() {
                 Some(nearest) => nearest,
                 None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
@@ -108,32 +103,10 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
                 return Ok(());
             }
             let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
-            let (len, new_len) = (condensed_len(k), condensed_len(pairs.n_left()));
-            let end = self.start + len;
             let mut values = std::mem::take(&mut self.values);
-            let total = values.len();
-            // To the other end, where there is room.
-            let result = if self.start >= new_len {
-                let (out, from) = values.split_at_mut(self.start);
-                let from = Condensed { values: &from[..len], k };
-                let nearest = self.round(from, &pairs, &new_sizes, &mut out[..new_len], monitor);
-                self.start = 0;
-                nearest.map(Some)
-            } else if total - end >= new_len {
-                let (from, out) = values.split_at_mut(total - new_len);
-                let from = Condensed { values: &from[self.start..end], k };
-                let nearest = self.round(from, &pairs, &new_sizes, out, monitor);
-                self.start = total - new_len;
-                nearest.map(Some)
-            } else {
-                self.values = values;
-                self.settle();
-                self.merge_in_place(&pairs, monitor)?;
-                values = std::mem::take(&mut self.values);
-                Ok(None)
-            };
+            let result = self.round(&pairs, &new_sizes).run_in_place(k, &mut values, &mut spare, monitor);
             self.values = values;
-            known = result?;
+            known = Some(result?);
             self.keep(&pairs, new_sizes);
         }
     }
@@ -154,17 +127,9 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         Ok(pairs.sizes(&self.sizes))
     }
 
-    fn round(
-        &self,
-        from: impl TriangleRows<Value = V>,
-        pairs: &Pairs,
-        new_sizes: &[f64],
-        out: &mut [V],
-        monitor: &Monitor,
-    ) -> Result<Vec<Nearest>> {
+    fn round<'r>(&'r self, pairs: &'r Pairs, new_sizes: &'r [f64]) -> Round<'r, U> {
         let Self { update, sizes, clusters, tolerance, .. } = self;
-        let round = Round { update: *update, from, pairs, sizes, new_sizes, clusters, tolerance: *tolerance };
-        round.run(out, monitor)
+        Round { update: *update, pairs, sizes, new_sizes, clusters, tolerance: *tolerance }
     }
 
     fn keep(&mut self, pairs: &Pairs, new_sizes: Vec<f64>) {
@@ -173,27 +138,6 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         for (slot, &cluster) in self.clusters.iter().enumerate() {
             self.slots[cluster] = slot;
         }
-    }
-
-    /// Moves the triangle to the beginning.
-    fn settle(&mut self) {
-        let len = condensed_len(self.clusters.len());
-        self.values.copy_within(self.start..self.start + len, 0);
-        self.start = 0;
-    }
-
-    /// The same as a round, where there is no room for another triangle.
-    fn merge_in_place(&mut self, pairs: &Pairs, monitor: &Monitor) -> Result<()> {
-        let sizes = self.sizes.clone();
-        let mut folds = Vec::with_capacity(pairs.len());
-        for (i, j) in pairs.iter() {
-            folds.push((i, j, self.merge_after(i, j)));
-            monitor.advance(0)?;
-        }
-        let kept: Vec<usize> = pairs.left().collect();
-        self.pack(&kept, &folds, monitor)?;
-        self.sizes = sizes;
-        Ok(())
     }
 
     /// Merges slot `j` into slot `i < j` for all third slots after `i`, and returns what the third
@@ -219,27 +163,15 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         merge
     }
 
-    /// Drops all slots but `kept`, and lets every row catch up with the merges `folds` of slots
-    /// after its own: within the row, in order. Its own merge came first, so its size is final.
-    fn pack(&mut self, kept: &[usize], folds: &[(usize, usize, U::Merge)], monitor: &Monitor) -> Result<()> {
+    /// Drops all slots but `kept`.
+    fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
         let k = self.clusters.len();
-        let values = &mut *self.values;
         let mut to = 0;
         for (at, &i) in kept.iter().enumerate() {
             monitor.advance(0)?;
-            let start = Triangle::new(k).before(i);
-            let row = &mut values[start..start + (k - i - 1)];
-            let later = folds.partition_point(|&(first, _, _)| first <= i);
-            for (a, b, merge) in &folds[later..] {
-                let (a, b) = (a - i - 1, b - i - 1);
-                row[a] = V::of(self.update.fold(merge, row[a].float(), row[b].float(), self.sizes[i]));
-            }
+            let base = Triangle::new(k).base(i);
             for &j in &kept[at + 1..] {
-                let x = values[start + (j - i - 1)];
-                if U::MAY_FAIL {
-                    check_row(&[x], |_| self.clusters[j], self.clusters[i])?;
-                }
-                values[to] = x;
+                self.values[to] = self.values[base.wrapping_add(j)];
                 to += 1;
             }
         }
@@ -250,23 +182,18 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<SquareRows<'a, U, V>> {
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
-            self.settle();
-            self.pack(&kept, &[], monitor)?;
+            self.pack(&kept, monitor)?;
         }
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
         let k = kept.len();
         debug_assert!(k <= self.square_fits());
-        let Self { update, mut values, start, slots, nearest, tolerance, .. } = self;
+        let Self { update, mut values, slots, nearest, tolerance, .. } = self;
         monitor.advance(0)?;
-        let mut spread = |row| {
-            let from = start + Triangle::new(k).before(row);
+        // Every value moves up: from the last row on no row runs over another.
+        for row in (0..k).rev() {
+            let from = Triangle::new(k).before(row);
             values.copy_within(from..from + (k - row - 1), row * k + row + 1);
             values[row * k + row] = V::of(f64::NEG_INFINITY);
-        };
-        // From the beginning every value moves up, from the end down: no row runs over the next.
-        match start {
-            0 => (0..k).rev().for_each(&mut spread),
-            _ => (0..k).for_each(&mut spread),
         }
         values.truncate(k * k);
         mirror(&mut values, k, monitor)?;
@@ -289,7 +216,7 @@ impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
         let k = self.clusters.len();
         let i = self.slots[i];
         let n_i = self.sizes[i];
-        let values = &self.values[self.start..];
+        let values = &*self.values;
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
             let at = Triangle::new(k).index(other, i);
@@ -299,9 +226,6 @@ impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
     }
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
-        if self.start > 0 {
-            self.settle();
-        }
         self.nearest.clear();
         let k = self.clusters.len();
         let (i, j) = (self.slots[i], self.slots[j]);
@@ -328,20 +252,17 @@ mod tests {
     use crate::linkage::Average;
 
     #[test]
-    fn squares_come_from_triangles_at_either_end() {
+    fn squares_come_from_triangles() {
         for k in 1..30 {
-            let len = condensed_len(k);
-            for start in [0, k * k - len] {
-                let mut values = Store::zeros(k * k).unwrap();
-                (0..len).for_each(|at| values[start + at] = at as f64);
-                let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
-                let active: Vec<usize> = (0..k).collect();
-                let square = CondensedRows { start, ..rows }.into_square(&active, &Monitor::new()).unwrap();
-                for (at, &value) in square.values.iter().enumerate() {
-                    let (i, j) = (at / k, at % k);
-                    let expected = if i == j { f64::NEG_INFINITY } else { Triangle::new(k).index(i, j) as f64 };
-                    assert_eq!(value, expected, "[{i}, {j}] of {k}");
-                }
+            let mut values = Store::zeros(k * k).unwrap();
+            (0..condensed_len(k)).for_each(|at| values[at] = at as f64);
+            let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
+            let active: Vec<usize> = (0..k).collect();
+            let square = rows.into_square(&active, &Monitor::new()).unwrap();
+            for (at, &value) in square.values.iter().enumerate() {
+                let (i, j) = (at / k, at % k);
+                let expected = if i == j { f64::NEG_INFINITY } else { Triangle::new(k).index(i, j) as f64 };
+                assert_eq!(value, expected, "[{i}, {j}] of {k}");
             }
         }
     }

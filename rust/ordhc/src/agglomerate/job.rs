@@ -1,5 +1,7 @@
 //! One agglomeration: which engine works on which rows.
 
+use std::marker::PhantomData;
+
 use super::centers::{self, Means};
 use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
@@ -7,9 +9,11 @@ use super::engine::{Engine, staged};
 use super::matrix::{About, Matrix};
 use super::precise_matrix::PreciseMatrix;
 use super::precision::Precision;
+use super::rounds::{Pairs, all_nearest};
 use super::rows::SquareRows;
 use super::small::{FEW, SmallRows};
 use super::store::Store;
+use super::triangle_rows::Given;
 use super::{Linkage, Tolerance, naive, nearest_pair, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
@@ -54,7 +58,7 @@ pub(super) struct Job<'a> {
     pub(super) engine: Engine,
     pub(super) precision: Precision,
     pub(super) initial: Option<&'a Partition>,
-    monitor: &'a Monitor,
+    pub(super) monitor: &'a Monitor,
     /// Up to so many leaves are few.
     small: usize,
     pub(super) condensed_from: usize,
@@ -185,7 +189,7 @@ impl<'a> Job<'a> {
                 return single::merges(&self.matrix(&input), monitor);
             }
             Engine::Auto
-                if let (Some(means), None, Input::Given(matrix)) = (self.means(), initial, &input)
+                if let (Some(means), None, Input::Given(matrix)) = (Means::of(self.rule), initial, &input)
                     // Squares are in a unit in which none is too small.
                     && (self.about.dissimilarity || !matrix.any_below(SMALL)) =>
             {
@@ -206,15 +210,6 @@ impl<'a> Job<'a> {
             },
         };
         Ok(self.joined(within, after))
-    }
-
-    /// Which means the similarities of clusters are made of, where they are.
-    fn means(&self) -> Option<Means> {
-        match self.rule {
-            Rule::Centroid => Some(Means::Centroid),
-            Rule::Median => Some(Means::Median),
-            _ => None,
-        }
     }
 
     fn joined(&self, within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {
@@ -261,7 +256,7 @@ impl<'a> Job<'a> {
     }
 
     /// When similarities of clusters count as equal; nothing, if they are too small to be squared as they are.
-    fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
+    pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Result<Option<Tolerance>> {
         if self.engine == Engine::Naive {
             return Ok(None);
         }
@@ -351,7 +346,18 @@ impl<'a> Job<'a> {
                 return Ok(sort(self.square_chain(rows, merges)?));
             }
             Input::Given(matrix) => {
-                CondensedRows::<U, V>::after_rounds(update, matrix, squared, tolerance, &mut merges, self.monitor)?
+                if let Some((rows, merges)) = self.grouped(update, matrix, tolerance)? {
+                    return Ok(sort(self.square_chain(rows, merges)?));
+                }
+                let given = Given { matrix, squared, held: PhantomData::<V> };
+                let sizes = vec![1.0; n];
+                let nearest = all_nearest::<U, _>(&given, &sizes, tolerance, self.monitor)?;
+                let pairs = Pairs::of::<U>(&given, &nearest, &sizes, tolerance, self.monitor)?;
+                if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
+                    return Ok(sort(self.square_chain(rows, merges)?));
+                }
+                let first = (&nearest[..], &pairs);
+                CondensedRows::after_rounds(update, &given, first, tolerance, &mut merges, self.monitor)?
             }
             Input::Lent(values) => {
                 self.about.condense(values, squared, self.monitor)?;
@@ -372,7 +378,7 @@ impl<'a> Job<'a> {
     }
 
     /// Goes on with rounds on square rows, and with a chain for few or where rounds don't pay.
-    fn square_chain<U: Update, V: Held>(
+    pub(super) fn square_chain<U: Update, V: Held>(
         &self,
         mut rows: SquareRows<'_, U, V>,
         mut merges: Vec<RawMerge>,

@@ -15,12 +15,15 @@
 //! * `sparse`: similarities of few pairs, without a matrix.
 
 mod agglomeration;
+mod apart;
+mod between;
 mod centers;
 mod chain;
 mod condensed_rows;
 mod direction;
 mod engine;
 mod few_clusters;
+mod groups;
 mod job;
 mod lent;
 mod matrix;
@@ -42,6 +45,7 @@ mod store;
 mod tied_clusters;
 mod ties;
 mod tolerance;
+mod triangle_rows;
 
 pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;

@@ -98,16 +98,17 @@ impl Matrix<'_> {
         });
     }
 
-    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal.
+    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal, to a square of at least n
+    /// rows.
     pub(crate) fn write_square<V: Held>(&self, squared: bool, out: &mut [V], monitor: &Monitor) -> Result<()> {
-        let n = self.n;
+        let (n, stride) = (self.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
-        let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
+        let ends: Vec<usize> = parts.iter().map(|rows| rows.end * stride).collect();
         let slices = parallel::split_at_ends(out, &ends);
         let done = parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
-            for (i, row) in rows.zip(out.chunks_exact_mut(n)) {
+            for (i, row) in rows.zip(out.chunks_exact_mut(stride)) {
                 row[i] = V::of(f64::NEG_INFINITY);
-                self.write_row_after(i, squared, &mut row[i + 1..]);
+                self.write_row_after(i, squared, &mut row[i + 1..n]);
                 if i % BLOCK == 0 {
                     monitor.advance(0)?;
                 }
@@ -115,7 +116,7 @@ impl Matrix<'_> {
             Ok(())
         });
         done.into_iter().collect::<Result<()>>()?;
-        mirror(out, n, monitor)
+        mirror(out, stride, monitor)
     }
 
     /// Row `i` from column `i + 1` on, as similarities (larger is closer).

@@ -1,13 +1,12 @@
 //! Rounds: all reciprocal nearest pairs are merged in one pass from one triangle to the next.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::matrix::Matrix;
 use super::rows::check_row;
 use super::search::RowSearch;
 use super::ties::Ties;
+use super::triangle_rows::{Condensed, TriangleRows};
 use super::{Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
@@ -15,78 +14,6 @@ use crate::monitor::Monitor;
 use crate::numbers::{Held, Number};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
-
-/// A triangle that is only read.
-pub(super) trait TriangleRows: Sync {
-    /// What similarities are kept in.
-    type Value: Held;
-
-    /// The number of slots.
-    fn len(&self) -> usize;
-
-    /// The values of slot `i` with the slots after it, maybe written to `scratch`.
-    fn row<'s>(&'s self, i: usize, scratch: &'s mut [Self::Value]) -> &'s [Self::Value];
-
-    /// Writes the values of slot `j` with the slots `others`, all before it.
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [Self::Value]);
-
-    /// The value of the slots `i < j`.
-    fn value(&self, i: usize, j: usize) -> f64 {
-        let mut value = [Self::Value::ZERO];
-        self.column(j, i..i + 1, &mut value);
-        value[0].float()
-    }
-}
-
-/// The input as it is.
-pub(super) struct Given<'m, V> {
-    pub(super) matrix: &'m Matrix<'m>,
-    pub(super) squared: bool,
-    pub(super) held: PhantomData<V>,
-}
-
-impl<V: Held> TriangleRows for Given<'_, V> {
-    type Value = V;
-
-    fn len(&self) -> usize {
-        self.matrix.n_leaves()
-    }
-
-    fn row<'s>(&'s self, i: usize, scratch: &'s mut [V]) -> &'s [V] {
-        let row = &mut scratch[..self.len() - i - 1];
-        self.matrix.write_row_after(i, self.squared, row);
-        row
-    }
-
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [V]) {
-        self.matrix.write_column_before(j, others, self.squared, out);
-    }
-}
-
-/// Condensed similarities.
-pub(super) struct Condensed<'v, V> {
-    pub(super) values: &'v [V],
-    pub(super) k: usize,
-}
-
-impl<V: Held> TriangleRows for Condensed<'_, V> {
-    type Value = V;
-
-    fn len(&self) -> usize {
-        self.k
-    }
-
-    fn row<'s>(&'s self, i: usize, _: &'s mut [V]) -> &'s [V] {
-        let start = Triangle::new(self.k).before(i);
-        &self.values[start..start + (self.k - i - 1)]
-    }
-
-    fn column(&self, j: usize, others: Range<usize>, out: &mut [V]) {
-        for (value, i) in out.iter_mut().zip(others) {
-            *value = self.values[Triangle::new(self.k).index(i, j)];
-        }
-    }
-}
 
 /// Ties are looked at where less than one of so many slots is in a reciprocal pair.
 const FEW: usize = 8;
@@ -201,9 +128,8 @@ impl Pairs {
 }
 
 /// One round. `sizes` and `clusters` are those before it, `new_sizes` those after.
-pub(super) struct Round<'a, U: Update, T: TriangleRows> {
+pub(super) struct Round<'a, U: Update> {
     pub(super) update: &'a U,
-    pub(super) from: T,
     pub(super) pairs: &'a Pairs,
     pub(super) sizes: &'a [f64],
     pub(super) new_sizes: &'a [f64],
@@ -211,22 +137,89 @@ pub(super) struct Round<'a, U: Update, T: TriangleRows> {
     pub(super) tolerance: Tolerance,
 }
 
-impl<U: Update, T: TriangleRows> Round<'_, U, T> {
+/// What a thread has found, and where it computes.
+struct Worker<V> {
+    search: RowSearch,
+    scratch: Scratch<V>,
+}
+
+impl<U: Update> Round<'_, U> {
     /// Writes the triangle after the merges to `out` and returns the nearest of its slots.
-    pub(super) fn run(&self, out: &mut [T::Value], monitor: &Monitor) -> Result<Vec<Nearest>> {
+    pub(super) fn run<T: TriangleRows>(
+        &self,
+        from: &T,
+        out: &mut [T::Value],
+        monitor: &Monitor,
+    ) -> Result<Vec<Nearest>> {
+        let mut workers = self.workers(from.len());
+        let merges = self.merges(from);
+        self.write(from, &merges, parts(self.pairs.n_left()), out, &mut workers, monitor)?;
+        Ok(Self::found(workers, monitor))
+    }
+
+    /// The same within the memory of the triangle of `k` slots. What stands before a row is not needed for it or those
+    /// after it, so that rows go there, and through `spare` where there is little room yet.
+    pub(super) fn run_in_place<V: Held>(
+        &self,
+        k: usize,
+        values: &mut [V],
+        spare: &mut Vec<V>,
+        monitor: &Monitor,
+    ) -> Result<Vec<Nearest>> {
+        let (old, new) = (Triangle::new(k), Triangle::new(self.pairs.n_left()));
+        let mut workers = self.workers(k);
+        let merges = self.merges(&Condensed { values: &*values, k, n_gone: 0 });
+        let at_least = (new.n_pairs() / CHUNKS).max(CHUNK);
+        let mut slot = 0;
+        while slot < new.n_leaves() {
+            let (start, n_gone) = (new.before(slot), old.before(self.pairs.left[slot] as usize));
+            let small = new.last_before(slot, start + at_least).max(slot + 1);
+            let fits = new.last_before(slot, n_gone);
+            let rows = slot..small.max(fits);
+            let len = new.before(rows.end) - start;
+            let (head, tail) = values.split_at_mut(n_gone);
+            let from = Condensed { values: &*tail, k, n_gone };
+            if fits >= small {
+                self.write(&from, &merges, shared(&rows, k), &mut head[start..start + len], &mut workers, monitor)?;
+            } else {
+                spare.resize(spare.len().max(len), V::ZERO);
+                self.write(&from, &merges, shared(&rows, k), &mut spare[..len], &mut workers, monitor)?;
+                values[start..start + len].copy_from_slice(&spare[..len]);
+            }
+            slot = rows.end;
+        }
+        Ok(Self::found(workers, monitor))
+    }
+
+    fn workers<V: Held>(&self, k: usize) -> Vec<Worker<V>> {
+        let search = || RowSearch::new(self.pairs.n_left(), self.tolerance);
+        threads(self.pairs.n_left()).iter().map(|_| Worker { search: search(), scratch: Scratch::new(k) }).collect()
+    }
+
+    fn found<V>(workers: Vec<Worker<V>>, monitor: &Monitor) -> Vec<Nearest> {
+        RowSearch::join(workers.into_iter().map(|worker| worker.search).collect(), monitor)
+    }
+
+    /// Writes rows of the next triangle, one after the other, in parts that threads take in turn.
+    fn write<T: TriangleRows>(
+        &self,
+        from: &T,
+        merges: &[U::Merge],
+        rows: Vec<Range<usize>>,
+        out: &mut [T::Value],
+        workers: &mut [Worker<T::Value>],
+        monitor: &Monitor,
+    ) -> Result<()> {
         let k = self.pairs.n_left();
-        let merges = self.merges();
-        let rows = parts(k);
-        let ends: Vec<usize> = rows.iter().map(|rows| Triangle::new(k).before(rows.end)).collect();
+        let start = rows.first().map_or(0, |rows| Triangle::new(k).before(rows.start));
+        let ends: Vec<usize> = rows.iter().map(|rows| Triangle::new(k).before(rows.end) - start).collect();
         let slices = parallel::split_at_ends(out, &ends);
         let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
-        let found = parallel::map(threads(k), |_| {
-            let mut search = RowSearch::new(k, self.tolerance);
-            let mut scratch = Scratch::new(self.from.len());
+        let done = parallel::map(workers.iter_mut().collect(), |Worker { search, scratch }| {
             while let Some((rows, mut out)) = next(&parts) {
                 for slot in rows {
                     let (row, rest) = out.split_at_mut(k - slot - 1);
-                    self.write_row(slot, &merges, &mut scratch, row);
+                    self.write_row(from, slot, merges, scratch, row);
                     if U::MAY_FAIL {
                         let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                         check_row(row, |at| name(slot + 1 + at), name(slot))?;
@@ -236,19 +229,19 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
                     monitor.advance(0)?;
                 }
             }
-            Ok(search)
+            Ok(())
         });
-        Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?, monitor))
+        done.into_iter().collect()
     }
 
     /// All merges, in the order of the pairs.
-    fn merges(&self) -> Vec<U::Merge> {
+    fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
-        let mut scratch = vec![T::Value::ZERO; self.from.len()];
+        let mut scratch = vec![T::Value::ZERO; from.len()];
         for group in merged.chunk_by(|a, b| a.0 == b.0) {
             let i = left[group[0].0 as usize] as usize;
-            let mut values: Vec<f64> = group.iter().map(|&(_, j)| self.from.value(i, j as usize)).collect();
+            let mut values: Vec<f64> = group.iter().map(|&(_, j)| from.value(i, j as usize)).collect();
             let mut n_i = self.sizes[i];
             for (at, &(_, j)) in group.iter().enumerate() {
                 let n_j = self.sizes[j as usize];
@@ -256,7 +249,7 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
                 merges.push(merge);
                 n_i += n_j;
                 if at + 1 < group.len() {
-                    let row = self.from.row(j as usize, &mut scratch);
+                    let row = from.row(j as usize, &mut scratch);
                     for (value, &(_, k)) in values[at + 1..].iter_mut().zip(&group[at + 1..]) {
                         *value =
                             self.update.fold(&merge, *value, row[(k - j - 1) as usize].float(), self.sizes[k as usize]);
@@ -268,7 +261,14 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
     }
 
     /// One row of the next triangle: first its own merges, then those of later slots, in order.
-    fn write_row(&self, slot: usize, merges: &[U::Merge], scratch: &mut Scratch<T::Value>, out: &mut [T::Value]) {
+    fn write_row<T: TriangleRows>(
+        &self,
+        from: &T,
+        slot: usize,
+        merges: &[U::Merge],
+        scratch: &mut Scratch<T::Value>,
+        out: &mut [T::Value],
+    ) {
         if out.is_empty() {
             return;
         }
@@ -277,19 +277,19 @@ impl<U: Update, T: TriangleRows> Round<'_, U, T> {
         let earlier = merged.partition_point(|&(first, _)| (first as usize) < slot);
         let later = earlier + merged[earlier..].partition_point(|&(first, _)| first as usize == slot);
         let Scratch { row, own, column } = scratch;
-        let mut old: &[T::Value] = self.from.row(i, row);
+        let mut old: &[T::Value] = from.row(i, row);
         if later > earlier {
             let own = &mut own[..old.len()];
             own.copy_from_slice(old);
             for (&(_, j), merge) in merged[earlier..later].iter().zip(&merges[earlier..]) {
                 let j = j as usize;
                 let between = &mut column[..j - i - 1];
-                self.from.column(j, i + 1..j, between);
+                from.column(j, i + 1..j, between);
                 let (head, tail) = own.split_at_mut(j - i - 1);
                 for ((x_i, &x_j), &n_k) in head.iter_mut().zip(&*between).zip(&self.sizes[i + 1..]) {
                     *x_i = T::Value::of(self.update.fold(merge, x_i.float(), x_j.float(), n_k));
                 }
-                let row_j = self.from.row(j, column);
+                let row_j = from.row(j, column);
                 for ((x_i, &x_j), &n_k) in tail[1..].iter_mut().zip(row_j).zip(&self.sizes[j + 1..]) {
                     *x_i = T::Value::of(self.update.fold(merge, x_i.float(), x_j.float(), n_k));
                 }
@@ -320,17 +320,30 @@ impl<V: Held> Scratch<V> {
     }
 }
 
+/// Rows in place take turns of at least this share of all pairs, and this many.
+const CHUNKS: usize = 16;
+const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };
+
+/// Rows in parts for the threads that `k` slots have.
+fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
+    let parts = PARTS * threads(k).len();
+    let end = |part: usize| rows.start + rows.len() * part / parts;
+    (0..parts).map(|part| end(part)..end(part + 1)).collect()
+}
+
 /// Threads only pay for many pairs.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
 
+/// So many parts for every thread, where there are several.
+const PARTS: usize = 8;
+
 /// Rows of a triangle in parts of about the same area, a few for every thread.
 pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
-    const EACH: usize = 8;
     let parts = match threads(k).len() {
         1 => 1,
-        threads => EACH * threads,
+        threads => PARTS * threads,
     };
     let end = |p: usize| (k as f64 * (1.0 - (1.0 - p as f64 / parts as f64).sqrt())) as usize;
     (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()

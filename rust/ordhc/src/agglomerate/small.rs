@@ -8,7 +8,9 @@ use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 
 /// Up to so many leaves.
-pub(super) const FEW: usize = 512;
+pub(super) const FEW: usize = 1500;
+/// It can hold so many.
+pub(super) const MOST: usize = 2048;
 
 /// Clusters by slot, of which the first ones are there: the last one moves to where a cluster is gone.
 pub(super) struct SmallRows<'a, U: Update> {
@@ -30,6 +32,11 @@ pub(super) struct SmallRows<'a, U: Update> {
     tolerance: Tolerance,
 }
 
+/// An odd number of cache lines for each of many rows: values of a column don't compete for the same places then.
+fn stride(n: usize) -> usize {
+    if n < BLOCK { n } else { (n.div_ceil(LANES) * LANES) | LANES }
+}
+
 /// Slots of which the largest similarity is known, so that only those near the largest of all are looked at again.
 const BLOCK: usize = 64;
 const LANES: usize = 8;
@@ -43,13 +50,14 @@ impl<'a, U: Update> SmallRows<'a, U> {
         monitor: &Monitor,
     ) -> Result<Self> {
         let n = matrix.n_leaves();
-        let mut values = vec![0.0; n * n];
+        let stride = stride(n);
+        let mut values = vec![0.0; stride * stride];
         matrix.write_square(squared, &mut values, monitor)?;
         let names: Vec<usize> = (0..n).collect();
         Ok(Self {
             update,
             values,
-            stride: n,
+            stride,
             n_alive: n,
             sizes: vec![1.0; n],
             slots: names.clone(),
@@ -69,7 +77,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
     fn look(&self, slot: usize) -> Nearest {
         let (row, n_i, tolerance) = (self.row(slot), self.sizes[slot], self.tolerance);
         let sizes = &self.sizes[..row.len()];
-        let mut tops = [f64::NEG_INFINITY; FEW / BLOCK];
+        let mut tops = [f64::NEG_INFINITY; MOST / BLOCK];
         for (top, (values, sizes)) in tops.iter_mut().zip(row.chunks(BLOCK).zip(sizes.chunks(BLOCK))) {
             *top = largest::<U>(values, n_i, sizes);
         }

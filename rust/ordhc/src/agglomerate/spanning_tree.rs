@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
-use super::rounds::{Given, TriangleRows, next, parts, threads};
+use super::rounds::{next, parts, threads};
+use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;

@@ -6,8 +6,9 @@
 
 use std::sync::Mutex;
 
-use super::rounds::{TriangleRows, next, parts, threads};
+use super::rounds::{next, parts, threads};
 use super::rows::similarity;
+use super::triangle_rows::TriangleRows;
 use super::{Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::Update;

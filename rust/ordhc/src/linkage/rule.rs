@@ -82,6 +82,9 @@ pub(crate) trait Update: Sync {
     /// Whether nothing is rounded, so that ties are exact.
     const EXACT: bool = false;
 
+    /// What the value of two clusters is, given all pairs of their members, where that tells it.
+    const BETWEEN: Option<Between> = None;
+
     /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 
@@ -98,6 +101,21 @@ pub(crate) trait Update: Sync {
     /// the merged cluster closer to a third than both parts were, and as close as the closer part only if
     /// both were as close.
     fn commutes(&self) -> bool;
+}
+
+/// How the value of two clusters comes from those of all pairs of their members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// The least one.
+    Least,
+    /// Their sum.
+    Sum,
+    /// Their mean.
+    Mean,
+    /// Their mean, to which each merge's two parts have contributed half.
+    Halves,
+    /// Their sum, less what the clusters have inside.
+    Ward,
 }
 
 /// The two clusters of a merge.
@@ -143,6 +161,7 @@ impl Update for Single {
 
 impl Update for Complete {
     type Merge = ();
+    const BETWEEN: Option<Between> = Some(Between::Least);
     const EXACT: bool = true;
     fn merge(&self, _: Merging) {}
     #[inline(always)]
@@ -160,6 +179,7 @@ impl Update for Complete {
 /// Keeps sums. They are exact for whole numbers, so that equal averages stay equal.
 impl Update for AverageOfWhole {
     type Merge = ();
+    const BETWEEN: Option<Between> = Some(Between::Sum);
     const EXACT: bool = true;
     const SUMS: bool = true;
     fn merge(&self, _: Merging) {}
@@ -186,6 +206,7 @@ pub(crate) struct Share {
 /// Keeps means, in a form that leaves equal values equal.
 impl Update for Average {
     type Merge = Share;
+    const BETWEEN: Option<Between> = Some(Between::Mean);
     const PRECISE_SUMS: bool = true;
     fn merge(&self, m: Merging) -> Share {
         let share = m.n_i.min(m.n_j) / (m.n_i + m.n_j);
@@ -206,6 +227,7 @@ impl Update for Average {
 
 impl Update for Weighted {
     type Merge = ();
+    const BETWEEN: Option<Between> = Some(Between::Halves);
     fn merge(&self, _: Merging) {}
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
@@ -221,6 +243,7 @@ impl Update for Weighted {
 
 impl Update for Ward {
     type Merge = Merging;
+    const BETWEEN: Option<Between> = Some(Between::Ward);
     fn merge(&self, merging: Merging) -> Merging {
         merging
     }

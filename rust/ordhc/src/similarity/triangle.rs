@@ -80,6 +80,16 @@ impl Triangle {
         i * (2 * self.n).wrapping_sub(i + 1) / 2
     }
 
+    /// The last leaf from `from` on whose pairs stand at `end` or before, `from` if there is none.
+    pub(crate) fn last_before(self, from: usize, end: usize) -> usize {
+        let (mut low, mut high) = (from, self.n);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if self.before(middle) <= end { low = middle } else { high = middle - 1 }
+        }
+        low
+    }
+
     /// Where the pairs of leaf `i` with the leaves after it stand.
     #[inline]
     pub const fn row(self, i: usize) -> Range<usize> {

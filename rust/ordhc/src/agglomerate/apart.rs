@@ -1,0 +1,73 @@
+//! Groups of leaves that are apart: most leaves have those that are nearest to them in their own group.
+
+use super::matrix::Matrix;
+use crate::error::Result;
+use crate::monitor::Monitor;
+
+/// So many groups are tried.
+const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
+/// So many leaves are asked whether their group has so many of their nearest.
+const ASKED: usize = 16;
+const NEAREST: usize = 8;
+/// There are no groups where less than this many of the asked ones say so.
+const MOST: usize = ASKED / 2;
+/// More groups aren't tried where this many less say so than have before.
+const LESS: usize = 3;
+
+/// By leaf its group, where most leaves are nearer to those of their group than to others, and no group has more than
+/// `most` leaves.
+///
+/// Each group is what is nearest to one leaf, and each of these leaves is the one that is farthest from those before it
+/// (Gonzalez 1985).
+pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Result<Option<Vec<u32>>> {
+    let n = matrix.n_leaves();
+    if n < *GROUPS.end() {
+        return Ok(None);
+    }
+    let all: Vec<u32> = (0..n as u32).collect();
+    let row_of = |leaf: usize| {
+        let mut row = vec![0.0; n];
+        matrix.gather(leaf, &all, &mut row);
+        row[leaf] = f64::INFINITY;
+        row
+    };
+    let (mut near, mut group) = (vec![f64::NEG_INFINITY; n], vec![0; n]);
+    let mut sizes = vec![0; *GROUPS.end()];
+    sizes[0] = n;
+    let mut asked: Vec<(usize, Vec<u32>)> = Vec::new();
+    let (mut best, mut found) = (MOST, None);
+    for g in 0..*GROUPS.end() {
+        let farthest = (0..n).min_by(|&a, &b| near[a].total_cmp(&near[b])).unwrap_or(0);
+        for ((near, group), x) in near.iter_mut().zip(&mut group).zip(row_of(farthest)) {
+            if x > *near {
+                sizes[*group as usize] -= 1;
+                sizes[g] += 1;
+                (*near, *group) = (x, g as u32);
+            }
+        }
+        monitor.advance(0)?;
+        if g + 1 < *GROUPS.start() {
+            continue;
+        }
+        if asked.is_empty() {
+            asked = (0..ASKED).map(|k| n * k / ASKED).map(|leaf| (leaf, nearest(row_of(leaf)))).collect();
+        }
+        let apart = |(leaf, near): &&(usize, Vec<u32>)| near.iter().all(|&k| group[k as usize] == group[*leaf]);
+        let n_apart = asked.iter().filter(apart).count();
+        if n_apart == 0 || n_apart + LESS < best && found.is_some() {
+            break;
+        }
+        if n_apart >= best && sizes.iter().all(|&size| size <= most) {
+            (best, found) = (n_apart, Some(group.clone()));
+        }
+    }
+    Ok(found)
+}
+
+/// The nearest few of a row, and what is as near.
+fn nearest(row: Vec<f64>) -> Vec<u32> {
+    let mut sorted = row.clone();
+    // The leaf itself comes first.
+    let least = *sorted.select_nth_unstable_by(NEAREST, |a, b| b.total_cmp(a)).1;
+    (0..).zip(row).filter(|&(_, x)| x >= least).map(|(leaf, _)| leaf).collect()
+}

@@ -1,0 +1,156 @@
+//! Similarities of clusters from those of all pairs of their leaves, in one pass.
+
+use std::marker::PhantomData;
+use std::sync::Mutex;
+
+use super::matrix::Matrix;
+use super::rounds::{next, threads};
+use super::store::Store;
+use super::triangle_rows::{Given, TriangleRows};
+use crate::error::Result;
+use crate::linkage::Between;
+use crate::monitor::Monitor;
+use crate::parallel;
+use crate::tree::RawMerge;
+
+/// Clusters by slot, ascending by their smallest leaves.
+pub(super) struct Clusters {
+    pub(super) names: Vec<usize>,
+    pub(super) sizes: Vec<f64>,
+    leaves: Vec<Vec<u32>>,
+    /// By slot: the sum over all pairs of its leaves, as far as Ward's linkage needs it.
+    inside: Vec<f64>,
+    /// By leaf: its share of the mean of the halves.
+    shares: Vec<f64>,
+    /// By leaf: the slot.
+    slots: Vec<u32>,
+    /// Whether sums of values are exact.
+    exact: bool,
+}
+
+impl Clusters {
+    /// What merges, parts before wholes, have made of `n` leaves. Where all values are whole, `whole` is the largest.
+    pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>) -> Self {
+        let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
+        let (mut inside, mut shares) = (vec![0.0; n], vec![1.0; n]);
+        for &RawMerge { i, j, similarity } in merges {
+            let [n_i, n_j] = [i, j].map(|k| leaves[k].len() as f64);
+            let between = similarity * (n_i + n_j) / 2.0 + n_j / n_i * inside[i] + n_i / n_j * inside[j];
+            inside[i] += inside[j] + if whole.is_some() { between.round() } else { between };
+            let gone = std::mem::take(&mut leaves[j]);
+            leaves[i].extend(gone);
+            leaves[i].iter().for_each(|&leaf| shares[leaf as usize] *= 0.5);
+        }
+        let names: Vec<usize> = (0..n).filter(|&name| !leaves[name].is_empty()).collect();
+        let inside = names.iter().map(|&name| inside[name]).collect();
+        let leaves: Vec<Vec<u32>> = names.iter().map(|&name| std::mem::take(&mut leaves[name])).collect();
+        let mut slots = vec![0; n];
+        for (leaves, slot) in leaves.iter().zip(0..) {
+            leaves.iter().for_each(|&leaf| slots[leaf as usize] = slot);
+        }
+        let sizes: Vec<f64> = leaves.iter().map(|leaves| leaves.len() as f64).collect();
+        let most = sizes.iter().fold(0.0, |most: f64, &size| most.max(size));
+        let exact = whole.is_some_and(|largest| largest * most.powi(4) < (1u64 << 52) as f64);
+        Self { names, sizes, leaves, inside, shares, slots, exact }
+    }
+
+    /// The similarities between all of them, square, with minus infinity on the diagonal; nothing where too much would
+    /// cancel.
+    pub(super) fn similarities(
+        &self,
+        matrix: &Matrix<'_>,
+        squared: bool,
+        between: Between,
+        monitor: &Monitor,
+    ) -> Result<Option<Store<'static, f64>>> {
+        let k = self.names.len();
+        let mut values = Store::zeros(k * k)?;
+        let queue = Mutex::new(values.chunks_exact_mut(k.max(1)).zip(&self.leaves).collect::<Vec<_>>().into_iter());
+        let triangle = Given { matrix, squared, held: PhantomData::<f64> };
+        let n = self.slots.len();
+        let done = parallel::map(threads(n), |_| {
+            let (mut scratch, mut part) = (vec![0.0; n], vec![0.0; k]);
+            while let Some((row, leaves)) = next(&queue) {
+                if between == Between::Least {
+                    row.fill(f64::INFINITY);
+                }
+                for &leaf in leaves {
+                    let i = leaf as usize;
+                    let later = triangle.row(i, &mut scratch).iter().zip(&self.slots[i + 1..]);
+                    match between {
+                        Between::Least => later.for_each(|(&x, &slot)| {
+                            let least = &mut row[slot as usize];
+                            *least = if x < *least { x } else { *least };
+                        }),
+                        Between::Halves => {
+                            let shares = &self.shares[i + 1..];
+                            later.zip(shares).for_each(|((&x, &slot), &share)| part[slot as usize] += x * share);
+                        }
+                        _ => later.for_each(|(&x, &slot)| part[slot as usize] += x),
+                    }
+                    if between != Between::Least {
+                        // Sums of sums: rounding adds up less.
+                        let share = if between == Between::Halves { self.shares[i] } else { 1.0 };
+                        for (sum, part) in row.iter_mut().zip(&mut part) {
+                            *sum += *part * share;
+                            *part = 0.0;
+                        }
+                    }
+                    monitor.advance(0)?;
+                }
+            }
+            Ok(())
+        });
+        done.into_iter().collect::<Result<()>>()?;
+        let certain = self.join(&mut values, between, monitor)?;
+        Ok(certain.then_some(values))
+    }
+
+    /// Both halves of a square in one; whether not too much has cancelled.
+    fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
+        const BLOCK: usize = 32;
+        let k = self.names.len();
+        let mut certain = true;
+        for rows in (0..k).step_by(BLOCK) {
+            monitor.advance(0)?;
+            for columns in (rows..k).step_by(BLOCK) {
+                for a in rows..(rows + BLOCK).min(k) {
+                    for b in columns.max(a + 1)..(columns + BLOCK).min(k) {
+                        let x = self.joined(a, b, values[a * k + b], values[b * k + a], between);
+                        certain &= x.is_some();
+                        let x = x.unwrap_or(0.0);
+                        (values[a * k + b], values[b * k + a]) = (x, x);
+                    }
+                }
+            }
+        }
+        (0..k).for_each(|a| values[a * k + a] = f64::NEG_INFINITY);
+        Ok(certain)
+    }
+
+    fn joined(&self, a: usize, b: usize, x: f64, y: f64, between: Between) -> Option<f64> {
+        /// A difference is at least this share of what it is one of.
+        const SHARE: f64 = 0.25;
+        let [n_a, n_b] = [a, b].map(|slot| self.sizes[slot]);
+        Some(match between {
+            Between::Least => {
+                if x < y {
+                    x
+                } else {
+                    y
+                }
+            }
+            Between::Sum | Between::Halves => x + y,
+            Between::Mean => (x + y) / (n_a * n_b),
+            Between::Ward => {
+                // Whole numbers, where values are.
+                let (all, apart) = (n_a * n_b * (x + y), n_b * n_b * self.inside[a] + n_a * n_a * self.inside[b]);
+                let difference = all - apart;
+                if !self.exact && apart != 0.0 && difference.abs() < SHARE * (all.abs() + apart.abs()) {
+                    return None;
+                }
+                2.0 * difference / (n_a * n_b * (n_a + n_b))
+            }
+        })
+    }
+}
