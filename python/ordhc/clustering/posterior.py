@@ -263,7 +263,8 @@ def posterior(
     data
         `Triplets` or `Quadruplets`. Repeated answers count as often as they occur, weights multiply.
     chains
-        How many Markov chains run, on as many cores as there are.
+        How many Markov chains run, on as many cores as there are. They begin at the tree of AddS and moves of
+        subtrees, with triplets every second one at a tree of points that satisfies many of them.
     sweeps
         How often each chain moves every leaf: by default 80 times with 14,400 comparisons or more, up to 300
         times with fewer.

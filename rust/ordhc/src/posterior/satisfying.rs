@@ -23,7 +23,7 @@ const STEPS: usize = 200;
 const STEP: f64 = 0.2;
 const SPREAD: f64 = 0.1;
 
-/// A tree that satisfies many triplets; nothing of quadruplets.
+/// A tree that satisfies many triplets; nothing of quadruplets, and of weights that are too large to compute with.
 pub(crate) fn satisfying<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
@@ -38,7 +38,7 @@ pub(crate) fn satisfying<const K: usize>(
     if let Some(weights) = comparisons.weights() {
         triplets = triplets.with_weights(weights)?;
     }
-    let points = embedded(&triplets, monitor)?;
+    let Some(points) = embedded(&triplets, monitor)? else { return Ok(None) };
     let start = mean_square_linkage(&Vectors::new(&points[..], n, DIMENSIONS)?, monitor)?;
     let search = Search { restarts: 1, ..Search::default() };
     Ok(Some(refine_satisfied(&start, &triplets, &search, monitor)?.tree))
@@ -46,7 +46,8 @@ pub(crate) fn satisfying<const K: usize>(
 
 /// (n, d) points by crowd kernel learning (Tamuz et al. 2011): steps by the mean and the size of recent derivatives
 /// (Adam, Kingma & Ba 2015), shorter and shorter.
-fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Vec<f64>> {
+/// Nothing if they go to infinity.
+fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Option<Vec<f64>>> {
     const OLD: [f64; 2] = [0.9, 0.99];
     watched!(monitor);
     let loss = EmbeddingLoss::new(triplets, Model::Ckl { mu: 0.05 })?;
@@ -56,7 +57,9 @@ fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Vec<f6
         (vec![0.0; points.len()], vec![0.0; points.len()], vec![0.0; points.len()]);
     for step in 0..STEPS {
         monitor.advance(0)?;
-        loss.evaluate(&points, &mut gradient)?;
+        if loss.evaluate(&points, &mut gradient).is_err() {
+            return Ok(None);
+        }
         let known = OLD.map(|old: f64| 1.0 - old.powi(step as i32 + 1));
         let length = STEP * (1.0 - step as f64 / STEPS as f64);
         for (((x, &slope), mean), square) in points.iter_mut().zip(&gradient).zip(&mut mean).zip(&mut square) {
@@ -65,5 +68,38 @@ fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Vec<f6
             *x -= length * (*mean / known[0]) / ((*square / known[1]).sqrt() + f64::MIN_POSITIVE);
         }
     }
-    Ok(points)
+    Ok(Some(points).filter(|points| points.iter().all(|x| x.is_finite())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Quadruplets;
+    use crate::metric::satisfied;
+
+    /// Four clusters of four; who is compared is far from random.
+    #[test]
+    fn a_tree_satisfies_what_a_tree_can() {
+        let level = |a: i32, b: i32| if a / 4 == b / 4 { 2 } else { i32::from(a / 8 == b / 8) };
+        let all = (0..16).flat_map(|a| (0..16).flat_map(move |b| (0..16).map(move |c| [a, b, c])));
+        let rows: Vec<[i32; 3]> =
+            all.filter(|&[a, b, c]| b != a && level(a, b) > level(a, c) && (a + c) % 3 == 0).collect();
+        let weights: Vec<f64> = rows.iter().map(|row| f64::from(1 + row[1] % 3)).collect();
+        let triplets = Triplets::new(rows, Some(16)).unwrap().with_weights(weights).unwrap();
+        let tree = satisfying(&triplets, None).unwrap().unwrap();
+        let found = satisfied(&tree, &triplets, None).unwrap();
+        assert_eq!(found.agreed, found.total());
+    }
+
+    #[test]
+    fn there_may_be_none() {
+        let pairs = Quadruplets::new(vec![[0, 1, 2, 3]], None).unwrap();
+        assert_eq!(satisfying(&pairs, None).unwrap(), None);
+        let two = Triplets::new(Vec::<[i32; 3]>::new(), Some(2)).unwrap();
+        assert_eq!(satisfying(&two, None).unwrap(), None);
+        let large = Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None).unwrap().with_weights(vec![1e308; 2]).unwrap();
+        assert_eq!(satisfying(&large, None).unwrap(), None);
+        let nothing = Triplets::new(Vec::<[i32; 3]>::new(), Some(5)).unwrap();
+        assert!(satisfying(&nothing, None).unwrap().is_some());
+    }
 }
