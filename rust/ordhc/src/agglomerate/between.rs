@@ -32,14 +32,19 @@ impl Clusters {
     /// What merges, parts before wholes, have made of `n` leaves. Where all values are whole, `whole` is the largest.
     pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
-        let (mut inside, mut shares) = (vec![0.0; n], vec![1.0; n]);
+        let mut inside = vec![0.0; n];
         for &RawMerge { i, j, similarity } in merges {
             let [n_i, n_j] = [i, j].map(|k| leaves[k].len() as f64);
             let between = similarity * (n_i + n_j) / 2.0 + n_j / n_i * inside[i] + n_i / n_j * inside[j];
             inside[i] += inside[j] + if whole.is_some() { between.round() } else { between };
             let gone = std::mem::take(&mut leaves[j]);
             leaves[i].extend(gone);
-            leaves[i].iter().for_each(|&leaf| shares[leaf as usize] *= 0.5);
+        }
+        // From the last merge back: a half for each part.
+        let mut shares = vec![1.0; n];
+        for &RawMerge { i, j, .. } in merges.iter().rev() {
+            shares[i] *= 0.5;
+            shares[j] = shares[i];
         }
         let names: Vec<usize> = (0..n).filter(|&name| !leaves[name].is_empty()).collect();
         let inside = names.iter().map(|&name| inside[name]).collect();

@@ -130,7 +130,7 @@ fn merges_within<U: Update>(
 
 /// The values between some leaves, condensed.
 fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
-    let mut values = vec![0.0; leaves.len() * leaves.len().saturating_sub(1) / 2];
+    let mut values = vec![0.0; condensed_len(leaves.len())];
     let mut rest = &mut values[..];
     for (at, &leaf) in leaves.iter().enumerate() {
         let row = rest.split_off_mut(..leaves.len() - at - 1).unwrap_or_default();
