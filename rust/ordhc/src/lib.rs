@@ -52,6 +52,8 @@
 
 #[macro_use]
 mod named;
+#[macro_use]
+mod wide;
 
 mod error;
 mod kind;

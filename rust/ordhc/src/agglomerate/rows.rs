@@ -151,12 +151,12 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
 
 /// Replays missed merges on the row at `own`; its own merges it has seen.
 pub(super) fn replay<U: Update, V: Held>(update: &U, row: &mut [V], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
-    for Logged { i, j, merge } in missed {
+    wide!(for Logged { i, j, merge } in missed {
         if *i != own {
             row[*i] = V::of(update.fold(merge, row[*i].float(), row[*j].float(), n_k));
             row[*j] = V::of(f64::NEG_INFINITY);
         }
-    }
+    })
 }
 
 /// The row of a merged cluster, from the rows of its parts, the second one at `j`.
@@ -172,7 +172,7 @@ pub(super) fn fold_row<U: Update, V: Held>(
     i: usize,
 ) -> Result<()> {
     let mut wrong = None;
-    for (at, ((x_i, &x_j), &n_k)) in row_i.iter_mut().zip(row_j).zip(sizes).enumerate() {
+    wide!(for (at, ((x_i, &x_j), &n_k)) in row_i.iter_mut().zip(row_j).zip(sizes).enumerate() {
         let (a, b) = (x_i.float(), x_j.float());
         let folded = update.fold(merge, a, b, n_k);
         let gone = a == f64::NEG_INFINITY || b == f64::NEG_INFINITY;
@@ -180,7 +180,7 @@ pub(super) fn fold_row<U: Update, V: Held>(
             wrong = Some((at, folded));
         }
         *x_i = V::of(if gone { f64::NEG_INFINITY } else { folded });
-    }
+    });
     row_i[j] = V::of(f64::NEG_INFINITY);
     wrong.map_or(Ok(()), |(at, x)| Err(not_finite(x, i, name(at))))
 }
@@ -239,6 +239,7 @@ impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
 }
 
 /// The largest similarity of a row, in independent lanes.
+#[inline(always)]
 fn largest<U: Update, V: Held>(row: &[V], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
@@ -256,6 +257,17 @@ fn largest<U: Update, V: Held>(row: &[V], sizes: &[f64], n_i: f64) -> f64 {
 
 /// The nearest of a row, if the largest similarity is above `bar`: the first that equals the largest.
 pub(super) fn nearest<U: Update, V: Held>(
+    row: &[V],
+    sizes: &[f64],
+    n_i: f64,
+    tolerance: Tolerance,
+    bar: f64,
+) -> Option<Nearest> {
+    wide!(nearest_in_row::<U, V>(row, sizes, n_i, tolerance, bar))
+}
+
+#[inline(always)]
+pub(super) fn nearest_in_row<U: Update, V: Held>(
     row: &[V],
     sizes: &[f64],
     n_i: f64,
@@ -298,6 +310,7 @@ pub(super) fn nearest<U: Update, V: Held>(
 }
 
 /// Offers what is at least `floor`, of the slots from `first` on.
+#[inline(always)]
 fn offer_all<U: Update, V: Held>(
     (best, floor): (&mut Nearest, f64),
     (values, sizes): (&[V], &[f64]),

@@ -1,6 +1,6 @@
 //! The nearest of every row of a triangle, found while its rows pass by.
 
-use super::rows::{nearest, similarity};
+use super::rows::{nearest_in_row, similarity};
 use super::{NOBODY, Nearest, Tolerance};
 use crate::linkage::Update;
 use crate::monitor::Monitor;
@@ -25,6 +25,11 @@ impl RowSearch {
 
     /// Looks at `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
     pub(super) fn add<U: Update, V: Held>(&mut self, i: usize, row: &[V], sizes: &[f64]) {
+        wide!(self.add_row::<U, V>(i, row, sizes));
+    }
+
+    #[inline(always)]
+    fn add_row<U: Update, V: Held>(&mut self, i: usize, row: &[V], sizes: &[f64]) {
         let n_i = sizes[i];
         let sizes = &sizes[i + 1..];
         let tolerance = self.tolerance;
@@ -69,7 +74,7 @@ impl RowSearch {
             offer(bar, equal, near, similarity::<U>(x.float(), n_i, n_k));
         }
         // Slots before i have come first, so that they win ties.
-        if let Some(nearest) = nearest::<U, V>(row, sizes, n_i, tolerance, self.bar[i]) {
+        if let Some(nearest) = nearest_in_row::<U, V>(row, sizes, n_i, tolerance, self.bar[i]) {
             self.nearest[i].offer(Nearest { cluster: i + 1 + nearest.cluster, ..nearest }, tolerance);
             let similarity = self.nearest[i].similarity;
             (self.bar[i], self.equal[i]) = (tolerance.floor(similarity), tolerance.certain(similarity));
