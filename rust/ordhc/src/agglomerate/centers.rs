@@ -298,15 +298,15 @@ impl<'a> Search<'a> {
 }
 
 fn largest(values: &[f64]) -> f64 {
-    const LANES: usize = 8;
+    const LANES: usize = 16;
     let larger = |a: f64, b: f64| if b > a { b } else { a };
     let (chunks, rest) = values.as_chunks::<LANES>();
     let mut lanes = [f64::NEG_INFINITY; LANES];
-    for chunk in chunks {
+    wide!(for chunk in chunks {
         for lane in 0..LANES {
             lanes[lane] = larger(lanes[lane], chunk[lane]);
         }
-    }
+    });
     lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, larger)
 }
 
@@ -314,10 +314,10 @@ fn largest(values: &[f64]) -> f64 {
 fn at_least(values: &[f64], floor: f64) -> Vec<usize> {
     const LANES: usize = 32;
     let mut found = Vec::new();
-    for (at, chunk) in values.chunks(LANES).enumerate() {
+    wide!(for (at, chunk) in values.chunks(LANES).enumerate() {
         if chunk.iter().fold(false, |any, &x| any | (x >= floor)) {
             found.extend((at * LANES..).zip(chunk).filter(|&(_, &x)| x >= floor).map(|(at, _)| at));
         }
-    }
+    });
     found
 }

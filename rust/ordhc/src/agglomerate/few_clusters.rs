@@ -64,6 +64,11 @@ struct Search<'a> {
 impl Search<'_> {
     /// Looks at the similarities of leaf `i` with those after it. Of a cluster leaves come ascending.
     fn add(&mut self, i: usize, row: &[f64]) {
+        wide!(self.add_row(i, row));
+    }
+
+    #[inline(always)]
+    fn add_row(&mut self, i: usize, row: &[f64]) {
         const LANES: usize = 16;
         let Self { of, k, largest, bars, bars_of } = self;
         let largest = &mut largest[of[i] * *k..][..*k];

@@ -158,13 +158,13 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
                 let (own, row) = (of[i], triangle.row(i, &mut scratch));
                 let mut lanes = [f64::NEG_INFINITY; LANES];
                 let later = row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).zip(nearest[i + 1..].chunks_mut(LANES));
-                for ((values, groups), nearest) in later {
+                wide!(for ((values, groups), nearest) in later {
                     for (((lane, &x), &group), nearest) in lanes.iter_mut().zip(values).zip(groups).zip(nearest) {
                         let x = if group == own { f64::NEG_INFINITY } else { x };
                         *lane = larger(*lane, x);
                         *nearest = larger(*nearest, x);
                     }
-                }
+                });
                 nearest[i] = lanes.into_iter().fold(nearest[i], larger);
             }
             monitor.advance(0)?;

@@ -231,17 +231,18 @@ impl<'a> Matrix<'a> {
 
     /// Whether there are values nearer to zero than `limit`, but not zero.
     pub(super) fn any_below(&self, limit: f64) -> bool {
-        if limit == 0.0 || self.facts.low >= limit {
+        let none_below = self.facts.low >= limit || self.facts.whole && limit <= 1.0;
+        if limit == 0.0 || none_below {
             return false;
         }
         let parts = parallel::map(parallel::ranges(self.n, (1 << 18) / self.n + 1), |rows| {
             rows.into_iter().flat_map(|i| self.row(i)).any(|row| {
-                with_values!(row, row => {
+                wide!(with_values!(row, row => {
                     row.chunks(1024).any(|chunk| chunk.iter().fold(false, |any, x| {
                         let x = x.float().abs();
                         any | ((x < limit) & (x > 0.0))
                     }))
-                })
+                }))
             })
         });
         parts.into_iter().any(|any| any)

@@ -79,7 +79,7 @@ impl Matrix<'_> {
     pub(crate) fn write_column_before<V: Held>(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [V]) {
         let n = self.n;
         let turn = self.turn(squared);
-        with_values!(self.values, slice => match self.layout {
+        wide!(with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
                 for (value, i) in out.iter_mut().zip(others) {
                     *value = turn(slice[Triangle::new(n).index(i, j)].float());
@@ -95,7 +95,7 @@ impl Matrix<'_> {
                     *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
                 }
             }
-        });
+        }));
     }
 
     /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal, to a square of at least n
@@ -123,7 +123,7 @@ impl Matrix<'_> {
     pub(crate) fn write_row_after<V: Held>(&self, i: usize, squared: bool, out: &mut [V]) {
         let n = self.n;
         let turn = self.turn(squared);
-        with_values!(self.values, slice => match self.layout {
+        wide!(with_values!(self.values, slice => match self.layout {
             Layout::Condensed => {
                 let start = Triangle::new(n).before(i);
                 for (to, from) in out.iter_mut().zip(&slice[start..]) {
@@ -141,7 +141,7 @@ impl Matrix<'_> {
                     }
                 }
             }
-        });
+        }));
     }
 }
 

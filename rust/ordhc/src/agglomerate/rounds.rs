@@ -219,7 +219,7 @@ impl<U: Update> Round<'_, U> {
             while let Some((rows, mut out)) = next(&parts) {
                 for slot in rows {
                     let (row, rest) = out.split_at_mut(k - slot - 1);
-                    self.write_row(from, slot, merges, scratch, row);
+                    wide!(self.write_row(from, slot, merges, scratch, row));
                     if U::MAY_FAIL {
                         let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                         check_row(row, |at| name(slot + 1 + at), name(slot))?;
@@ -261,6 +261,7 @@ impl<U: Update> Round<'_, U> {
     }
 
     /// One row of the next triangle: first its own merges, then those of later slots, in order.
+    #[inline(always)]
     fn write_row<T: TriangleRows>(
         &self,
         from: &T,

@@ -111,7 +111,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
         while let Some(rows) = next(&queue) {
             for i in rows {
                 let row = triangle.row(i, &mut scratch);
-                for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
+                wide!(for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
                     let wanted = |(&x, &other): (&f64, &f64)| (x >= threshold) & (other != of[i]);
                     if !values.iter().zip(others).fold(false, |any, pair| any | wanted(pair)) {
                         continue;
@@ -122,7 +122,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
                             pairs.push(RawMerge { i, j, similarity });
                         }
                     }
-                }
+                });
                 if pairs.len() > MOST * n {
                     return Ok(None);
                 }
@@ -161,7 +161,7 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
     let (mut last, mut gone) = (0, 0);
     while edges.len() + 1 < n {
         matrix.gather(last as usize, &leaves, &mut row);
-        let largest = raise(&mut best, &mut with, &row, last);
+        let largest = wide!(raise(&mut best, &mut with, &row, last));
         let at = best.iter().position(|&x| x == largest).expect("the largest is one of them");
         let (a, b) = (with[at] as usize, leaves[at] as usize);
         edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: largest });
@@ -196,7 +196,7 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
     let mut last = 0;
     while edges.len() + 1 < n {
         (best[last], most[last]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-        let similarity = raise_to(&mut best, &square[last * n..][..n], &most);
+        let similarity = wide!(raise_to(&mut best, &square[last * n..][..n], &most));
         let leaf = best.iter().position(|&x| x == similarity).expect("the largest is one of them");
         let row = &square[leaf * n..][..n];
         let reaches = |(&x, &most): (&f64, &f64)| x == similarity && most == f64::NEG_INFINITY;
@@ -209,6 +209,7 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
 }
 
 /// Takes over what is larger in `row`, up to `most`, and returns the largest of `best`.
+#[inline(always)]
 fn raise_to(best: &mut [f64], row: &[f64], most: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut largest = [f64::NEG_INFINITY; LANES];
@@ -231,6 +232,7 @@ fn raise_to(best: &mut [f64], row: &[f64], most: &[f64]) -> f64 {
 }
 
 /// Takes over what is larger in `row`, and returns the largest of `best` below infinity.
+#[inline(always)]
 fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
     const LANES: usize = 16;
     let mut largest = [f64::NEG_INFINITY; LANES];

@@ -65,40 +65,42 @@ impl Ties {
                 for (i, (of_row, of_column)) in rows.zip(bits) {
                     let row = triangle.row(i, &mut scratch);
                     let columns = row.chunks(LANES).zip(sizes[i + 1..].chunks(LANES));
-                    for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
-                        let mut any = false;
-                        for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
-                            any |= similarity::<U>(x.float(), sizes[i], n_k) >= limit.min(floors[i]);
+                    wide!(
+                        for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
+                            let mut any = false;
+                            for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
+                                any |= similarity::<U>(x.float(), sizes[i], n_k) >= limit.min(floors[i]);
+                            }
+                            if !any {
+                                continue;
+                            }
+                            // A bit for each of the lanes: what may be tied, and what is.
+                            let (mut by_row, mut by_column) = (0u64, 0u64);
+                            let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
+                            let first = i + 1 + at * LANES;
+                            let equals = &certain[first..];
+                            let lanes = values.iter().zip(counts).zip(limits).zip(equals);
+                            for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
+                                let s = similarity::<U>(x.float(), sizes[i], n_k);
+                                by_row |= u64::from(s >= floors[i]) << lane;
+                                by_column |= u64::from(s >= limit) << lane;
+                                sure_by_row |= u64::from(s == certain[i]) << lane;
+                                sure_by_column |= u64::from(s == equal) << lane;
+                            }
+                            let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> usize| {
+                                set_bits(bits & !sure).fold(bits, |bits, lane| {
+                                    let s = similarity::<U>(values[lane].float(), sizes[i], counts[lane]);
+                                    if tied(s, of(lane)) { bits } else { bits & !(1 << lane) }
+                                })
+                            };
+                            if !exact {
+                                by_row = verified(by_row, sure_by_row, &|_| i);
+                                by_column = verified(by_column, sure_by_column, &|lane| first + lane);
+                            }
+                            or_at(of_row, first, by_row);
+                            or_at(of_column, first, by_column);
                         }
-                        if !any {
-                            continue;
-                        }
-                        // A bit for each of the lanes: what may be tied, and what is.
-                        let (mut by_row, mut by_column) = (0u64, 0u64);
-                        let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
-                        let first = i + 1 + at * LANES;
-                        let equals = &certain[first..];
-                        let lanes = values.iter().zip(counts).zip(limits).zip(equals);
-                        for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
-                            let s = similarity::<U>(x.float(), sizes[i], n_k);
-                            by_row |= u64::from(s >= floors[i]) << lane;
-                            by_column |= u64::from(s >= limit) << lane;
-                            sure_by_row |= u64::from(s == certain[i]) << lane;
-                            sure_by_column |= u64::from(s == equal) << lane;
-                        }
-                        let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> usize| {
-                            set_bits(bits & !sure).fold(bits, |bits, lane| {
-                                let s = similarity::<U>(values[lane].float(), sizes[i], counts[lane]);
-                                if tied(s, of(lane)) { bits } else { bits & !(1 << lane) }
-                            })
-                        };
-                        if !exact {
-                            by_row = verified(by_row, sure_by_row, &|_| i);
-                            by_column = verified(by_column, sure_by_column, &|lane| first + lane);
-                        }
-                        or_at(of_row, first, by_row);
-                        or_at(of_column, first, by_column);
-                    }
+                    );
                 }
                 monitor.advance(0)?;
             }

@@ -73,9 +73,9 @@ impl<'a> Rows<'a> {
         let end = start + out.len();
         let row = &self.values[i * self.stride..][start..end];
         let others = self.share[start..end].iter().zip(&self.inner[start..end]);
-        for ((value, &sum), (&share, &inner)) in out.iter_mut().zip(row).zip(others) {
+        wide!(for ((value, &sum), (&share, &inner)) in out.iter_mut().zip(row).zip(others) {
             *value = similarity(sum, self.share[i] * share, self.inner[i] + inner);
-        }
+        });
     }
 
     pub(super) fn forward(&self, i: usize) -> Forward<'_> {
@@ -106,9 +106,9 @@ impl<'a> Rows<'a> {
         let (factor, between) = (self.factor(), self.sum(i, j));
         let (head, tail) = self.values.split_at_mut(j * self.stride);
         let row_i = &mut head[i * self.stride..][..self.stride];
-        for (x_i, &x_j) in row_i.iter_mut().zip(&tail[..self.stride]) {
+        wide!(for (x_i, &x_j) in row_i.iter_mut().zip(&tail[..self.stride]) {
             *x_i = (*x_i + x_j) * factor;
-        }
+        });
         self.log.push((i as u32, j as u32));
         self.seen[i] = self.log.len();
         self.sizes[i] += self.sizes[j];
@@ -174,6 +174,11 @@ fn similarity(sum: f64, share: f64, inner: f64) -> f64 {
 
 /// Where the largest similarity of a row stands, what it is, and the second largest.
 pub(super) fn top_two(row: &Forward<'_>) -> (usize, f64, f64) {
+    wide!(two_largest(row))
+}
+
+#[inline(always)]
+fn two_largest(row: &Forward<'_>) -> (usize, f64, f64) {
     const LANES: usize = 8;
     const BLOCK: usize = 512;
     let larger = |a: f64, b: f64| if b > a { b } else { a };

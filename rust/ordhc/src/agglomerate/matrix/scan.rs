@@ -23,9 +23,10 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                 let mut seen = Seen::default();
                 // Few numbers mostly tell that not all are whole.
                 let (first, rest) = values[part.clone()].split_at(part.len().min(64));
-                for chunk in std::iter::once(first).chain(rest.chunks(4096)) {
-                    seen.add(chunk);
-                }
+                wide!({
+                    seen.add(first);
+                    rest.chunks(4096).for_each(|chunk| seen.add(chunk));
+                });
                 seen
             });
             let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
@@ -84,16 +85,14 @@ fn scan_square<T: Number>(
     let mut bad = None;
     for row in blocks.map(|block| block * ROWS) {
         let rows = row..(row + ROWS).min(n);
-        rows.clone().for_each(|i| seen.add(&values[i * n..i * n + i]));
+        wide!(rows.clone().for_each(|i| seen.add(&values[i * n..i * n + i])));
         for column in (0..rows.end).step_by(BLOCK) {
             let columns = column..(column + BLOCK).min(rows.end);
             if mirrored(values, n, rows.clone(), columns.clone()) {
                 continue;
             }
             symmetric = false;
-            for j in columns.clone() {
-                seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
-            }
+            wide!(columns.clone().for_each(|j| seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end])));
             for i in rows.clone() {
                 for j in column..columns.end.min(i) {
                     let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
@@ -109,6 +108,11 @@ fn scan_square<T: Number>(
 
 /// Whether what is below the diagonal in a block is what is above it.
 fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
+    wide!(mirrored_block(values, n, rows, columns))
+}
+
+#[inline(always)]
+fn mirrored_block<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
     const SIDE: usize = 8;
     let mut same = true;
     for row in rows.clone().step_by(SIDE) {
