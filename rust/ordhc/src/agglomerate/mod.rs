@@ -19,6 +19,7 @@ mod apart;
 mod between;
 mod centers;
 mod chain;
+mod columns;
 mod condensed_rows;
 mod direction;
 mod engine;

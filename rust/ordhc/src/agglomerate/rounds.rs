@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::columns::{Columns, WithColumns};
 use super::rows::check_row;
 use super::search::RowSearch;
 use super::ties::Ties;
@@ -153,7 +154,9 @@ impl<U: Update> Round<'_, U> {
     ) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
-        self.write(from, &merges, parts(self.pairs.n_left()), out, &mut workers, monitor)?;
+        let columns = Columns::of(from, self.pairs.iter(), monitor)?;
+        let from = WithColumns { triangle: from, columns: columns.as_ref() };
+        self.write(&from, &merges, parts(self.pairs.n_left()), out, &mut workers, monitor)?;
         Ok(Self::found(workers, monitor))
     }
 
@@ -168,7 +171,9 @@ impl<U: Update> Round<'_, U> {
     ) -> Result<Vec<Nearest>> {
         let (old, new) = (Triangle::new(k), Triangle::new(self.pairs.n_left()));
         let mut workers = self.workers(k);
-        let merges = self.merges(&Condensed { values: &*values, k, n_gone: 0 });
+        let whole = Condensed { values: &*values, k, n_gone: 0 };
+        let merges = self.merges(&whole);
+        let columns = Columns::of(&whole, self.pairs.iter(), monitor)?;
         let at_least = (new.n_pairs() / CHUNKS).max(CHUNK);
         let mut slot = 0;
         while slot < new.n_leaves() {
@@ -178,7 +183,8 @@ impl<U: Update> Round<'_, U> {
             let rows = slot..small.max(fits);
             let len = new.before(rows.end) - start;
             let (head, tail) = values.split_at_mut(n_gone);
-            let from = Condensed { values: &*tail, k, n_gone };
+            let rest = Condensed { values: &*tail, k, n_gone };
+            let from = WithColumns { triangle: &rest, columns: columns.as_ref() };
             if fits >= small {
                 self.write(&from, &merges, shared(&rows, k), &mut head[start..start + len], &mut workers, monitor)?;
             } else {

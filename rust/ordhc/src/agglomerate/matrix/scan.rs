@@ -25,7 +25,9 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                 let (first, rest) = values[part.clone()].split_at(part.len().min(64));
                 wide!({
                     seen.add(first);
-                    rest.chunks(4096).for_each(|chunk| seen.add(chunk));
+                    for chunk in rest.chunks(4096) {
+                        seen.add(chunk);
+                    }
                 });
                 seen
             });
@@ -85,14 +87,18 @@ fn scan_square<T: Number>(
     let mut bad = None;
     for row in blocks.map(|block| block * ROWS) {
         let rows = row..(row + ROWS).min(n);
-        wide!(rows.clone().for_each(|i| seen.add(&values[i * n..i * n + i])));
+        wide!(for i in rows.clone() {
+            seen.add(&values[i * n..i * n + i]);
+        });
         for column in (0..rows.end).step_by(BLOCK) {
             let columns = column..(column + BLOCK).min(rows.end);
             if mirrored(values, n, rows.clone(), columns.clone()) {
                 continue;
             }
             symmetric = false;
-            wide!(columns.clone().for_each(|j| seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end])));
+            wide!(for j in columns.clone() {
+                seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
+            });
             for i in rows.clone() {
                 for j in column..columns.end.min(i) {
                     let (a, b) = (values[i * n + j].float(), values[j * n + i].float());

@@ -1,0 +1,165 @@
+//! Columns of a triangle, gathered row by row: a column that is read by itself takes a line of the cache for each value.
+
+use std::ops::Range;
+
+use super::rounds::{next, parts, threads};
+use super::triangle_rows::TriangleRows;
+use crate::error::Result;
+use crate::memory::Buffer;
+use crate::monitor::Monitor;
+use crate::numbers::Held;
+use crate::parallel;
+use std::sync::Mutex;
+
+/// Fewer slots are in a core's cache.
+const MANY: usize = if cfg!(test) { 2 } else { 1500 };
+/// Columns take at most this share of all pairs.
+const SHARE: usize = 4;
+
+/// The values of later slots `j` with all slots between an earlier one `i` and `j`.
+pub(super) struct Columns<V> {
+    /// One after the other for each part of the rows: what is in it of each column.
+    values: Buffer<V>,
+    parts: Vec<(Range<usize>, Vec<usize>)>,
+    /// By slot: the column, or that there is none.
+    places: Vec<u32>,
+    firsts: Vec<usize>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// A column in some of the rows: where its next value goes.
+struct Cursor {
+    i: usize,
+    j: usize,
+    to: usize,
+}
+
+impl<V: Held> Columns<V> {
+    /// For pairs of slots `i < j`, every `j` in one of them; nothing where that doesn't pay.
+    pub(super) fn of<T: TriangleRows<Value = V>>(
+        triangle: &T,
+        pairs: impl Iterator<Item = (usize, usize)>,
+        monitor: &Monitor,
+    ) -> Result<Option<Self>> {
+        let k = triangle.len();
+        let mut pairs: Vec<(usize, usize)> = pairs.collect();
+        let len: usize = pairs.iter().map(|&(i, j)| j - i - 1).sum();
+        if k < MANY || len > k * k / (2 * SHARE) {
+            return Ok(None);
+        }
+        pairs.sort_unstable_by_key(|&(_, j)| j);
+        let mut places = vec![NONE; k];
+        pairs.iter().zip(0..).for_each(|(&(_, j), place)| places[j] = place);
+        let mut values = Buffer::zeros("columns of the working matrix", len)?;
+        let (mut starts, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
+        for rows in parts(k) {
+            let mut place = |&(i, j): &(usize, usize)| {
+                let start = end;
+                end += rows.end.min(j).saturating_sub(rows.start.max(i + 1));
+                start
+            };
+            starts.push((rows.clone(), pairs.iter().map(&mut place).collect::<Vec<_>>()));
+            ends.push(end);
+        }
+        let slices = parallel::split_at_ends(&mut values, &ends);
+        let queue = Mutex::new(starts.iter().zip(slices).collect::<Vec<_>>().into_iter());
+        let done = parallel::map(threads(k), |_| {
+            let mut scratch = vec![V::ZERO; k];
+            while let Some(((rows, starts), out)) = next(&queue) {
+                let start = starts.first().copied().unwrap_or(0);
+                let cursors = pairs.iter().zip(starts).map(|(&(i, j), &at)| Cursor { i, j, to: at - start });
+                let inside = |cursor: &Cursor| cursor.i + 1 < rows.end && cursor.j > rows.start + 1;
+                let mut cursors: Vec<Cursor> = cursors.filter(inside).collect();
+                for row in rows.clone() {
+                    let later = cursors.partition_point(|cursor| cursor.j <= row);
+                    let values = triangle.row(row, &mut scratch);
+                    for cursor in &mut cursors[later..] {
+                        if cursor.i < row {
+                            out[cursor.to] = values[cursor.j - row - 1];
+                            cursor.to += 1;
+                        }
+                    }
+                }
+                monitor.advance(0)?;
+            }
+            Ok(())
+        });
+        done.into_iter().collect::<Result<()>>()?;
+        let firsts = pairs.into_iter().map(|(i, _)| i).collect();
+        Ok(Some(Self { values, parts: starts, places, firsts }))
+    }
+
+    /// Writes the values of slot `j` with the slots `others` before it; whether they are there.
+    fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [V]) -> bool {
+        let place = self.places[j];
+        if place == NONE || others.start <= self.firsts[place as usize] {
+            return false;
+        }
+        let (place, first) = (place as usize, self.firsts[place as usize] + 1);
+        for (rows, starts) in &self.parts {
+            let here = others.start.max(rows.start)..others.end.min(rows.end);
+            if !here.is_empty() {
+                let from = starts[place] + here.start - first.max(rows.start);
+                let (head, tail) = out.split_at_mut(here.len());
+                head.copy_from_slice(&self.values[from..from + here.len()]);
+                out = tail;
+            }
+        }
+        true
+    }
+}
+
+/// A triangle of which some columns are known.
+pub(super) struct WithColumns<'a, T: TriangleRows> {
+    pub(super) triangle: &'a T,
+    pub(super) columns: Option<&'a Columns<T::Value>>,
+}
+
+impl<T: TriangleRows> TriangleRows for WithColumns<'_, T> {
+    type Value = T::Value;
+
+    fn len(&self) -> usize {
+        self.triangle.len()
+    }
+
+    fn row<'s>(&'s self, i: usize, scratch: &'s mut [T::Value]) -> &'s [T::Value] {
+        self.triangle.row(i, scratch)
+    }
+
+    fn column(&self, j: usize, others: Range<usize>, out: &mut [T::Value]) {
+        if !self.columns.is_some_and(|columns| columns.write(j, &others, out)) {
+            self.triangle.column(j, others, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::triangle_rows::Condensed;
+    use super::*;
+    use crate::similarity::condensed_len;
+
+    proptest! {
+        #[test]
+        fn columns_are_those_of_the_triangle(k in 2..40usize, firsts in proptest::collection::vec(0..99usize, 0..12)) {
+            let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
+            let triangle = Condensed { values: &values, k, n_gone: 0 };
+            // Of every third slot from the end on the column from some slot on.
+            let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
+            let pairs: Vec<(usize, usize)> = pairs.collect();
+            let columns = Columns::of(&triangle, pairs.iter().copied(), &Monitor::new()).unwrap();
+            let with = WithColumns { triangle: &triangle, columns: columns.as_ref() };
+            for j in 1..k {
+                for others in (0..j).flat_map(|start| (start..=j).map(move |end| start..end)) {
+                    let (mut expected, mut found) = (vec![0.0; others.len()], vec![0.0; others.len()]);
+                    triangle.column(j, others.clone(), &mut expected);
+                    with.column(j, others, &mut found);
+                    prop_assert_eq!(expected, found);
+                }
+            }
+        }
+    }
+}
