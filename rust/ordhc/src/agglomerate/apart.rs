@@ -3,6 +3,7 @@
 use super::matrix::Matrix;
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::parallel;
 
 /// So many groups are tried.
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
@@ -50,7 +51,8 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
             continue;
         }
         if asked.is_empty() {
-            asked = (0..ASKED).map(|k| n * k / ASKED).map(|leaf| (leaf, nearest(row_of(leaf)))).collect();
+            let leaves = (0..ASKED).map(|k| n * k / ASKED).collect();
+            asked = parallel::map_in_turn(leaves, |leaf| (leaf, nearest(row_of(leaf))));
         }
         let apart = |(leaf, near): &&(usize, Vec<u32>)| near.iter().all(|&k| group[k as usize] == group[*leaf]);
         let n_apart = asked.iter().filter(apart).count();

@@ -5,11 +5,12 @@ use super::rounds::{Pairs, Round, all_nearest};
 use super::rows::{SquareRows, check_row, similarity};
 use super::store::Store;
 use super::triangle_rows::{Condensed, Given, TriangleRows};
-use super::{Linkage, Nearest, Tolerance};
+use super::{Linkage, Nearest, Tolerance, parallel_parts};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::numbers::Held;
+use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
@@ -189,13 +190,8 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         debug_assert!(k <= self.square_fits());
         let Self { update, mut values, slots, nearest, tolerance, .. } = self;
         monitor.advance(0)?;
-        // Every value moves up: from the last row on no row runs over another.
-        for row in (0..k).rev() {
-            let from = Triangle::new(k).before(row);
-            values.copy_within(from..from + (k - row - 1), row * k + row + 1);
-            values[row * k + row] = V::of(f64::NEG_INFINITY);
-        }
         values.truncate(k * k);
+        spread(&mut values, k);
         mirror(&mut values, k, monitor)?;
         let mut rows = SquareRows::from_parts(update, values, sizes, active.to_vec(), slots.len(), tolerance);
         rows.nearest = nearest;
@@ -246,6 +242,35 @@ impl<U: Update, V: Held> Linkage for CondensedRows<'_, U, V> {
     }
 }
 
+/// Moves the rows of a triangle of `k` slots to where they are in a square.
+fn spread<V: Held>(values: &mut [V], k: usize) {
+    let triangle = Triangle::new(k);
+    let put = |row: usize, from: &[V], to: &mut [V]| {
+        to[row] = V::of(f64::NEG_INFINITY);
+        to[row + 1..].copy_from_slice(from);
+    };
+    let mut end = k;
+    // Every value moves up: the last rows go to where no other row stands, several at the same time.
+    while end > 0 {
+        let start = triangle.before(end).div_ceil(k).min(end);
+        if parallel::ranges((end - start) * k, 1 << 18).len() == 1 {
+            break;
+        }
+        let (head, tail) = values.split_at_mut(start * k);
+        let rows: Vec<_> = (start..end).zip(tail.chunks_exact_mut(k)).collect();
+        parallel::map(parallel_parts(rows, (end - start) * k), |rows| {
+            rows.into_iter().for_each(|(row, to)| put(row, &head[triangle.row(row)], to));
+        });
+        end = start;
+    }
+    let mut row = vec![V::ZERO; k];
+    for at in (0..end).rev() {
+        let from = &mut row[..k - at - 1];
+        from.copy_from_slice(&values[triangle.row(at)]);
+        put(at, from, &mut values[at * k..(at + 1) * k]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,7 +278,8 @@ mod tests {
 
     #[test]
     fn squares_come_from_triangles() {
-        for k in 1..30 {
+        // The last one is large enough for several threads.
+        for k in (1..30).chain([1100]) {
             let mut values = Store::zeros(k * k).unwrap();
             (0..condensed_len(k)).for_each(|at| values[at] = at as f64);
             let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);

@@ -154,7 +154,7 @@ pub(crate) fn mirror<V: Held>(values: &mut [V], n: usize, monitor: &Monitor) -> 
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
     let top_rows = &*top;
-    let quarter = |(rows, out): (Range<usize>, &mut [V])| transpose(top_rows, half + rows.start, out, 0, n, monitor);
+    let quarter = |(rows, out): (Range<usize>, &mut [V])| transposed(top_rows, half + rows.start, out, 0, n, monitor);
     parallel::map(parts.into_iter().zip(slices).collect(), quarter).into_iter().collect::<Result<()>>()?;
     let triangle = |(rows, first): (&mut [V], usize)| mirror_triangle(rows, first, n, monitor);
     let triangles = [(top, 0), (bottom, half)].into_iter().filter(|(rows, _)| !rows.is_empty());
@@ -174,7 +174,7 @@ fn mirror_triangle<V: Held>(rows: &mut [V], first: usize, n: usize, monitor: &Mo
     }
     let half = (height / 2).next_multiple_of(TILE);
     let (top, bottom) = rows.split_at_mut(half * n);
-    transpose(top, first + half, bottom, first, n, monitor)?;
+    transposed(top, first + half, bottom, first, n, monitor)?;
     mirror_triangle(top, first, n, monitor)?;
     mirror_triangle(bottom, first + half, n, monitor)
 }
@@ -183,6 +183,11 @@ fn mirror_triangle<V: Held>(rows: &mut [V], first: usize, n: usize, monitor: &Mo
 const TILE: usize = 8;
 
 /// Copies the columns of `from` that begin at `column` to the rows of `out`, from its column `to` on.
+fn transposed<V: Held>(from: &[V], column: usize, out: &mut [V], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
+    wide!(transpose(from, column, out, to, n, monitor))
+}
+
+#[inline(always)]
 fn transpose<V: Held>(from: &[V], column: usize, out: &mut [V], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let (height, width) = (from.len() / n, out.len() / n);
     for (row, block) in (0..width).step_by(BLOCK).flat_map(|row| (0..height).step_by(BLOCK).map(move |at| (row, at))) {

@@ -24,7 +24,10 @@ pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
 pub(crate) struct SquareRows<'a, U: Update, V = f64> {
     pub(super) update: &'a U,
     pub(super) values: Store<'a, V>,
+    /// Rows are so far apart.
     pub(super) stride: usize,
+    /// By position: which row of the memory is its own. Positions and rows are in the same order.
+    pub(super) lines: Vec<u32>,
     /// By position: the size, the cluster, how much of the log its row has seen.
     pub(super) sizes: Vec<f64>,
     pub(super) clusters: Vec<usize>,
@@ -87,6 +90,7 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
             update,
             values,
             stride,
+            lines: (0..stride as u32).collect(),
             sizes,
             clusters,
             seen: vec![0; stride],
@@ -99,8 +103,14 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
         }
     }
 
+    /// The number of positions.
+    pub(super) fn width(&self) -> usize {
+        self.clusters.len()
+    }
+
     fn row_range(&self, position: usize) -> std::ops::Range<usize> {
-        position * self.stride..(position + 1) * self.stride
+        let start = self.lines[position] as usize * self.stride;
+        start..start + self.width()
     }
 
     /// Replays the merges that a row has missed.
@@ -112,18 +122,18 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
     }
 
     pub(super) fn wants_packing(&self) -> bool {
-        self.stride > PACK_FROM && 3 * self.n_alive < 2 * self.stride
+        self.width() > PACK_FROM && 3 * self.n_alive < 2 * self.width()
     }
 
-    /// Drops the positions of clusters that are gone, and returns those that are kept.
+    /// Drops the positions of clusters that are gone, and returns those that are kept. Rows stay where they are.
     pub(super) fn pack(&mut self) -> Vec<usize> {
-        let kept: Vec<usize> = (0..self.stride).filter(|&p| self.alive[p]).collect();
-        let stride = kept.len();
+        let width = self.width();
+        let kept: Vec<usize> = (0..width).filter(|&p| self.alive[p]).collect();
         let Self { update, values, log, sizes, alive, seen, .. } = self;
         let (update, log, sizes) = (*update, &*log, &*sizes);
-        let rows = values.chunks_exact_mut(self.stride).zip(&*seen).enumerate();
+        let rows = rows_mut(values, self.stride, &self.lines, width).zip(&*seen).enumerate();
         let rows: Vec<_> = rows.filter(|&(at, _)| alive[at]).collect();
-        parallel::map(parts(rows, stride * self.stride), |rows| {
+        parallel::map(parts(rows, kept.len() * width), |rows| {
             for (at, (row, &seen)) in rows {
                 replay(update, row, &log[seen..], at, sizes[at]);
                 for (to, &from) in kept.iter().enumerate() {
@@ -132,21 +142,31 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
             }
         });
         for (new, &old) in kept.iter().enumerate() {
-            let from = old * self.stride;
-            self.values.copy_within(from..from + stride, new * stride);
+            self.lines[new] = self.lines[old];
             self.sizes[new] = self.sizes[old];
             self.clusters[new] = self.clusters[old];
             self.positions[self.clusters[new]] = new;
         }
-        self.values.truncate(stride * stride);
-        self.sizes.truncate(stride);
-        self.clusters.truncate(stride);
-        self.seen = vec![0; stride];
-        self.alive = vec![true; stride];
+        self.lines.truncate(kept.len());
+        self.sizes.truncate(kept.len());
+        self.clusters.truncate(kept.len());
+        self.seen = vec![0; kept.len()];
+        self.alive = vec![true; kept.len()];
         self.log.clear();
-        self.stride = stride;
         kept
     }
+}
+
+/// The rows of all positions.
+pub(super) fn rows_mut<'v, V>(
+    values: &'v mut [V],
+    stride: usize,
+    lines: &'v [u32],
+    width: usize,
+) -> impl Iterator<Item = &'v mut [V]> {
+    let mut lines = lines.iter().peekable();
+    let rows = values.chunks_exact_mut(stride.max(1)).zip(0u32..);
+    rows.filter_map(move |(row, line)| lines.next_if_eq(&&line).map(|_| &mut row[..width]))
 }
 
 /// Replays missed merges on the row at `own`; its own merges it has seen.
@@ -210,9 +230,9 @@ impl<U: Update, V: Held> Linkage for SquareRows<'_, U, V> {
         let (at_i, at_j) = (self.positions[i], self.positions[j]);
         self.bring_up_to_date(at_i);
         self.bring_up_to_date(at_j);
-        let (head, tail) = self.values.split_at_mut(at_j * self.stride);
-        let row_i = &mut head[at_i * self.stride..][..self.stride];
-        let row_j = &tail[..self.stride];
+        let (range_i, range_j) = (self.row_range(at_i), self.row_range(at_j));
+        let (head, tail) = self.values.split_at_mut(range_j.start);
+        let (row_i, row_j) = (&mut head[range_i], &tail[..range_j.len()]);
         let merge =
             self.update.merge(Merging { n_i: self.sizes[at_i], n_j: self.sizes[at_j], x_ij: row_i[at_j].float() });
         let clusters = &self.clusters;

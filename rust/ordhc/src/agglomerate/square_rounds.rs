@@ -1,7 +1,7 @@
 //! Rounds on square rows: many reciprocal nearest pairs are merged at once, and a row is looked at again
 //! only when its nearest has gone and it matters.
 
-use super::rows::{Logged, SquareRows, fold_row, nearest, replay};
+use super::rows::{Logged, SquareRows, fold_row, nearest, replay, rows_mut};
 use super::{NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
@@ -30,7 +30,7 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
     pub(crate) fn rounds(&mut self, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
         let mut given = known.len();
-        known.resize(self.stride, Known::No { new: true });
+        known.resize(self.width(), Known::No { new: true });
         let mut patience = PATIENCE * self.n_alive;
         while self.n_alive > 1 {
             let looked: Vec<usize> = if given > 0 {
@@ -54,7 +54,7 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
             if pairs.is_empty() {
                 continue;
             }
-            let mut gone = vec![false; self.stride];
+            let mut gone = vec![false; self.width()];
             for &(i, j, similarity) in &pairs {
                 (gone[i], gone[j]) = (true, true);
                 merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
@@ -85,12 +85,13 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
 
     /// Brings rows up to date and finds their nearest.
     fn look_up(&mut self, wanted: &[usize]) -> Vec<Nearest> {
-        let Self { update, stride, sizes, log, tolerance, .. } = self;
+        let width = self.width();
+        let Self { update, stride, lines, sizes, log, tolerance, .. } = self;
         let (update, log, sizes, tolerance) = (*update, &*log, &*sizes, *tolerance);
         let mut places = wanted.iter().peekable();
-        let rows = self.values.chunks_exact_mut(*stride).zip(&mut self.seen).enumerate();
+        let rows = rows_mut(&mut self.values, *stride, lines, width).zip(&mut self.seen).enumerate();
         let rows: Vec<_> = rows.filter(|(at, _)| places.next_if_eq(&at).is_some()).collect();
-        let parts = parts(rows, wanted.len() * *stride);
+        let parts = parts(rows, wanted.len() * width);
         let found = parallel::map(parts, |rows| {
             let look = |(at, (row, seen)): (usize, (&mut [V], &mut usize))| {
                 replay(update, row, &log[*seen..], at, sizes[at]);
@@ -104,13 +105,15 @@ impl<U: Update, V: Held> SquareRows<'_, U, V> {
 
     /// Merges disjoint pairs of positions. Every row but the own two learns of a merge from the log.
     fn merge_pairs(&mut self, pairs: &[(usize, usize, f64)]) -> Result<()> {
-        let Self { update, stride, sizes, log, clusters, .. } = self;
+        let width = self.width();
+        let Self { update, stride, lines, sizes, log, clusters, .. } = self;
         let (update, clusters) = (*update, &*clusters);
         let before = log.len();
-        let mut rows: Vec<_> = self.values.chunks_exact_mut(*stride).zip(&mut self.seen).map(Some).collect();
+        let rows = rows_mut(&mut self.values, *stride, lines, width);
+        let mut rows: Vec<_> = rows.zip(&mut self.seen).map(Some).collect();
         let work: Vec<_> =
             pairs.iter().filter_map(|&(i, j, _)| Some((i, j, rows[i].take()?, rows[j].take()?))).collect();
-        let parts = parts(work, pairs.len() * *stride);
+        let parts = parts(work, pairs.len() * width);
         let (old_sizes, old_log) = (&*sizes, &*log);
         let merged = parallel::map(parts, |pairs| {
             let merge_rows = |(i, j, (row_i, seen_i), (row_j, seen_j)): (usize, usize, Row<'_, V>, Row<'_, V>)| {
