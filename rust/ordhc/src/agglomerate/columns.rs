@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::rounds::{next, parts, threads};
 use super::triangle_rows::TriangleRows;
 use crate::error::Result;
-use crate::memory::Buffer;
 use crate::monitor::Monitor;
 use crate::numbers::Held;
 use crate::parallel;
@@ -13,13 +12,10 @@ use std::sync::Mutex;
 
 /// Fewer slots are in a core's cache.
 const MANY: usize = if cfg!(test) { 2 } else { 1500 };
-/// Columns take at most this share of all pairs.
-const SHARE: usize = 4;
-
 /// The values of later slots `j` with all slots between an earlier one `i` and `j`.
-pub(super) struct Columns<V> {
+pub(super) struct Columns<'r, V> {
     /// One after the other for each part of the rows: what is in it of each column.
-    values: Buffer<V>,
+    values: &'r [V],
     parts: Vec<(Range<usize>, Vec<usize>)>,
     /// By slot: the column, or that there is none.
     places: Vec<u32>,
@@ -35,23 +31,24 @@ struct Cursor {
     to: usize,
 }
 
-impl<V: Held> Columns<V> {
-    /// For pairs of slots `i < j`, every `j` in one of them; nothing where that doesn't pay.
+impl<'r, V: Held> Columns<'r, V> {
+    /// For pairs of slots `i < j`, every `j` in one of them; nothing where that doesn't pay, or where there is no room.
     pub(super) fn of<T: TriangleRows<Value = V>>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
+        room: &'r mut [V],
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
         let k = triangle.len();
         let mut pairs: Vec<(usize, usize)> = pairs.collect();
         let len: usize = pairs.iter().map(|&(i, j)| j - i - 1).sum();
-        if k < MANY || len > k * k / (2 * SHARE) {
+        if k < MANY || len > room.len() {
             return Ok(None);
         }
+        let values = &mut room[..len];
         pairs.sort_unstable_by_key(|&(_, j)| j);
         let mut places = vec![NONE; k];
         pairs.iter().zip(0..).for_each(|(&(_, j), place)| places[j] = place);
-        let mut values = Buffer::zeros("columns of the working matrix", len)?;
         let (mut starts, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
         for rows in parts(k) {
             let mut place = |&(i, j): &(usize, usize)| {
@@ -62,7 +59,7 @@ impl<V: Held> Columns<V> {
             starts.push((rows.clone(), pairs.iter().map(&mut place).collect::<Vec<_>>()));
             ends.push(end);
         }
-        let slices = parallel::split_at_ends(&mut values, &ends);
+        let slices = parallel::split_at_ends(values, &ends);
         let queue = Mutex::new(starts.iter().zip(slices).collect::<Vec<_>>().into_iter());
         let done = parallel::map(threads(k), |_| {
             let mut scratch = vec![V::ZERO; k];
@@ -113,7 +110,7 @@ impl<V: Held> Columns<V> {
 /// A triangle of which some columns are known.
 pub(super) struct WithColumns<'a, T: TriangleRows> {
     pub(super) triangle: &'a T,
-    pub(super) columns: Option<&'a Columns<T::Value>>,
+    pub(super) columns: Option<&'a Columns<'a, T::Value>>,
 }
 
 impl<T: TriangleRows> TriangleRows for WithColumns<'_, T> {
@@ -144,13 +141,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_are_those_of_the_triangle(k in 2..40usize, firsts in proptest::collection::vec(0..99usize, 0..12)) {
+        fn columns_are_those_of_the_triangle(
+            k in 2..40usize, firsts in proptest::collection::vec(0..99usize, 0..12), room in 0..900usize,
+        ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
             // Of every third slot from the end on the column from some slot on.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
-            let columns = Columns::of(&triangle, pairs.iter().copied(), &Monitor::new()).unwrap();
+            let mut room = vec![0.0; room];
+            let columns = Columns::of(&triangle, pairs.iter().copied(), &mut room, &Monitor::new()).unwrap();
             let with = WithColumns { triangle: &triangle, columns: columns.as_ref() };
             for j in 1..k {
                 for others in (0..j).flat_map(|start| (start..=j).map(move |end| start..end)) {

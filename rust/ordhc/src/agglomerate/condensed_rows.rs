@@ -62,9 +62,8 @@ impl<'a, U: Update, V: Held> CondensedRows<'a, U, V> {
         let (nearest, pairs) = first;
         if this.worthwhile(pairs) {
             let new_sizes = this.log(pairs, nearest, merges, monitor)?;
-            let len = condensed_len(pairs.n_left());
             let mut values = std::mem::take(&mut this.values);
-            let nearest = this.round(pairs, &new_sizes).run(given, &mut values[..len], monitor)?;
+            let nearest = this.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
             this.values = values;
             this.keep(pairs, new_sizes);
             this.rounds(Some(nearest), merges, monitor)?;

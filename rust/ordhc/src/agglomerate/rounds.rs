@@ -145,7 +145,8 @@ struct Worker<V> {
 }
 
 impl<U: Update> Round<'_, U> {
-    /// Writes the triangle after the merges to `out` and returns the nearest of its slots.
+    /// Writes the triangle after the merges to the beginning of `out`, which may have room behind it, and returns
+    /// the nearest of its slots.
     pub(super) fn run<T: TriangleRows>(
         &self,
         from: &T,
@@ -154,13 +155,14 @@ impl<U: Update> Round<'_, U> {
     ) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
-        let columns = Columns::of(from, self.pairs.iter(), monitor)?;
+        let (out, room) = out.split_at_mut(Triangle::new(self.pairs.n_left()).n_pairs());
+        let columns = Columns::of(from, self.pairs.iter(), room, monitor)?;
         let from = WithColumns { triangle: from, columns: columns.as_ref() };
         self.write(&from, &merges, parts(self.pairs.n_left()), out, &mut workers, monitor)?;
         Ok(Self::found(workers, monitor))
     }
 
-    /// The same within the memory of the triangle of `k` slots. What stands before a row is not needed for it or those
+    /// The same within the memory that begins with the triangle of `k` slots. What stands before a row is not needed for it or those
     /// after it, so that rows go there, and through `spare` where there is little room yet.
     pub(super) fn run_in_place<V: Held>(
         &self,
@@ -171,9 +173,10 @@ impl<U: Update> Round<'_, U> {
     ) -> Result<Vec<Nearest>> {
         let (old, new) = (Triangle::new(k), Triangle::new(self.pairs.n_left()));
         let mut workers = self.workers(k);
+        let (values, room) = values.split_at_mut(old.n_pairs());
         let whole = Condensed { values: &*values, k, n_gone: 0 };
         let merges = self.merges(&whole);
-        let columns = Columns::of(&whole, self.pairs.iter(), monitor)?;
+        let columns = Columns::of(&whole, self.pairs.iter(), room, monitor)?;
         let at_least = (new.n_pairs() / CHUNKS).max(CHUNK);
         let mut slot = 0;
         while slot < new.n_leaves() {
