@@ -351,8 +351,9 @@ impl<'a> Job<'a> {
                 }
                 let given = Given { matrix, squared, held: PhantomData::<V> };
                 let sizes = vec![1.0; n];
-                let nearest = all_nearest::<U, _>(&given, &sizes, tolerance, self.monitor)?;
-                let pairs = Pairs::of::<U>(&given, &nearest, &sizes, tolerance, self.monitor)?;
+                // Of single leaves sums are means.
+                let nearest = all_nearest::<Average, _>(&given, &sizes, tolerance, self.monitor)?;
+                let pairs = Pairs::of::<Average>(&given, &nearest, &sizes, tolerance, self.monitor)?;
                 if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
                     return Ok(sort(self.square_chain(rows, merges)?));
                 }
