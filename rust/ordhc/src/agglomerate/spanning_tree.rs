@@ -50,7 +50,7 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
 }
 
 /// A pass aims to keep this many pairs per leaf, and gives up at that many.
-const AIM: usize = 16;
+const AIM: usize = 8;
 const MOST: usize = 128;
 /// As many pairs per leaf tell how similar those are that a pass keeps.
 const SAMPLE: usize = 8;
