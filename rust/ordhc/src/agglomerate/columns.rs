@@ -11,7 +11,7 @@ use crate::parallel;
 use std::sync::Mutex;
 
 /// Fewer slots are in a core's cache.
-const MANY: usize = if cfg!(test) { 2 } else { 1500 };
+const MANY: usize = 1500;
 /// The values of later slots `j` with all slots between an earlier one `i` and `j`.
 pub(super) struct Columns<'r, V> {
     /// One after the other for each part of the rows: what is in it of each column.
@@ -40,17 +40,28 @@ impl<'r, V: Held> Columns<'r, V> {
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
         let k = triangle.len();
-        let mut pairs: Vec<(usize, usize)> = pairs.collect();
+        let pairs: Vec<(usize, usize)> = pairs.collect();
         let len: usize = pairs.iter().map(|&(i, j)| j - i - 1).sum();
         if k < MANY || len > room.len() {
             return Ok(None);
         }
-        let values = &mut room[..len];
+        Self::gathered(triangle, pairs, &mut room[..len], parts(k), monitor).map(Some)
+    }
+
+    /// The same, of rows in parts.
+    fn gathered<T: TriangleRows<Value = V>>(
+        triangle: &T,
+        mut pairs: Vec<(usize, usize)>,
+        values: &'r mut [V],
+        parts: Vec<Range<usize>>,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let k = triangle.len();
         pairs.sort_unstable_by_key(|&(_, j)| j);
         let mut places = vec![NONE; k];
         pairs.iter().zip(0..).for_each(|(&(_, j), place)| places[j] = place);
         let (mut starts, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
-        for rows in parts(k) {
+        for rows in parts {
             let mut place = |&(i, j): &(usize, usize)| {
                 let start = end;
                 end += rows.end.min(j).saturating_sub(rows.start.max(i + 1));
@@ -66,7 +77,7 @@ impl<'r, V: Held> Columns<'r, V> {
             while let Some(((rows, starts), out)) = next(&queue) {
                 let start = starts.first().copied().unwrap_or(0);
                 let cursors = pairs.iter().zip(starts).map(|(&(i, j), &at)| Cursor { i, j, to: at - start });
-                let inside = |cursor: &Cursor| cursor.i + 1 < rows.end && cursor.j > rows.start + 1;
+                let inside = |cursor: &Cursor| cursor.i + 1 < rows.end && cursor.j > rows.start;
                 let mut cursors: Vec<Cursor> = cursors.filter(inside).collect();
                 for row in rows.clone() {
                     let later = cursors.partition_point(|cursor| cursor.j <= row);
@@ -84,7 +95,7 @@ impl<'r, V: Held> Columns<'r, V> {
         });
         done.into_iter().collect::<Result<()>>()?;
         let firsts = pairs.into_iter().map(|(i, _)| i).collect();
-        Ok(Some(Self { values, parts: starts, places, firsts }))
+        Ok(Self { values, parts: starts, places, firsts })
     }
 
     /// Writes the values of slot `j` with the slots `others` before it; whether they are there.
@@ -142,16 +153,22 @@ mod tests {
     proptest! {
         #[test]
         fn columns_are_those_of_the_triangle(
-            k in 2..40usize, firsts in proptest::collection::vec(0..99usize, 0..12), room in 0..900usize,
+            k in 2..40usize, firsts in proptest::collection::vec(0..99usize, 0..12), cuts in proptest::collection::vec(0..40usize, 0..5),
         ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
             // Of every third slot from the end on the column from some slot on.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
-            let mut room = vec![0.0; room];
-            let columns = Columns::of(&triangle, pairs.iter().copied(), &mut room, &Monitor::new()).unwrap();
-            let with = WithColumns { triangle: &triangle, columns: columns.as_ref() };
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(k)).chain([0, k]).collect();
+            cuts.sort_unstable();
+            let parts = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
+            let mut room = vec![-1.0; pairs.iter().map(|&(i, j)| j - i - 1).sum()];
+            let columns = Columns::gathered(&triangle, pairs.clone(), &mut room, parts, &Monitor::new()).unwrap();
+            for &(_, j) in &pairs {
+                prop_assert!(columns.places[j] != NONE);
+            }
+            let with = WithColumns { triangle: &triangle, columns: Some(&columns) };
             for j in 1..k {
                 for others in (0..j).flat_map(|start| (start..=j).map(move |end| start..end)) {
                     let (mut expected, mut found) = (vec![0.0; others.len()], vec![0.0; others.len()]);
