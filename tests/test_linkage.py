@@ -41,14 +41,16 @@ def test_equals_scipy_from_points(name, n):
     assert square == ours
 
 
+# Of more leaves several rounds gather columns, each in parts of the rows.
+@pytest.mark.parametrize("n", [1700, 2900])
 @pytest.mark.parametrize("name", ["single", "complete", "average", "weighted"])
-def test_equals_scipy_from_any_matrix_at_the_condensed_size(name):
-    n = 1700
+def test_equals_scipy_from_any_matrix_at_the_condensed_size(name, n):
     y = np.random.default_rng(5).random(n * (n - 1) // 2)
-    ours = ordhc.linkage(y, name, dissimilarity=True).to_linkage_matrix()
     theirs = scipy.cluster.hierarchy.linkage(y, name)
-    np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
-    np.testing.assert_array_equal(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]])
+    for values, overwrite in ((y, False), (y.copy(), True)):
+        ours = ordhc.linkage(values, name, dissimilarity=True, overwrite=overwrite).to_linkage_matrix()
+        np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
+        np.testing.assert_array_equal(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]])
 
 
 @pytest.mark.parametrize("name", ALL)
