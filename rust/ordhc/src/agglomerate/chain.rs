@@ -63,6 +63,17 @@ impl Chain {
     /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
     /// doubt: a circle ends where it closes.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, monitor: &Monitor) -> Result<()> {
+        self.run_on(linkage, until, monitor)
+    }
+
+    /// As [`run`](Self::run), compiled into the caller.
+    #[inline(always)]
+    pub(super) fn run_on(
+        &mut self,
+        linkage: &mut (impl Linkage + ?Sized),
+        until: usize,
+        monitor: &Monitor,
+    ) -> Result<()> {
         // Few clusters merge faster than a clock can be read.
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;
