@@ -24,7 +24,7 @@ pub(super) const MOST: usize = 2048;
 const BLOCK: usize = 8;
 /// Squares of fewer positions are not packed, others when one of so many clusters is left.
 const PACK_FROM: usize = 64;
-const PACK: usize = 4;
+const PACK: usize = 2;
 
 /// Clusters by position, in the order of their smallest leaves.
 pub(super) struct SmallRows<'a, U: Update> {
