@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::Mutex;
 
-use fearless_simd::prelude::*;
 use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
 
 use super::few_square::{self, LANES, padded, write_padded};
 use super::matrix::Matrix;
@@ -145,7 +145,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
 const PACK: usize = 4;
 
 /// Up to so many leaves a square is written first, whose rows are read where columns would be gathered.
-const SQUARE: usize = 512;
+pub(super) const SQUARE: usize = 1024;
 
 /// Prim's algorithm: the edges in the order in which the tree grows.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
