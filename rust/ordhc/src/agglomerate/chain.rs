@@ -5,6 +5,9 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
+/// Most stacks have room for so many clusters.
+const STACK: usize = 64;
+
 /// A chain of clusters, each the nearest of the one before; the end of it is a reciprocal pair.
 ///
 /// It can be continued on another [`Linkage`] that holds the same clusters.
@@ -38,9 +41,9 @@ impl Chain {
             there: vec![true; n_leaves],
             n_active: n_leaves,
             first: 0,
-            stack: Vec::new(),
+            stack: Vec::with_capacity(STACK.min(n_leaves)),
             on_stack: vec![false; n_leaves],
-            merges: Vec::new(),
+            merges: Vec::with_capacity(n_leaves),
         }
     }
 

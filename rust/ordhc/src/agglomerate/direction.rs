@@ -8,7 +8,7 @@ use fearless_simd::prelude::*;
 
 use super::few_square::{LANES, mirror, padded};
 use super::matrix::{Layout, Values, with_values};
-use crate::numbers::Number;
+use crate::numbers::{Number, in_order};
 use crate::similarity::Triangle;
 
 /// So many leaves are looked at.
@@ -265,10 +265,4 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         before += equal.len();
     }
     ranks
-}
-
-/// A number that is larger if a float is.
-fn in_order(x: f64) -> i64 {
-    let bits = x.to_bits() as i64;
-    bits ^ (((bits >> 63) as u64) >> 1) as i64
 }

@@ -332,7 +332,7 @@ impl<'a> Job<'a> {
         let (squared, n) = (self.rule.is_squared(), self.about.n);
         self.monitor.start((n * n / 2) as u64);
         let sort = |merges| RawMerge::sort(n, merges, tolerance, self.monitor);
-        let mut merges = Vec::with_capacity(n);
+        let mut merges = Vec::new();
         let mut rows = match input {
             // What may fail is looked at where it is written.
             Input::Given(matrix) if n <= self.small && !U::MAY_FAIL => {
