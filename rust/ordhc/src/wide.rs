@@ -4,7 +4,8 @@
 //! more, and the best of what this processor has is taken. All of it gives the same numbers to the bit: operations
 //! stay as they are written, only more lanes take part in one.
 //!
-//! Functions that are called inside must be `#[inline(always)]`: as calls they are what they are elsewhere.
+//! Functions that are called inside must be `#[inline(always)]`: as calls they are what they are elsewhere. So are
+//! closures that have a name or are handed over: loops and functions do instead.
 
 /// Runs a block, compiled for the processor it runs on. What returns early returns from the block.
 ///

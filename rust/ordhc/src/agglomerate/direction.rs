@@ -185,71 +185,97 @@ impl Sample {
     #[inline(always)]
     fn add_unlikeness<S: Simd>(&self, simd: S, unlike: &mut Vec<f64>, numbers: &mut Vec<f64>) {
         let rows = || self.values.chunks_exact(self.stride).take(self.n).map(|row| row.as_chunks::<LANES>().0);
-        let load = |lanes: &[f64; LANES]| f64x8::load_array_ref(simd, lanes);
         let chunks = self.stride / LANES;
         let zero = f64x8::splat(simd, 0.0);
         // Of a symmetric matrix rows have the sums of columns.
         let (mut sums, mut squares) = (vec![[0.0; LANES]; chunks], vec![[0.0; LANES]; chunks]);
         for row in rows() {
             for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(row) {
-                let x = load(x);
-                (load(sum) + x).store_array(sum);
-                (load(square) + x * x).store_array(square);
+                let x = f64x8::load_array_ref(simd, x);
+                (f64x8::load_array_ref(simd, sum) + x).store_array(sum);
+                (f64x8::load_array_ref(simd, square) + x * x).store_array(square);
             }
         }
         let share = f64x8::splat(simd, 1.0 / (self.n - 2) as f64);
-        let mut found = vec![[0.0; LANES]; chunks];
-        for (i, row) in rows().enumerate() {
-            let sum_i = f64x8::splat(simd, sums[i / LANES][i % LANES]);
-            let square_i = f64x8::splat(simd, squares[i / LANES][i % LANES]);
-            for chunk in i / LANES..chunks {
-                let mut dot = zero;
-                for (&x, other) in self.row(i).iter().zip(rows()) {
-                    dot += f64x8::splat(simd, x) * load(&other[chunk]);
+        let mut found = vec![[[0.0; LANES]; ROWS]; chunks];
+        for first in (0..self.n).step_by(ROWS) {
+            for chunk in first / LANES..chunks {
+                let mut dots = [zero; ROWS];
+                for (line, other) in self.values.chunks_exact(self.stride).zip(rows()) {
+                    let other = f64x8::load_array_ref(simd, &other[chunk]);
+                    for (dot, &x) in dots.iter_mut().zip(&line[first..first + ROWS]) {
+                        *dot += f64x8::splat(simd, x) * other;
+                    }
                 }
-                let x = load(&row[chunk]);
-                let (others_i, others_j) = (sum_i - x, load(&sums[chunk]) - x);
-                let square = x * x;
-                let spread = (square_i - square - others_i * others_i * share)
-                    * (load(&squares[chunk]) - square - others_j * others_j * share);
-                let covariance = dot - others_i * others_j * share;
-                let told = spread.simd_gt(f64x8::splat(simd, 1e-18));
-                told.select(-covariance / spread.sqrt(), f64x8::splat(simd, f64::NAN)).store_array(&mut found[chunk]);
+                let (sums_j, squares_j) =
+                    (f64x8::load_array_ref(simd, &sums[chunk]), f64x8::load_array_ref(simd, &squares[chunk]));
+                for (at, (&dot, found)) in dots.iter().zip(&mut found[chunk]).enumerate() {
+                    let i = first + at;
+                    let x = f64x8::from_slice(simd, &self.values[i * self.stride + chunk * LANES..][..LANES]);
+                    let sum_i = f64x8::splat(simd, sums[i / LANES][i % LANES]);
+                    let square_i = f64x8::splat(simd, squares[i / LANES][i % LANES]);
+                    let (others_i, others_j) = (sum_i - x, sums_j - x);
+                    let square = x * x;
+                    let spread = (square_i - square - others_i * others_i * share)
+                        * (squares_j - square - others_j * others_j * share);
+                    let covariance = dot - others_i * others_j * share;
+                    let told = spread.simd_gt(f64x8::splat(simd, 1e-18));
+                    told.select(-covariance / spread.sqrt(), f64x8::splat(simd, f64::NAN)).store_array(found);
+                }
             }
-            for (&unlikeness, &x) in found.as_flattened()[i + 1..self.n].iter().zip(&self.row(i)[i + 1..]) {
-                if !unlikeness.is_nan() {
-                    unlike.push(unlikeness);
-                    numbers.push(x);
+            for i in first..(first + ROWS).min(self.n) {
+                for (j, &x) in (i + 1..).zip(&self.row(i)[i + 1..]) {
+                    let unlikeness = found[j / LANES][i - first][j % LANES];
+                    if !unlikeness.is_nan() {
+                        unlike.push(unlikeness);
+                        numbers.push(x);
+                    }
                 }
             }
         }
     }
 }
 
+/// Rows that are multiplied with others together.
+const ROWS: usize = 4;
+
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    wide!(correlation_of(a, b))
+    wide!(simd => correlation_of(simd, a, b))
 }
 
 #[inline(always)]
-fn correlation_of(a: &[f64], b: &[f64]) -> f64 {
-    let (mean_a, mean_b) = (sum_of(a, a, |x, _| x) / a.len() as f64, sum_of(b, b, |x, _| x) / b.len() as f64);
-    let both = sum_of(a, b, |a, b| (a - mean_a) * (b - mean_b));
-    let spread = sum_of(a, a, |a, _| (a - mean_a) * (a - mean_a)) * sum_of(b, b, |b, _| (b - mean_b) * (b - mean_b));
+fn correlation_of<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
+    let (a, rest_a) = a.as_chunks::<LANES>();
+    let (b, rest_b) = b.as_chunks::<LANES>();
+    let n = (a.len() * LANES + rest_a.len()) as f64;
+    let zero = f64x8::splat(simd, 0.0);
+    let (mut sum_a, mut sum_b) = (zero, zero);
+    for (a, b) in a.iter().zip(b) {
+        (sum_a, sum_b) = (sum_a + f64x8::load_array_ref(simd, a), sum_b + f64x8::load_array_ref(simd, b));
+    }
+    let mean_a = (total(sum_a) + rest_a.iter().sum::<f64>()) / n;
+    let mean_b = (total(sum_b) + rest_b.iter().sum::<f64>()) / n;
+    let (mut both, mut of_a, mut of_b) = (zero, zero, zero);
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (
+            f64x8::load_array_ref(simd, a) - f64x8::splat(simd, mean_a),
+            f64x8::load_array_ref(simd, b) - f64x8::splat(simd, mean_b),
+        );
+        (both, of_a, of_b) = (both + a * b, of_a + a * a, of_b + b * b);
+    }
+    let (mut both, mut of_a, mut of_b) = (total(both), total(of_a), total(of_b));
+    for (a, b) in rest_a.iter().zip(rest_b) {
+        let (a, b) = (a - mean_a, b - mean_b);
+        (both, of_a, of_b) = (both + a * b, of_a + a * a, of_b + b * b);
+    }
+    let spread = of_a * of_b;
     if spread > 0.0 { both / spread.sqrt() } else { 0.0 }
 }
 
-/// A sum over two lists, in lanes.
+/// The sum of lanes, in the same order on all processors.
 #[inline(always)]
-fn sum_of(a: &[f64], b: &[f64], of: impl Fn(f64, f64) -> f64) -> f64 {
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += of(a[lane], b[lane]);
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(&a, &b)| of(a, b)).sum::<f64>()
+fn total<S: Simd>(lanes: f64x8<S>) -> f64 {
+    lanes.to_array().iter().sum()
 }
 
 /// Ranks, those of equal values the same.
@@ -265,4 +291,41 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         before += equal.len();
     }
     ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::condensed_len;
+    use crate::testkit::fractions;
+
+    #[test]
+    fn rows_are_unlike_as_far_as_they_do_not_correlate_over_the_other_leaves() {
+        let mut random = fractions(5);
+        for n in [3, 4, 7, 8, 21, 40] {
+            let values: Vec<f64> = (0..condensed_len(n)).map(|_| random()).collect();
+            let sample = Sample::of(&values, Layout::Condensed, n, n).unwrap();
+            let (unlike, numbers) = sample.unlikeness().unwrap_or_default();
+            let mut at = 0;
+            for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+                let others: Vec<usize> = (0..n).filter(|&k| k != i && k != j).collect();
+                let [a, b] = [i, j].map(|i| others.iter().map(|&k| sample.row(i)[k]).collect::<Vec<_>>());
+                let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+                let (mean_a, mean_b) = (mean(&a), mean(&b));
+                let sum = |of: &dyn Fn(usize) -> f64| (0..a.len()).map(of).sum::<f64>();
+                let spread = sum(&|k| (a[k] - mean_a).powi(2)) * sum(&|k| (b[k] - mean_b).powi(2));
+                if n > 3 && spread > 1e-12 {
+                    let expected = sum(&|k| (a[k] - mean_a) * (b[k] - mean_b)) / spread.sqrt();
+                    assert!((unlike[at] + expected).abs() < 1e-7, "{i}, {j} of {n}");
+                    assert_eq!(numbers[at], sample.row(i)[j]);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_values_have_the_same_rank() {
+        assert_eq!(ranks(&[3.0, -1.0, 3.0, 0.0, -0.0, 7.0]), [3.5, 0.0, 3.5, 1.5, 1.5, 5.0]);
+    }
 }

@@ -80,3 +80,30 @@ fn transposed<S: Simd>(mut rows: [f64x8<S>; LANES]) -> [f64x8<S>; LANES] {
     }
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agglomerate::{Layout, Values};
+    use crate::kind::Kind;
+    use crate::similarity::condensed_len;
+
+    #[test]
+    fn squares_hold_the_similarities_of_all_pairs() {
+        for n in [1, 2, 3, 7, 8, 9, 17, 63, 64, 65, 130] {
+            let values: Vec<f64> = (0..condensed_len(n)).map(|at| at as f64).collect();
+            let (values, layout) = if n == 1 { (&[5.0][..], Layout::Square) } else { (&values[..], Layout::Condensed) };
+            let matrix = Matrix::new(Values::F64(values), layout, Kind::Dissimilarity).unwrap();
+            let (stride, n_padded) = (stride(n), padded(n));
+            let mut square = vec![0.0; stride * n_padded];
+            write_padded(&matrix, true, &mut square, stride, &Monitor::new()).unwrap();
+            for (i, row) in square.chunks_exact(stride).take(n).enumerate() {
+                for (j, &found) in row[..n].iter().enumerate() {
+                    let x = if i == j { f64::INFINITY } else { matrix.similarity(i as u32, j as u32) };
+                    let expected = if i == j { -x } else { -(x * x) };
+                    assert_eq!(found, expected, "[{i}, {j}] of {n}");
+                }
+            }
+        }
+    }
+}

@@ -126,17 +126,14 @@ impl<'a, U: Update> SmallRows<'a, U> {
         let shares = self.shares[..n].as_chunks::<LANES>().0;
         let gone = self.gone[..n].as_chunks::<LANES>().0;
         let tops = &mut self.tops[..row.len().div_ceil(BLOCK)];
-        // The similarities, or where values are sums numbers that are about as many times as large for all others.
-        let about = |chunk: usize| {
-            let value = f64x8::load_array_ref(simd, &row[chunk]);
-            let value = if U::SUMS { value * f64x8::load_array_ref(simd, &shares[chunk]) } else { value };
-            value + f64x8::load_array_ref(simd, &gone[chunk])
-        };
         let block = |block: usize| block * BLOCK..(block * BLOCK + BLOCK).min(row.len());
         let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
         let mut top = nothing;
         for (at, block_top) in tops.iter_mut().enumerate() {
-            let largest = block(at).fold(nothing, |top, chunk| about(chunk).max(top));
+            let mut largest = nothing;
+            for chunk in block(at) {
+                largest = about::<S, U>(simd, &row[chunk], &shares[chunk], &gone[chunk]).max(largest);
+            }
             largest.store_array(block_top);
             top = largest.max(top);
         }
@@ -158,7 +155,8 @@ impl<'a, U: Update> SmallRows<'a, U> {
             }
             let (mut lanes, first) = (0, at_block * BLOCK);
             for chunk in block(at_block) {
-                lanes |= about(chunk).simd_ge(floor).to_bitmask() << (LANES * (chunk - first));
+                let similarities = about::<S, U>(simd, &row[chunk], &shares[chunk], &gone[chunk]);
+                lanes |= similarities.simd_ge(floor).to_bitmask() << (LANES * (chunk - first));
             }
             while lanes != 0 {
                 let other = LANES * first + lanes.trailing_zeros() as usize;
@@ -191,7 +189,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
             let x = self.update.fold(&merge, *x_i, x_j, n_k);
             *x_i = if gone == 0.0 { x } else { gone };
         }
-        row_i[at_i] = f64::NEG_INFINITY;
+        (row_i[at_i], row_i[at_j]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         self.sizes[at_i] = n_i + n_j;
         self.shares[at_i] = 1.0 / (n_i + n_j);
         self.gone[at_j] = f64::NEG_INFINITY;
@@ -229,6 +227,14 @@ impl<'a, U: Update> SmallRows<'a, U> {
         self.log.clear();
         self.seen[..self.n_used].fill(0);
     }
+}
+
+/// Similarities, or where values are sums numbers that are about as many times as large for all of a row.
+#[inline(always)]
+fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
+    let x = f64x8::load_array_ref(simd, x);
+    let x = if U::SUMS { x * f64x8::load_array_ref(simd, share) } else { x };
+    x + f64x8::load_array_ref(simd, gone)
 }
 
 /// What equals one for certain is as near, and comes later.

@@ -238,17 +238,25 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
         }
         let similarity = top.reduce_max();
         let top = f64x8::splat(simd, similarity);
-        let reaches = |x: &[f64; LANES]| f64x8::load_array_ref(simd, x).simd_ge(top).to_bitmask();
-        let block = tops.iter().position(|x| reaches(x) != 0).expect("the largest is one of them");
+        let mut block = 0;
+        while reaching(top, &tops[block]) == 0 {
+            block += 1;
+        }
         let (mut lanes, first) = (0, block * BLOCK);
         for (at, best) in best[first..n_chunks.min(first + BLOCK)].iter().enumerate() {
-            lanes |= reaches(best) << (LANES * at);
+            lanes |= reaching(top, best) << (LANES * at);
         }
         let leaf = first * LANES + lanes.trailing_zeros() as usize;
         let with = with[leaf / LANES][leaf % LANES] as usize;
         edges.push(RawMerge { i: with.min(leaf), j: with.max(leaf), similarity });
         last = leaf;
     }
+}
+
+/// The lanes in which a number is reached.
+#[inline(always)]
+fn reaching<S: Simd>(number: f64x8<S>, lanes: &[f64; LANES]) -> u64 {
+    f64x8::load_array_ref(number.token(), lanes).simd_ge(number).to_bitmask()
 }
 
 /// Takes over what is larger in `row`, and returns the largest of `best` below infinity.

@@ -3,6 +3,7 @@
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
+use super::super::few_square::LANES;
 use super::super::parallel_parts;
 use super::super::store::Store;
 use super::Means;
@@ -175,6 +176,21 @@ fn similarity(sum: f64, share: f64, inner: f64) -> f64 {
     sum * share - inner
 }
 
+/// Similarities of several others.
+#[inline(always)]
+fn lanes<S: Simd>(
+    own_share: f64x8<S>,
+    own_inner: f64x8<S>,
+    sums: &[f64; LANES],
+    shares: &[f64; LANES],
+    inners: &[f64; LANES],
+) -> f64x8<S> {
+    let simd = own_share.token();
+    let share = own_share * f64x8::load_array_ref(simd, shares);
+    let inner = own_inner + f64x8::load_array_ref(simd, inners);
+    f64x8::load_array_ref(simd, sums) * share - inner
+}
+
 /// Where the largest similarity of a row stands, what it is, and the second largest.
 pub(super) fn top_two(row: &Forward<'_>) -> (usize, f64, f64) {
     wide!(simd => top_two_in(simd, row))
@@ -182,25 +198,19 @@ pub(super) fn top_two(row: &Forward<'_>) -> (usize, f64, f64) {
 
 #[inline(always)]
 fn top_two_in<S: Simd>(simd: S, row: &Forward<'_>) -> (usize, f64, f64) {
-    const LANES: usize = 8;
     const BLOCK: usize = 64;
     let larger = |a: f64, b: f64| if b > a { b } else { a };
     let smaller = |a: f64, b: f64| if b < a { b } else { a };
     let (values, rest) = row.values.as_chunks::<LANES>();
     let (shares, inners) = (row.share.as_chunks::<LANES>().0, row.inner.as_chunks::<LANES>().0);
     let (own_share, own_inner) = (f64x8::splat(simd, row.own_share), f64x8::splat(simd, row.own_inner));
-    let at = |chunk: usize| {
-        let share = own_share * f64x8::load_array_ref(simd, &shares[chunk]);
-        let inner = own_inner + f64x8::load_array_ref(simd, &inners[chunk]);
-        f64x8::load_array_ref(simd, &values[chunk]) * share - inner
-    };
     let one = |k: usize| similarity(row.values[k], row.own_share * row.share[k], row.own_inner + row.inner[k]);
     let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
     let (mut block, mut top, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
     for start in (0..values.len()).step_by(BLOCK) {
         let (mut tops, mut seconds) = (nothing, nothing);
         for chunk in start..(start + BLOCK).min(values.len()) {
-            let x = at(chunk);
+            let x = lanes(own_share, own_inner, &values[chunk], &shares[chunk], &inners[chunk]);
             seconds = x.min(tops).max(seconds);
             tops = x.max(tops);
         }
@@ -223,9 +233,10 @@ fn top_two_in<S: Simd>(simd: S, row: &Forward<'_>) -> (usize, f64, f64) {
         }
     }
     for chunk in block..(block + BLOCK).min(values.len()) {
-        let lanes = at(chunk).simd_eq(f64x8::splat(simd, top)).to_bitmask();
-        if lanes != 0 {
-            return (chunk * LANES + lanes.trailing_zeros() as usize, top, second);
+        let x = lanes(own_share, own_inner, &values[chunk], &shares[chunk], &inners[chunk]);
+        let found = x.simd_eq(f64x8::splat(simd, top)).to_bitmask();
+        if found != 0 {
+            return (chunk * LANES + found.trailing_zeros() as usize, top, second);
         }
     }
     (place, top, second)

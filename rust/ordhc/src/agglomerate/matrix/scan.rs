@@ -27,7 +27,11 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                 // Few numbers mostly tell that not all are whole.
                 let (first, rest) = values[part.clone()].split_at(part.len().min(64));
                 seen.add(first);
-                wide!(simd => rest.chunks(4096).for_each(|chunk| seen.add_in_vectors(simd, chunk)));
+                wide!(simd => {
+                    for chunk in rest.chunks(4096) {
+                        seen.add_in_vectors(simd, chunk);
+                    }
+                });
                 seen
             });
             let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
