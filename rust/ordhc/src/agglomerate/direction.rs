@@ -282,7 +282,7 @@ fn total<S: Simd>(lanes: f64x8<S>) -> f64 {
 fn ranks(values: &[f64]) -> Vec<f64> {
     // Numbers in the order of the values, with their places.
     let mut order: Vec<(i64, u32)> = values.iter().zip(0..).map(|(x, at)| (in_order(x + 0.0), at)).collect();
-    order.sort_unstable();
+    order.sort_unstable_by_key(|&(x, _)| x);
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
     for equal in order.chunk_by(|a, b| a.0 == b.0) {

@@ -41,7 +41,7 @@ impl RawMerge {
         // Numbers that are smaller if a similarity is larger, with places.
         let mut by_similarity: Vec<(i64, u32)> =
             merges.iter().zip(0..).map(|(merge, at)| (!in_order(merge.similarity), at)).collect();
-        by_similarity.sort_unstable();
+        by_similarity.sort_unstable_by_key(|&(x, _)| x);
         let by_similarity = || by_similarity.iter().map(|&(_, at)| at as usize);
         let mut tie = vec![0; merges.len()];
         let mut n_ties = 0;
