@@ -94,3 +94,26 @@ cell!(i32, i32::MAX as u64, |_| None);
 cell!(i64, i64::MAX as u64, |_| None);
 cell!(f64, 1 << 53, Some);
 cell!(f32, 1 << 24, |weight| Some(weight as f32));
+
+/// A whole number that is larger if a float is, in the order of `f64::total_cmp`.
+#[inline(always)]
+pub(crate) fn in_order(x: f64) -> i64 {
+    let bits = x.to_bits() as i64;
+    bits ^ ((bits >> 63) as u64 >> 1) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn floats_stay_in_order(a: f64, b: f64) {
+            for (a, b) in [(a, b), (a, -a), (0.0, -0.0), (a, f64::NEG_INFINITY)] {
+                prop_assert_eq!(in_order(a).cmp(&in_order(b)), a.total_cmp(&b));
+            }
+        }
+    }
+}

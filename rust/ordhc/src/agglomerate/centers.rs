@@ -10,6 +10,10 @@ mod rows;
 use known::Known;
 use rows::{NONE, Rows, top_two};
 
+use fearless_simd::prelude::*;
+use fearless_simd::{f64x8, u32x8};
+
+use super::few_square::LANES;
 use super::matrix::Matrix;
 use super::store::Store;
 use super::tolerance::{CELL, key};
@@ -70,6 +74,9 @@ struct Search<'a> {
     /// At least what any cluster has inside.
     inside: f64,
     known: Known<'a>,
+    /// Positions that may be the nearest pair's.
+    above: Vec<usize>,
+    told: Vec<(u32, f64)>,
     monitor: &'a Monitor,
 }
 
@@ -93,6 +100,8 @@ impl<'a> Search<'a> {
             relative: 4.0 * if whole { 2.0 * f64::EPSILON } else { rounding(n) },
             inside: if mixed { facts.largest } else { 0.0 },
             known: Known::new(matrix, means, whole, monitor),
+            above: Vec::new(),
+            told: Vec::new(),
             monitor,
         };
         search.look_at_all()?;
@@ -187,9 +196,13 @@ impl<'a> Search<'a> {
 
     /// The positions of the pair with the largest key, of these the first.
     fn nearest_pair(&mut self) -> Result<(usize, usize, f64)> {
+        let mut above = std::mem::take(&mut self.above);
         loop {
-            let top = largest(&self.best);
-            let above = at_least(&self.best, top - self.reach(top));
+            above.clear();
+            wide!(simd => {
+                let top = largest(simd, &self.best);
+                at_least(simd, &self.best, top - self.reach(top), &mut above);
+            });
             let mut all_known = true;
             for &i in &above {
                 if self.near[i] == NONE {
@@ -214,6 +227,7 @@ impl<'a> Search<'a> {
                 }
             }
             let similarity = if self.keys[first] == 0.0 { 0.0 } else { self.best[first] };
+            self.above = above;
             return Ok((first, self.near[first] as usize, similarity));
         }
     }
@@ -238,21 +252,38 @@ impl<'a> Search<'a> {
 
     /// Rows before `i` have the new cluster among their later ones.
     fn tell_rows_before(&mut self, i: usize, j: usize) {
-        const LANES: usize = 16;
+        let mut told = std::mem::take(&mut self.told);
+        told.clear();
+        wide!(simd => self.add_told(simd, i, j, &mut told));
+        for &(k, s) in &told {
+            self.tell(k as usize, s, i, j);
+        }
+        self.told = told;
+    }
+
+    /// Of the rows before `i` those that the new cluster may change something for, with the similarity.
+    #[inline(always)]
+    fn add_told<S: Simd>(&self, simd: S, i: usize, j: usize, told: &mut Vec<(u32, f64)>) {
+        let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
         let mut values = [0.0; LANES];
-        for start in (0..i).step_by(LANES) {
-            let end = (start + LANES).min(i);
-            let values = &mut values[..end - start];
-            self.rows.similarities(i, start, values);
-            let (nears, limits) = (&self.near[start..end], &self.limit[start..end]);
-            let mut any = false;
-            for ((&s, &limit), &near) in values.iter().zip(limits).zip(nears) {
-                any |= (s >= limit) | (near == i as u32) | (near == j as u32);
+        let mut start = 0;
+        while start + LANES <= i {
+            self.rows.similarities(i, start, &mut values);
+            let limits = f64x8::from_slice(simd, &self.limit[start..start + LANES]);
+            let near = u32x8::from_slice(simd, &self.near[start..start + LANES]);
+            let mut lanes = f64x8::load_array(simd, values).simd_ge(limits).to_bitmask()
+                | (near.simd_eq(near_i) | near.simd_eq(near_j)).to_bitmask();
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                told.push(((start + lane) as u32, values[lane]));
+                lanes &= lanes - 1;
             }
-            if any {
-                for (k, &s) in (start..end).zip(&*values) {
-                    self.tell(k, s, i, j);
-                }
+            start += LANES;
+        }
+        for k in start..i {
+            let s = self.rows.similarity(i, k);
+            if s >= self.limit[k] || self.near[k] == i as u32 || self.near[k] == j as u32 {
+                told.push((k as u32, s));
             }
         }
     }
@@ -297,27 +328,29 @@ impl<'a> Search<'a> {
     }
 }
 
-fn largest(values: &[f64]) -> f64 {
-    const LANES: usize = 16;
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
+/// The largest value.
+#[inline(always)]
+fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [f64::NEG_INFINITY; LANES];
-    wide!(for chunk in chunks {
-        for lane in 0..LANES {
-            lanes[lane] = larger(lanes[lane], chunk[lane]);
-        }
-    });
-    lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, larger)
+    let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];
+    for (at, chunk) in chunks.iter().enumerate() {
+        lanes[at % 2] = f64x8::load_array_ref(simd, chunk).max(lanes[at % 2]);
+    }
+    rest.iter().fold(lanes[0].max(lanes[1]).reduce_max(), |a, &b| if b > a { b } else { a })
 }
 
 /// The places of values that are at least `floor`.
-fn at_least(values: &[f64], floor: f64) -> Vec<usize> {
-    const LANES: usize = 32;
-    let mut found = Vec::new();
-    wide!(for (at, chunk) in values.chunks(LANES).enumerate() {
-        if chunk.iter().fold(false, |any, &x| any | (x >= floor)) {
-            found.extend((at * LANES..).zip(chunk).filter(|&(_, &x)| x >= floor).map(|(at, _)| at));
+#[inline(always)]
+fn at_least<S: Simd>(simd: S, values: &[f64], floor: f64, found: &mut Vec<usize>) {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let least = f64x8::splat(simd, floor);
+    for (chunk, values) in chunks.iter().enumerate() {
+        let mut lanes = f64x8::load_array_ref(simd, values).simd_ge(least).to_bitmask();
+        while lanes != 0 {
+            found.push(chunk * LANES + lanes.trailing_zeros() as usize);
+            lanes &= lanes - 1;
         }
-    });
-    found
+    }
+    let after = values.len() - rest.len();
+    found.extend((after..).zip(rest).filter(|&(_, &x)| x >= floor).map(|(at, _)| at));
 }

@@ -5,6 +5,9 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
+/// Most stacks have room for so many clusters.
+const STACK: usize = 64;
+
 /// A chain of clusters, each the nearest of the one before; the end of it is a reciprocal pair.
 ///
 /// It can be continued on another [`Linkage`] that holds the same clusters.
@@ -38,9 +41,9 @@ impl Chain {
             there: vec![true; n_leaves],
             n_active: n_leaves,
             first: 0,
-            stack: Vec::new(),
+            stack: Vec::with_capacity(STACK.min(n_leaves)),
             on_stack: vec![false; n_leaves],
-            merges: Vec::new(),
+            merges: Vec::with_capacity(n_leaves),
         }
     }
 
@@ -63,6 +66,17 @@ impl Chain {
     /// circle then, unless rounding makes the similarity of two clusters different from both sides, which is a
     /// doubt: a circle ends where it closes.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, monitor: &Monitor) -> Result<()> {
+        self.run_on(linkage, until, monitor)
+    }
+
+    /// As [`run`](Self::run), compiled into the caller.
+    #[inline(always)]
+    pub(super) fn run_on(
+        &mut self,
+        linkage: &mut (impl Linkage + ?Sized),
+        until: usize,
+        monitor: &Monitor,
+    ) -> Result<()> {
         // Few clusters merge faster than a clock can be read.
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;

@@ -3,8 +3,12 @@
 //! Leaves that are alike have like rows. If small numbers join leaves of like rows, a matrix holds dissimilarities; if
 //! large numbers do, similarities.
 
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
+use super::few_square::{LANES, mirror, padded};
 use super::matrix::{Layout, Values, with_values};
-use crate::numbers::Number;
+use crate::numbers::{Number, in_order};
 use crate::similarity::Triangle;
 
 /// So many leaves are looked at.
@@ -69,7 +73,9 @@ fn looks<T: Number>(values: &[T], layout: Layout) -> bool {
 /// The matrix of some leaves: between 0 and 1, with 0 on the diagonal.
 struct Sample {
     n: usize,
+    /// Rows are padded with zeros.
     values: Vec<f64>,
+    stride: usize,
     /// Whether there is a diagonal, on which alone 0 stands.
     hollow: bool,
     /// The least and the largest number of a pair.
@@ -82,32 +88,43 @@ impl Sample {
     fn of<T: Number>(values: &[T], layout: Layout, n: usize, size: usize) -> Option<Self> {
         let leaf = |at: usize| (at as f64 * ((n - 1) as f64 / (size - 1) as f64)) as usize;
         let some: Vec<usize> = (0..size).map(|at| if at + 1 == size { n - 1 } else { leaf(at) }).collect();
-        let mut sample = vec![0.0; size * size];
-        let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for a in 0..size {
-            for b in a + 1..size {
-                let x = match layout {
-                    Layout::Condensed => values[Triangle::new(n).index(some[a], some[b])].float(),
-                    Layout::Square => {
-                        let [x, y] = [some[a] * n + some[b], some[b] * n + some[a]].map(|at| values[at].float());
-                        if x != y {
+        let stride = padded(size);
+        let mut sample = vec![0.0; stride * stride];
+        let (mut least, mut largest, mut finite) = (f64::INFINITY, f64::NEG_INFINITY, true);
+        for (a, (row, &leaf)) in sample.chunks_exact_mut(stride).zip(&some).enumerate() {
+            let later = &some[a + 1..];
+            match layout {
+                Layout::Condensed => {
+                    // Places are counted from that of the leaf with itself, which has none.
+                    let start = Triangle::new(n).before(leaf);
+                    for (x, other) in row[a + 1..].iter_mut().zip(later) {
+                        *x = values[start + (other - leaf - 1)].float();
+                    }
+                }
+                Layout::Square => {
+                    for (x, &other) in row[a + 1..].iter_mut().zip(later) {
+                        *x = values[leaf * n + other].float();
+                        if *x != values[other * n + leaf].float() {
                             return None;
                         }
-                        x
                     }
-                };
-                if !x.is_finite() || x < 0.0 {
-                    return None;
                 }
-                (least, largest) = (least.min(x), largest.max(x));
-                (sample[a * size + b], sample[b * size + a]) = (x, x);
             }
+            for &x in &row[a + 1..size] {
+                finite &= x.is_finite();
+                least = if x < least { x } else { least };
+                largest = if x > largest { x } else { largest };
+            }
+        }
+        if !finite || least < 0.0 {
+            return None;
         }
         let hollow = layout == Layout::Square && least > 0.0;
         if largest > 0.0 {
-            sample.iter_mut().for_each(|x| *x /= largest);
+            wide!(sample.iter_mut().for_each(|x| *x /= largest));
         }
-        Some(Self { n: size, values: sample, hollow, least, largest })
+        wide!(simd => mirror(simd, &mut sample, stride, stride));
+        Some(Self { n: size, values: sample, stride, hollow, least, largest })
     }
 
     /// Whether all pairs have the same number.
@@ -116,7 +133,7 @@ impl Sample {
     }
 
     fn row(&self, i: usize) -> &[f64] {
-        &self.values[i * self.n..(i + 1) * self.n]
+        &self.values[i * self.stride..][..self.n]
     }
 
     fn holds_distances(&self) -> bool {
@@ -159,67 +176,156 @@ impl Sample {
     ///
     /// Rows are alike as far as they correlate over the other leaves, so that neither sums of rows nor units matter.
     fn unlikeness(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        let n = self.n;
-        let sum_of = |of: &dyn Fn(f64) -> f64| -> Vec<f64> {
-            (0..n).map(|i| self.row(i).iter().map(|&x| of(x)).sum()).collect()
-        };
-        let (sums, squares) = (sum_of(&|x| x), sum_of(&|x| x * x));
-        let (mut unlike, mut numbers) = (Vec::new(), Vec::new());
-        for i in 0..n {
-            for j in i + 1..n {
-                let x = self.row(i)[j];
-                let (others_i, others_j) = (sums[i] - x, sums[j] - x);
-                let m = (n - 2) as f64;
-                let spread =
-                    (squares[i] - x * x - others_i * others_i / m) * (squares[j] - x * x - others_j * others_j / m);
-                if spread > 1e-18 {
-                    let covariance = dot(self.row(i), self.row(j)) - others_i * others_j / m;
-                    unlike.push(-covariance / spread.sqrt());
-                    numbers.push(x);
+        let pairs = self.n * (self.n - 1) / 2;
+        let (mut unlike, mut numbers) = (Vec::with_capacity(pairs), Vec::with_capacity(pairs));
+        wide!(simd => self.add_unlikeness(simd, &mut unlike, &mut numbers));
+        (numbers.len() >= 3).then_some((unlike, numbers))
+    }
+
+    #[inline(always)]
+    fn add_unlikeness<S: Simd>(&self, simd: S, unlike: &mut Vec<f64>, numbers: &mut Vec<f64>) {
+        let rows = || self.values.chunks_exact(self.stride).take(self.n).map(|row| row.as_chunks::<LANES>().0);
+        let chunks = self.stride / LANES;
+        let zero = f64x8::splat(simd, 0.0);
+        // Of a symmetric matrix rows have the sums of columns.
+        let (mut sums, mut squares) = (vec![[0.0; LANES]; chunks], vec![[0.0; LANES]; chunks]);
+        for row in rows() {
+            for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(row) {
+                let x = f64x8::load_array_ref(simd, x);
+                (f64x8::load_array_ref(simd, sum) + x).store_array(sum);
+                (f64x8::load_array_ref(simd, square) + x * x).store_array(square);
+            }
+        }
+        let share = f64x8::splat(simd, 1.0 / (self.n - 2) as f64);
+        let mut found = vec![[[0.0; LANES]; ROWS]; chunks];
+        for first in (0..self.n).step_by(ROWS) {
+            for chunk in first / LANES..chunks {
+                let mut dots = [zero; ROWS];
+                for (line, other) in self.values.chunks_exact(self.stride).zip(rows()) {
+                    let other = f64x8::load_array_ref(simd, &other[chunk]);
+                    for (dot, &x) in dots.iter_mut().zip(&line[first..first + ROWS]) {
+                        *dot += f64x8::splat(simd, x) * other;
+                    }
+                }
+                let (sums_j, squares_j) =
+                    (f64x8::load_array_ref(simd, &sums[chunk]), f64x8::load_array_ref(simd, &squares[chunk]));
+                for (at, (&dot, found)) in dots.iter().zip(&mut found[chunk]).enumerate() {
+                    let i = first + at;
+                    let x = f64x8::from_slice(simd, &self.values[i * self.stride + chunk * LANES..][..LANES]);
+                    let sum_i = f64x8::splat(simd, sums[i / LANES][i % LANES]);
+                    let square_i = f64x8::splat(simd, squares[i / LANES][i % LANES]);
+                    let (others_i, others_j) = (sum_i - x, sums_j - x);
+                    let square = x * x;
+                    let spread = (square_i - square - others_i * others_i * share)
+                        * (squares_j - square - others_j * others_j * share);
+                    let covariance = dot - others_i * others_j * share;
+                    let told = spread.simd_gt(f64x8::splat(simd, 1e-18));
+                    told.select(-covariance / spread.sqrt(), f64x8::splat(simd, f64::NAN)).store_array(found);
+                }
+            }
+            for i in first..(first + ROWS).min(self.n) {
+                for (j, &x) in (i + 1..).zip(&self.row(i)[i + 1..]) {
+                    let unlikeness = found[j / LANES][i - first][j % LANES];
+                    if !unlikeness.is_nan() {
+                        unlike.push(unlikeness);
+                        numbers.push(x);
+                    }
                 }
             }
         }
-        (numbers.len() >= 3).then_some((unlike, numbers))
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
-}
+/// Rows that are multiplied with others together.
+const ROWS: usize = 4;
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (mean_a, mean_b) = (mean(a), mean(b));
-    let (mut both, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
+    wide!(simd => correlation_of(simd, a, b))
+}
+
+#[inline(always)]
+fn correlation_of<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
+    let (a, rest_a) = a.as_chunks::<LANES>();
+    let (b, rest_b) = b.as_chunks::<LANES>();
+    let n = (a.len() * LANES + rest_a.len()) as f64;
+    let zero = f64x8::splat(simd, 0.0);
+    let (mut sum_a, mut sum_b) = (zero, zero);
     for (a, b) in a.iter().zip(b) {
+        (sum_a, sum_b) = (sum_a + f64x8::load_array_ref(simd, a), sum_b + f64x8::load_array_ref(simd, b));
+    }
+    let mean_a = (total(sum_a) + rest_a.iter().sum::<f64>()) / n;
+    let mean_b = (total(sum_b) + rest_b.iter().sum::<f64>()) / n;
+    let (mut both, mut of_a, mut of_b) = (zero, zero, zero);
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (
+            f64x8::load_array_ref(simd, a) - f64x8::splat(simd, mean_a),
+            f64x8::load_array_ref(simd, b) - f64x8::splat(simd, mean_b),
+        );
+        (both, of_a, of_b) = (both + a * b, of_a + a * a, of_b + b * b);
+    }
+    let (mut both, mut of_a, mut of_b) = (total(both), total(of_a), total(of_b));
+    for (a, b) in rest_a.iter().zip(rest_b) {
         let (a, b) = (a - mean_a, b - mean_b);
-        both += a * b;
-        of_a += a * a;
-        of_b += b * b;
+        (both, of_a, of_b) = (both + a * b, of_a + a * a, of_b + b * b);
     }
     let spread = of_a * of_b;
     if spread > 0.0 { both / spread.sqrt() } else { 0.0 }
 }
 
+/// The sum of lanes, in the same order on all processors.
+#[inline(always)]
+fn total<S: Simd>(lanes: f64x8<S>) -> f64 {
+    lanes.to_array().iter().sum()
+}
+
 /// Ranks, those of equal values the same.
 fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+    // Numbers in the order of the values, with their places.
+    let mut order: Vec<(i64, u32)> = values.iter().zip(0..).map(|(x, at)| (in_order(x + 0.0), at)).collect();
+    order.sort_unstable_by_key(|&(x, _)| x);
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
-    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+    for equal in order.chunk_by(|a, b| a.0 == b.0) {
         let rank = before as f64 + (equal.len() - 1) as f64 / 2.0;
-        equal.iter().for_each(|&at| ranks[at] = rank);
+        equal.iter().for_each(|&(_, at)| ranks[at as usize] = rank);
         before += equal.len();
     }
     ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::condensed_len;
+    use crate::testkit::fractions;
+
+    #[test]
+    fn rows_are_unlike_as_far_as_they_do_not_correlate_over_the_other_leaves() {
+        let mut random = fractions(5);
+        for n in [3, 4, 7, 8, 21, 40] {
+            let values: Vec<f64> = (0..condensed_len(n)).map(|_| random()).collect();
+            let sample = Sample::of(&values, Layout::Condensed, n, n).unwrap();
+            let (unlike, numbers) = sample.unlikeness().unwrap_or_default();
+            let mut at = 0;
+            for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+                let others: Vec<usize> = (0..n).filter(|&k| k != i && k != j).collect();
+                let [a, b] = [i, j].map(|i| others.iter().map(|&k| sample.row(i)[k]).collect::<Vec<_>>());
+                let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+                let (mean_a, mean_b) = (mean(&a), mean(&b));
+                let sum = |of: &dyn Fn(usize) -> f64| (0..a.len()).map(of).sum::<f64>();
+                let spread = sum(&|k| (a[k] - mean_a).powi(2)) * sum(&|k| (b[k] - mean_b).powi(2));
+                if n > 3 && spread > 1e-12 {
+                    let expected = sum(&|k| (a[k] - mean_a) * (b[k] - mean_b)) / spread.sqrt();
+                    assert!((unlike[at] + expected).abs() < 1e-7, "{i}, {j} of {n}");
+                    assert_eq!(numbers[at], sample.row(i)[j]);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_values_have_the_same_rank() {
+        assert_eq!(ranks(&[3.0, -1.0, 3.0, 0.0, -0.0, 7.0]), [3.5, 0.0, 3.5, 1.5, 1.5, 5.0]);
+    }
 }

@@ -14,7 +14,7 @@ use super::rounds::{Pairs, next, parts, threads};
 use super::rows::SquareRows;
 use super::small::{self, SmallRows};
 use super::triangle_rows::{Given, TriangleRows};
-use super::{Linkage, Nearest, Tolerance, apart};
+use super::{Nearest, Tolerance, apart};
 use crate::error::Result;
 use crate::linkage::Update;
 use crate::monitor::Monitor;
@@ -200,7 +200,7 @@ fn merges_above<U: Update>(
             stack.push(first);
             continue;
         };
-        let nearest = rows.nearest(top, &[])?;
+        let nearest = rows.nearest(top);
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || tolerance.floor(nearest.similarity) <= bounds[top] {
             // Who is nearest to one that waits can but wait.
@@ -214,7 +214,7 @@ fn merges_above<U: Update>(
             Some(before) if before == k => {
                 stack.truncate(stack.len() - 2);
                 let (i, j) = (top.min(k), top.max(k));
-                rows.merge(i, j, &[])?;
+                rows.merge(i, j);
                 merges.push(RawMerge { i, j, similarity: nearest.similarity });
                 bounds[i] = bounds[i].max(bounds[j]);
                 waits[j] = true;

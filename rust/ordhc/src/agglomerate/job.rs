@@ -332,14 +332,12 @@ impl<'a> Job<'a> {
         let (squared, n) = (self.rule.is_squared(), self.about.n);
         self.monitor.start((n * n / 2) as u64);
         let sort = |merges| RawMerge::sort(n, merges, tolerance, self.monitor);
-        let mut merges = Vec::with_capacity(n);
+        let mut merges = Vec::new();
         let mut rows = match input {
             // What may fail is looked at where it is written.
             Input::Given(matrix) if n <= self.small && !U::MAY_FAIL => {
                 let mut rows = SmallRows::new(update, matrix, squared, tolerance, self.monitor)?;
-                let mut chain = Chain::unlisted(n);
-                chain.run(&mut rows, 1, self.monitor)?;
-                return Ok(sort(chain.into_merges()));
+                return Ok(sort(rows.chain(self.monitor)?));
             }
             Input::Given(matrix) if n < self.condensed_from => {
                 let rows = SquareRows::<U, V>::new(update, matrix, squared, tolerance, self.monitor)?;

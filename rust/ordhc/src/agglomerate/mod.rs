@@ -24,6 +24,7 @@ mod condensed_rows;
 mod direction;
 mod engine;
 mod few_clusters;
+mod few_square;
 mod groups;
 mod job;
 mod lent;

@@ -120,6 +120,7 @@ impl Matrix<'_> {
     }
 
     /// Row `i` from column `i + 1` on, as similarities (larger is closer).
+    #[inline(always)]
     pub(crate) fn write_row_after<V: Held>(&self, i: usize, squared: bool, out: &mut [V]) {
         let n = self.n;
         let turn = self.turn(squared);

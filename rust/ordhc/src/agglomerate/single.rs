@@ -3,7 +3,7 @@
 use super::Tolerance;
 use super::few_clusters::largest_between;
 use super::matrix::{Layout, Matrix, Values};
-use super::spanning_tree::{all_largest, grown, most_similar};
+use super::spanning_tree::{SQUARE, all_largest, grown, most_similar};
 use super::tied_clusters::{Clusters, Space};
 use crate::error::Result;
 use crate::kind::Kind;
@@ -29,7 +29,9 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
         if let Some(edges) = all_largest(matrix, monitor)? {
             return merges_along(n, edges, &|a, b| matrix.similarity(a, b), None, monitor);
         }
-        if let Some(merges) = in_passes(matrix, FEW, monitor)? {
+        if n > SQUARE
+            && let Some(merges) = in_passes(matrix, FEW, monitor)?
+        {
             return Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor));
         }
     }

@@ -1,45 +1,55 @@
-//! Few clusters: a square that fits into a core's cache, in which a merge writes its rows and its columns at once.
+//! Few clusters: a square that fits into a core's cache, of which a merge writes one row.
+//!
+//! A row that is looked at takes over the values of clusters that have merged meanwhile from their rows.
 
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
+use super::chain::Chain;
+use super::few_square::{LANES, padded, stride, write_padded};
 use super::matrix::Matrix;
 use super::rows::similarity;
 use super::{Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::tree::RawMerge;
 
 /// Up to so many leaves.
 pub(super) const FEW: usize = 1500;
 /// It can hold so many.
 pub(super) const MOST: usize = 2048;
 
-/// Clusters by slot, of which the first ones are there: the last one moves to where a cluster is gone.
+/// Vectors of which the largest similarities are kept, so that only those near the largest of all are looked at again.
+const BLOCK: usize = 8;
+/// Squares of fewer positions are not packed, others when one of so many clusters is left.
+const PACK_FROM: usize = 64;
+const PACK: usize = 2;
+
+/// Clusters by position, in the order of their smallest leaves.
 pub(super) struct SmallRows<'a, U: Update> {
     update: &'a U,
-    /// By slot; minus infinity of a cluster with itself.
+    /// By position; minus infinity of a cluster with itself.
     values: Vec<f64>,
     stride: usize,
+    /// How many positions are in use, with the clusters that are gone, and how many clusters there are.
+    n_used: usize,
     n_alive: usize,
-    /// By slot: the size and the smallest leaf.
+    /// By position: the size, its inverse, and what is added to similarities: minus infinity where no cluster is.
     sizes: Vec<f64>,
-    names: Vec<usize>,
-    /// By smallest leaf: the slot, how often the cluster has merged, and the nearest that was found, with how often
-    /// that one had merged then.
-    slots: Vec<usize>,
-    merged: Vec<u32>,
-    near: Vec<(Nearest, u32)>,
-    /// The rows that become columns.
-    columns: [Vec<f64>; 2],
+    shares: Vec<f64>,
+    gone: Vec<f64>,
+    /// By position: the smallest leaf.
+    names: Vec<u32>,
+    /// By smallest leaf: the position.
+    positions: Vec<u32>,
+    /// The positions of merged clusters, in the order of the merges, and how many of them a row has seen.
+    log: Vec<u32>,
+    seen: Vec<u32>,
+    /// The largest similarities of the blocks of a row.
+    tops: Vec<[f64; LANES]>,
     tolerance: Tolerance,
 }
-
-/// An odd number of cache lines for each of many rows: values of a column don't compete for the same places then.
-fn stride(n: usize) -> usize {
-    if n < BLOCK { n } else { (n.div_ceil(LANES) * LANES) | LANES }
-}
-
-/// Slots of which the largest similarity is known, so that only those near the largest of all are looked at again.
-const BLOCK: usize = 64;
-const LANES: usize = 8;
 
 impl<'a, U: Update> SmallRows<'a, U> {
     pub(super) fn new(
@@ -50,173 +60,228 @@ impl<'a, U: Update> SmallRows<'a, U> {
         monitor: &Monitor,
     ) -> Result<Self> {
         let n = matrix.n_leaves();
-        let stride = stride(n);
-        let mut values = vec![0.0; stride * stride];
-        matrix.write_square(squared, &mut values, monitor)?;
-        let names: Vec<usize> = (0..n).collect();
+        let (stride, n_padded) = (stride(n), padded(n));
+        let mut values = vec![0.0; stride * n_padded];
+        write_padded(matrix, squared, &mut values, stride, monitor)?;
+        let mut gone = vec![f64::NEG_INFINITY; n_padded];
+        gone[..n].fill(0.0);
+        let names: Vec<u32> = (0..n as u32).collect();
         Ok(Self {
             update,
             values,
             stride,
+            n_used: n,
             n_alive: n,
-            sizes: vec![1.0; n],
-            slots: names.clone(),
+            sizes: vec![1.0; n_padded],
+            shares: vec![1.0; n_padded],
+            gone,
+            positions: names.clone(),
             names,
-            merged: vec![0; n],
-            near: vec![(NOBODY, 0); n],
-            columns: [vec![0.0; n], vec![0.0; n]],
+            log: Vec::with_capacity(n),
+            seen: vec![0; n],
+            tops: vec![[0.0; LANES]; n_padded.div_ceil(BLOCK * LANES)],
             tolerance,
         })
     }
 
-    fn row(&self, slot: usize) -> &[f64] {
-        &self.values[slot * self.stride..][..self.n_alive]
+    /// The merges of a chain, not in order.
+    pub(super) fn chain(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+        let mut chain = Chain::unlisted(self.positions.len());
+        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, monitor))?;
+        Ok(chain.into_merges())
     }
 
-    /// The nearest of a slot.
-    fn look(&self, slot: usize) -> Nearest {
-        let (row, n_i, tolerance) = (self.row(slot), self.sizes[slot], self.tolerance);
-        let sizes = &self.sizes[..row.len()];
-        let mut tops = [f64::NEG_INFINITY; MOST / BLOCK];
-        for (top, (values, sizes)) in tops.iter_mut().zip(row.chunks(BLOCK).zip(sizes.chunks(BLOCK))) {
-            *top = largest::<U>(values, n_i, sizes);
+    pub(super) fn tolerance(&self) -> Tolerance {
+        self.tolerance
+    }
+
+    /// The nearest of cluster `i`.
+    pub(super) fn nearest(&mut self, i: usize) -> Nearest {
+        wide!(simd => self.look(simd, i))
+    }
+
+    /// Merges cluster `j` into cluster `i < j`.
+    pub(super) fn merge(&mut self, i: usize, j: usize) {
+        wide!(self.fold(i, j));
+    }
+
+    /// The row of a position takes over what others have learned.
+    #[inline(always)]
+    fn bring_up_to_date(&mut self, at: usize) {
+        let Self { values, stride, .. } = self;
+        let (values, stride, own) = (&mut values[..], *stride, at * *stride);
+        for &merged in &self.log[self.seen[at] as usize..] {
+            // With itself and with what is gone it has no similarity.
+            values[own + merged as usize] = values[merged as usize * stride + at];
         }
-        let top = tops.into_iter().fold(f64::NEG_INFINITY, larger);
+        self.seen[at] = self.log.len() as u32;
+    }
+
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, simd: S, i: usize) -> Nearest {
+        let at = self.positions[i] as usize;
+        self.bring_up_to_date(at);
+        let (tolerance, n) = (self.tolerance, padded(self.n_used));
+        let row = self.values[at * self.stride..][..n].as_chunks::<LANES>().0;
+        let shares = self.shares[..n].as_chunks::<LANES>().0;
+        let gone = self.gone[..n].as_chunks::<LANES>().0;
+        let tops = &mut self.tops[..row.len().div_ceil(BLOCK)];
+        let block = |block: usize| block * BLOCK..(block * BLOCK + BLOCK).min(row.len());
+        let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
+        let mut top = nothing;
+        for (at, block_top) in tops.iter_mut().enumerate() {
+            let mut largest = nothing;
+            for chunk in block(at) {
+                largest = about::<S, U>(simd, &row[chunk], &shares[chunk], &gone[chunk]).max(largest);
+            }
+            largest.store_array(block_top);
+            top = largest.max(top);
+        }
+        let top = top.reduce_max();
         if top == f64::NEG_INFINITY {
             return NOBODY;
         }
-        let floor = tolerance.floor(top);
-        let mut near = NOBODY;
-        // What is equal to the nearest is as near, where that is certain; asked when there is another.
-        let mut equal = None;
-        let mut offer = |slot: usize, s: f64| {
-            let name = self.names[slot];
-            if near.cluster == NOBODY.cluster {
-                near = Nearest::new(name, s);
-            } else if s == *equal.get_or_insert_with(|| tolerance.certain(near.similarity)) {
-                near.cluster = near.cluster.min(name);
-            } else if near.offer(Nearest::new(name, s), tolerance) {
-                equal = None;
-            }
+        let floor = if U::SUMS {
+            debug_assert!(tolerance == Tolerance::EXACT, "sums are exact");
+            top - 4.0 * f64::EPSILON * top.abs()
+        } else {
+            tolerance.floor(top)
         };
-        for block in (0..row.len().div_ceil(BLOCK)).filter(|&block| tops[block] >= floor) {
-            let places = block * BLOCK..((block + 1) * BLOCK).min(row.len());
-            let (values, sizes) = (&row[places.clone()], &sizes[places.clone()]);
-            let (chunks, rest) = values.as_chunks::<LANES>();
-            let mut first = places.start;
-            for (values, sizes) in chunks.iter().zip(sizes.as_chunks::<LANES>().0) {
-                let s: [f64; LANES] = std::array::from_fn(|k| similarity::<U>(values[k], n_i, sizes[k]));
-                if s.iter().fold(false, |any, &s| any | (s >= floor)) {
-                    (first..).zip(s).filter(|&(_, s)| s >= floor).for_each(|(slot, s)| offer(slot, s));
-                }
-                first += LANES;
+        let floor = f64x8::splat(simd, floor);
+        let (mut near, mut certain) = (NOBODY, f64::NAN);
+        for (at_block, block_top) in tops.iter().enumerate() {
+            if !f64x8::load_array_ref(simd, block_top).simd_ge(floor).any_true() {
+                continue;
             }
-            for (slot, (&x, &n_k)) in (first..).zip(rest.iter().zip(sizes.as_chunks::<LANES>().1)) {
-                let s = similarity::<U>(x, n_i, n_k);
-                if s >= floor {
-                    offer(slot, s);
+            let (mut lanes, first) = (0, at_block * BLOCK);
+            for chunk in block(at_block) {
+                let similarities = about::<S, U>(simd, &row[chunk], &shares[chunk], &gone[chunk]);
+                lanes |= similarities.simd_ge(floor).to_bitmask() << (LANES * (chunk - first));
+            }
+            while lanes != 0 {
+                let other = LANES * first + lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let x = row[other / LANES][other % LANES];
+                let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
+                let another = Nearest::new(self.names[other] as usize, similarity);
+                if near.cluster == NOBODY.cluster {
+                    near = another;
+                } else if similarity != certain {
+                    consider(&mut near, &mut certain, another, tolerance);
                 }
             }
         }
         near
     }
+
+    #[inline(always)]
+    fn fold(&mut self, i: usize, j: usize) {
+        let (at_i, at_j) = (self.positions[i] as usize, self.positions[j] as usize);
+        self.bring_up_to_date(at_i);
+        self.bring_up_to_date(at_j);
+        let (n_i, n_j) = (self.sizes[at_i], self.sizes[at_j]);
+        let n = padded(self.n_used);
+        let (head, tail) = self.values.split_at_mut(at_j * self.stride);
+        let (row_i, row_j) = (&mut head[at_i * self.stride..][..n], &tail[..n]);
+        let merge = self.update.merge(Merging { n_i, n_j, x_ij: row_i[at_j] });
+        // What is gone gets no numbers that grow.
+        for (((x_i, &x_j), &n_k), &gone) in row_i.iter_mut().zip(row_j).zip(&self.sizes[..n]).zip(&self.gone[..n]) {
+            let x = self.update.fold(&merge, *x_i, x_j, n_k);
+            *x_i = if gone == 0.0 { x } else { gone };
+        }
+        (row_i[at_i], row_i[at_j]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        self.sizes[at_i] = n_i + n_j;
+        self.shares[at_i] = 1.0 / (n_i + n_j);
+        self.gone[at_j] = f64::NEG_INFINITY;
+        self.n_alive -= 1;
+        self.log.push(at_i as u32);
+        self.seen[at_i] = self.log.len() as u32;
+        if self.n_used > PACK_FROM && PACK * self.n_alive <= self.n_used {
+            self.pack();
+        }
+    }
+
+    /// Drops the positions of clusters that are gone.
+    #[inline(never)]
+    fn pack(&mut self) {
+        let kept: Vec<usize> = (0..self.n_used).filter(|&at| self.gone[at] == 0.0).collect();
+        let (old, new) = (self.stride, stride(kept.len()));
+        kept.iter().for_each(|&at| self.bring_up_to_date(at));
+        for (to, &from) in kept.iter().enumerate() {
+            let row = &mut self.values[from * old..][..old];
+            for (to, &from) in kept.iter().enumerate() {
+                row[to] = row[from];
+            }
+            self.values.copy_within(from * old..from * old + kept.len(), to * new);
+        }
+        for (to, &from) in kept.iter().enumerate() {
+            self.sizes[to] = self.sizes[from];
+            self.shares[to] = self.shares[from];
+            self.names[to] = self.names[from];
+            self.positions[self.names[to] as usize] = to as u32;
+            self.gone[to] = 0.0;
+        }
+        (self.stride, self.n_used) = (new, kept.len());
+        let rest = self.n_used..padded(self.n_used);
+        self.gone[rest].fill(f64::NEG_INFINITY);
+        self.log.clear();
+        self.seen[..self.n_used].fill(0);
+    }
 }
 
-impl<U: Update> Linkage for SmallRows<'_, U> {
+/// Similarities, or where values are sums numbers that are about as many times as large for all of a row.
+#[inline(always)]
+fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
+    let x = f64x8::load_array_ref(simd, x);
+    let x = if U::SUMS { x * f64x8::load_array_ref(simd, share) } else { x };
+    x + f64x8::load_array_ref(simd, gone)
+}
+
+/// What equals one for certain is as near, and comes later.
+#[inline(never)]
+fn consider(near: &mut Nearest, certain: &mut f64, another: Nearest, tolerance: Tolerance) {
+    if certain.is_nan() {
+        *certain = tolerance.certain(near.similarity);
+    }
+    if another.similarity != *certain && near.offer(another, tolerance) {
+        *certain = f64::NAN;
+    }
+}
+
+/// Rows in the vectors of a processor.
+struct InLanes<'r, 'a, U: Update, S> {
+    rows: &'r mut SmallRows<'a, U>,
+    simd: S,
+}
+
+impl<U: Update, S: Simd> Linkage for InLanes<'_, '_, U, S> {
     fn n_leaves(&self) -> usize {
-        self.slots.len()
+        self.rows.positions.len()
     }
 
     fn tolerance(&self) -> Tolerance {
-        self.tolerance
+        self.rows.tolerance
     }
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
-        let i = self.slots[i];
+        let rows = &mut *self.rows;
+        let i = rows.positions[i] as usize;
+        rows.bring_up_to_date(i);
         for (value, &k) in out.iter_mut().zip(others) {
-            let k = self.slots[k];
-            *value = similarity::<U>(self.row(i)[k], self.sizes[i], self.sizes[k]);
+            let k = rows.positions[k] as usize;
+            *value = similarity::<U>(rows.values[i * rows.stride + k], rows.sizes[i], rows.sizes[k]);
         }
         Ok(())
     }
 
+    #[inline(always)]
     fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
-        let (at_i, at_j, stride, n) = (self.slots[i], self.slots[j], self.stride, self.n_alive);
-        // The merged cluster takes the first of the two slots, the last one the second.
-        let (kept, gone, last) = (at_i.min(at_j), at_i.max(at_j), n - 1);
-        let [sizes_i, sizes_j] = [at_i, at_j].map(|at| self.sizes[at]);
-        let (head, tail) = self.values.split_at_mut(gone * stride);
-        let (row_kept, row_gone) = (&mut head[kept * stride..][..n], &tail[..n]);
-        let merge = self.update.merge(Merging { n_i: sizes_i, n_j: sizes_j, x_ij: row_kept[gone] });
-        for ((x, &y), &n_k) in row_kept.iter_mut().zip(row_gone).zip(&self.sizes) {
-            let (x_i, x_j) = if at_i == kept { (*x, y) } else { (y, *x) };
-            *x = self.update.fold(&merge, x_i, x_j, n_k);
-        }
-        row_kept[kept] = f64::NEG_INFINITY;
-        row_kept[gone] = row_kept[last];
-        let [column, moved] = &mut self.columns;
-        column[..n].copy_from_slice(row_kept);
-        (self.sizes[kept], self.names[kept], self.slots[i]) = (sizes_i + sizes_j, i, kept);
-        self.n_alive = last;
-        if gone == last {
-            for (row, &x) in self.values.chunks_exact_mut(stride).zip(&column[..last]) {
-                row[kept] = x;
-            }
-        } else {
-            self.values.copy_within(last * stride..last * stride + n, gone * stride);
-            let row = &mut self.values[gone * stride..][..n];
-            (row[kept], row[gone]) = (column[gone], f64::NEG_INFINITY);
-            moved[..n].copy_from_slice(row);
-            let rows = self.values.chunks_exact_mut(stride);
-            for ((row, &x), &y) in rows.zip(&column[..last]).zip(&moved[..last]) {
-                row[kept] = x;
-                row[gone] = y;
-            }
-            (self.sizes[gone], self.names[gone]) = (self.sizes[last], self.names[last]);
-            self.slots[self.names[gone]] = gone;
-        }
-        self.merged[i] += 1;
-        self.merged[j] += 1;
-        self.near[i] = (NOBODY, 0);
+        self.rows.fold(i, j);
         Ok(())
     }
 
-    /// A nearest that was found stays the nearest until it merges: the linkage is reducible, and a merged cluster that
-    /// is as near comes later, since both of its parts did.
+    #[inline(always)]
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
-        let (known, merged) = self.near[i];
-        if known.cluster != NOBODY.cluster && self.merged[known.cluster] == merged {
-            return Ok(known);
-        }
-        let found = self.look(self.slots[i]);
-        self.near[i] = (found, self.merged.get(found.cluster).copied().unwrap_or(0));
-        Ok(found)
+        Ok(self.rows.look(self.simd, i))
     }
-}
-
-fn larger(a: f64, b: f64) -> f64 {
-    if b > a { b } else { a }
-}
-
-/// The largest similarity of a block.
-fn largest<U: Update>(values: &[f64], n_i: f64, sizes: &[f64]) -> f64 {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [f64::NEG_INFINITY; LANES];
-    for (values, sizes) in chunks.iter().zip(sizes.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            lanes[lane] = larger(lanes[lane], similarity::<U>(values[lane], n_i, sizes[lane]));
-        }
-    }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            lanes[lane] = larger(lanes[lane], lanes[lane + width]);
-        }
-    }
-    let mut top = lanes[0];
-    for k in values.len() - rest.len()..values.len() {
-        top = larger(top, similarity::<U>(values[k], n_i, sizes[k]));
-    }
-    top
 }

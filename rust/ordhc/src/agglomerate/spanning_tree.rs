@@ -3,6 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Mutex;
 
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
+use super::few_square::{self, LANES, padded, write_padded};
 use super::matrix::Matrix;
 use super::rounds::{next, parts, threads};
 use super::triangle_rows::{Given, TriangleRows};
@@ -141,7 +145,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
 const PACK: usize = 4;
 
 /// Up to so many leaves a square is written first, whose rows are read where columns would be gathered.
-const SQUARE: usize = 512;
+pub(super) const SQUARE: usize = 1024;
 
 /// Prim's algorithm: the edges in the order in which the tree grows.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
@@ -184,51 +188,75 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
     Ok(edges)
 }
 
-/// As [`grown`], of few leaves. With which leaf of the tree one is joined is looked up when it is.
+/// As [`grown`], of few leaves.
 fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
-    let mut square = vec![0.0; n * n];
-    matrix.write_square(false, &mut square, monitor)?;
-    // By leaf: its largest similarity with the tree, and what that is at most: minus infinity in the tree.
-    let mut best = vec![f64::NEG_INFINITY; n];
-    let mut most = vec![f64::INFINITY; n];
+    let (stride, n_padded) = (few_square::stride(n), padded(n));
+    let mut square = vec![0.0; stride * n_padded];
+    write_padded(matrix, false, &mut square, stride, monitor)?;
     let mut edges = Vec::with_capacity(n.saturating_sub(1));
-    let mut last = 0;
-    while edges.len() + 1 < n {
-        (best[last], most[last]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-        let similarity = wide!(raise_to(&mut best, &square[last * n..][..n], &most));
-        let leaf = best.iter().position(|&x| x == similarity).expect("the largest is one of them");
-        let row = &square[leaf * n..][..n];
-        let reaches = |(&x, &most): (&f64, &f64)| x == similarity && most == f64::NEG_INFINITY;
-        let with = row.iter().zip(&most).position(reaches).expect("it was reached by one of the tree");
-        edges.push(RawMerge { i: with.min(leaf), j: with.max(leaf), similarity });
-        last = leaf;
-    }
+    wide!(simd => grow(simd, &square, stride, n, &mut edges));
     monitor.advance((n * n / 2) as u64)?;
     Ok(edges)
 }
 
-/// Takes over what is larger in `row`, up to `most`, and returns the largest of `best`.
+/// Vectors of which the largest similarities are kept, so that only those with the largest of all are looked at again.
+const BLOCK: usize = 8;
+
 #[inline(always)]
-fn raise_to(best: &mut [f64], row: &[f64], most: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let mut largest = [f64::NEG_INFINITY; LANES];
-    let mut raise = |best: &mut f64, x: f64, most: f64, lane: usize| {
-        let raised = if x > *best { x } else { *best };
-        *best = if raised < most { raised } else { most };
-        largest[lane] = if *best > largest[lane] { *best } else { largest[lane] };
-    };
-    let (bests, best_rest) = best.as_chunks_mut::<LANES>();
-    let ((rows, row_rest), (mosts, most_rest)) = (row.as_chunks::<LANES>(), most.as_chunks::<LANES>());
-    for ((best, row), most) in bests.iter_mut().zip(rows).zip(mosts) {
-        for lane in 0..LANES {
-            raise(&mut best[lane], row[lane], most[lane], lane);
+fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut Vec<RawMerge>) {
+    let n_chunks = n.div_ceil(LANES);
+    let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
+    // By leaf: its largest similarity with the tree, with which leaf, and what is added: minus infinity in the tree.
+    let mut best = vec![[f64::NEG_INFINITY; LANES]; n_chunks];
+    let mut with = vec![[0.0; LANES]; n_chunks];
+    let mut gone = vec![[f64::NEG_INFINITY; LANES]; n_chunks];
+    gone.as_flattened_mut()[..n].fill(0.0);
+    let mut tops = vec![[f64::NEG_INFINITY; LANES]; n_chunks.div_ceil(BLOCK)];
+    let mut last = 0;
+    while edges.len() + 1 < n {
+        best[last / LANES][last % LANES] = f64::NEG_INFINITY;
+        gone[last / LANES][last % LANES] = f64::NEG_INFINITY;
+        let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
+        let joined = f64x8::splat(simd, last as f64);
+        let lists = best.chunks_mut(BLOCK).zip(with.chunks_mut(BLOCK));
+        let given = row.chunks(BLOCK).zip(gone.chunks(BLOCK));
+        let mut top = nothing;
+        for (((best, with), (row, gone)), block_top) in lists.zip(given).zip(&mut tops) {
+            let mut largest = nothing;
+            for (((best, with), x), gone) in best.iter_mut().zip(with).zip(row).zip(gone) {
+                let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);
+                let before = f64x8::load_array_ref(simd, best);
+                let nearer = x.simd_gt(before);
+                nearer.select(joined, f64x8::load_array_ref(simd, with)).store_array(with);
+                let now = nearer.select(x, before);
+                now.store_array(best);
+                largest = now.max(largest);
+            }
+            largest.store_array(block_top);
+            top = largest.max(top);
         }
+        let similarity = top.reduce_max();
+        let top = f64x8::splat(simd, similarity);
+        let mut block = 0;
+        while reaching(top, &tops[block]) == 0 {
+            block += 1;
+        }
+        let (mut lanes, first) = (0, block * BLOCK);
+        for (at, best) in best[first..n_chunks.min(first + BLOCK)].iter().enumerate() {
+            lanes |= reaching(top, best) << (LANES * at);
+        }
+        let leaf = first * LANES + lanes.trailing_zeros() as usize;
+        let with = with[leaf / LANES][leaf % LANES] as usize;
+        edges.push(RawMerge { i: with.min(leaf), j: with.max(leaf), similarity });
+        last = leaf;
     }
-    for (lane, ((best, &x), &most)) in best_rest.iter_mut().zip(row_rest).zip(most_rest).enumerate() {
-        raise(best, x, most, lane);
-    }
-    largest.into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The lanes in which a number is reached.
+#[inline(always)]
+fn reaching<S: Simd>(number: f64x8<S>, lanes: &[f64; LANES]) -> u64 {
+    f64x8::load_array_ref(number.token(), lanes).simd_ge(number).to_bitmask()
 }
 
 /// Takes over what is larger in `row`, and returns the largest of `best` below infinity.

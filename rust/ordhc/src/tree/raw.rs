@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::agglomerate::Tolerance;
 use crate::monitor::Monitor;
+use crate::numbers::in_order;
 
 /// The merge of the clusters whose smallest leaves are `i < j`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,32 +29,46 @@ impl RawMerge {
     pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
         const LEAF: usize = usize::MAX;
         let mut made_by = vec![LEAF; n];
-        let mut whole_of = vec![None; merges.len()];
-        let mut waits_for = vec![0u8; merges.len()];
+        let mut parts = vec![[LEAF; 2]; merges.len()];
         for at in 0..merges.len() {
             let RawMerge { i, j, .. } = merges[at];
-            for part in [made_by[i], made_by[j]] {
-                if part != LEAF {
-                    whole_of[part] = Some(at);
-                    waits_for[at] += 1;
-                    merges[at].similarity = merges[at].similarity.min(merges[part].similarity);
-                }
+            parts[at] = [made_by[i], made_by[j]];
+            for part in parts[at].into_iter().filter(|&part| part != LEAF) {
+                merges[at].similarity = merges[at].similarity.min(merges[part].similarity);
             }
             made_by[i] = at;
         }
-        let mut by_similarity: Vec<usize> = (0..merges.len()).collect();
-        by_similarity.sort_unstable_by(|&a, &b| merges[b].similarity.total_cmp(&merges[a].similarity));
+        // Numbers that are smaller if a similarity is larger, with places.
+        let mut by_similarity: Vec<(i64, u32)> =
+            merges.iter().zip(0..).map(|(merge, at)| (!in_order(merge.similarity), at)).collect();
+        by_similarity.sort_unstable_by_key(|&(x, _)| x);
+        let by_similarity = || by_similarity.iter().map(|&(_, at)| at as usize);
         let mut tie = vec![0; merges.len()];
-        for pair in by_similarity.windows(2) {
-            let (order, doubtful) = tolerance.compare(merges[pair[1]].similarity, merges[pair[0]].similarity);
+        let mut n_ties = 0;
+        for (at, before) in by_similarity().skip(1).zip(by_similarity()) {
+            let [similarity, above] = [at, before].map(|at| merges[at].similarity);
+            // Most are so far apart that there is nothing to compare.
+            let (order, doubtful) = match similarity < tolerance.floor(above) {
+                true => (Ordering::Less, false),
+                false => tolerance.compare(similarity, above),
+            };
             if doubtful {
                 monitor.doubt();
             }
-            tie[pair[1]] = tie[pair[0]] + usize::from(order.is_lt());
+            tie[at] = tie[before] + usize::from(order.is_lt());
+            n_ties += usize::from(!order.is_lt());
         }
-        if by_similarity.last().is_none_or(|&last| tie[last] + 1 == merges.len()) {
+        if n_ties == 0 {
             // Without ties parts come before wholes.
-            return by_similarity.into_iter().map(|at| merges[at]).collect();
+            return by_similarity().map(|at| merges[at]).collect();
+        }
+        let mut whole_of = vec![None; merges.len()];
+        let mut waits_for = vec![0u8; merges.len()];
+        for (at, parts) in parts.into_iter().enumerate() {
+            for part in parts.into_iter().filter(|&part| part != LEAF) {
+                whole_of[part] = Some(at);
+                waits_for[at] += 1;
+            }
         }
         let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();

@@ -1,5 +1,9 @@
 //! Sums over the pairs between clusters, as square rows that learn of merges when they are read.
 
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
+use super::super::few_square::LANES;
 use super::super::parallel_parts;
 use super::super::store::Store;
 use super::Means;
@@ -69,6 +73,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Those of the cluster at `i` with the positions from `start` on.
+    #[inline(always)]
     pub(super) fn similarities(&self, i: usize, start: usize, out: &mut [f64]) {
         let end = start + out.len();
         let row = &self.values[i * self.stride..][start..end];
@@ -106,9 +111,8 @@ impl<'a> Rows<'a> {
         let (factor, between) = (self.factor(), self.sum(i, j));
         let (head, tail) = self.values.split_at_mut(j * self.stride);
         let row_i = &mut head[i * self.stride..][..self.stride];
-        wide!(for (x_i, &x_j) in row_i.iter_mut().zip(&tail[..self.stride]) {
-            *x_i = (*x_i + x_j) * factor;
-        });
+        let row_j = &tail[..self.stride];
+        wide!(row_i.iter_mut().zip(row_j).for_each(|(x_i, &x_j)| *x_i = (*x_i + x_j) * factor));
         self.log.push((i as u32, j as u32));
         self.seen[i] = self.log.len();
         self.sizes[i] += self.sizes[j];
@@ -172,43 +176,69 @@ fn similarity(sum: f64, share: f64, inner: f64) -> f64 {
     sum * share - inner
 }
 
+/// Similarities of several others.
+#[inline(always)]
+fn lanes<S: Simd>(
+    own_share: f64x8<S>,
+    own_inner: f64x8<S>,
+    sums: &[f64; LANES],
+    shares: &[f64; LANES],
+    inners: &[f64; LANES],
+) -> f64x8<S> {
+    let simd = own_share.token();
+    let share = own_share * f64x8::load_array_ref(simd, shares);
+    let inner = own_inner + f64x8::load_array_ref(simd, inners);
+    f64x8::load_array_ref(simd, sums) * share - inner
+}
+
 /// Where the largest similarity of a row stands, what it is, and the second largest.
 pub(super) fn top_two(row: &Forward<'_>) -> (usize, f64, f64) {
-    wide!(two_largest(row))
+    wide!(simd => top_two_in(simd, row))
 }
 
 #[inline(always)]
-fn two_largest(row: &Forward<'_>) -> (usize, f64, f64) {
-    const LANES: usize = 8;
-    const BLOCK: usize = 512;
+fn top_two_in<S: Simd>(simd: S, row: &Forward<'_>) -> (usize, f64, f64) {
+    const BLOCK: usize = 64;
     let larger = |a: f64, b: f64| if b > a { b } else { a };
     let smaller = |a: f64, b: f64| if b < a { b } else { a };
-    let at = |k: usize| similarity(row.values[k], row.own_share * row.share[k], row.own_inner + row.inner[k]);
+    let (values, rest) = row.values.as_chunks::<LANES>();
+    let (shares, inners) = (row.share.as_chunks::<LANES>().0, row.inner.as_chunks::<LANES>().0);
+    let (own_share, own_inner) = (f64x8::splat(simd, row.own_share), f64x8::splat(simd, row.own_inner));
+    let one = |k: usize| similarity(row.values[k], row.own_share * row.share[k], row.own_inner + row.inner[k]);
+    let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
     let (mut block, mut top, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
-    for start in (0..row.values.len()).step_by(BLOCK) {
-        let end = (start + BLOCK).min(row.values.len());
-        let (values, rest) = row.values[start..end].as_chunks::<LANES>();
-        let shares = row.share[start..end].as_chunks::<LANES>().0;
-        let inners = row.inner[start..end].as_chunks::<LANES>().0;
-        let (mut tops, mut seconds) = ([f64::NEG_INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-        for ((values, shares), inners) in values.iter().zip(shares).zip(inners) {
-            for lane in 0..LANES {
-                let s = similarity(values[lane], row.own_share * shares[lane], row.own_inner + inners[lane]);
-                seconds[lane] = larger(seconds[lane], smaller(tops[lane], s));
-                tops[lane] = larger(tops[lane], s);
-            }
+    for start in (0..values.len()).step_by(BLOCK) {
+        let (mut tops, mut seconds) = (nothing, nothing);
+        for chunk in start..(start + BLOCK).min(values.len()) {
+            let x = lanes(own_share, own_inner, &values[chunk], &shares[chunk], &inners[chunk]);
+            seconds = x.min(tops).max(seconds);
+            tops = x.max(tops);
         }
-        let before = top;
-        let rest = (end - rest.len()..end).map(at);
-        for s in tops.into_iter().chain(seconds).chain(rest) {
-            second = larger(second, smaller(top, s));
-            top = larger(top, s);
-        }
-        if top > before {
-            block = start;
+        let largest = tops.reduce_max();
+        let first = tops.simd_ge(f64x8::splat(simd, largest));
+        let is_one = first.to_bitmask().is_power_of_two();
+        let next = if is_one { first.select(seconds, tops).reduce_max() } else { largest };
+        second = larger(larger(second, next), smaller(top, largest));
+        if largest > top {
+            (block, top) = (start, largest);
         }
     }
-    let place = (block..row.values.len()).find(|&k| at(k) == top).unwrap_or(0);
+    let after = row.values.len() - rest.len();
+    let mut place = after;
+    for k in after..row.values.len() {
+        let s = one(k);
+        second = larger(second, smaller(top, s));
+        if s > top {
+            (place, top) = (k, s);
+        }
+    }
+    for chunk in block..(block + BLOCK).min(values.len()) {
+        let x = lanes(own_share, own_inner, &values[chunk], &shares[chunk], &inners[chunk]);
+        let found = x.simd_eq(f64x8::splat(simd, top)).to_bitmask();
+        if found != 0 {
+            return (chunk * LANES + found.trailing_zeros() as usize, top, second);
+        }
+    }
     (place, top, second)
 }
 

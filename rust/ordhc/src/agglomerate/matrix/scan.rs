@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
 use super::{BLOCK, Facts, Layout};
 use crate::error::{Error, Position, Result};
 use crate::numbers::Number;
@@ -23,10 +26,10 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                 let mut seen = Seen::default();
                 // Few numbers mostly tell that not all are whole.
                 let (first, rest) = values[part.clone()].split_at(part.len().min(64));
-                wide!({
-                    seen.add(first);
+                seen.add(first);
+                wide!(simd => {
                     for chunk in rest.chunks(4096) {
-                        seen.add(chunk);
+                        seen.add_in_vectors(simd, chunk);
                     }
                 });
                 seen
@@ -148,6 +151,9 @@ fn mirrored_block<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns
 
 const LANES: usize = 8;
 
+/// Adding and taking 1.5 * 2^52 rounds to whole numbers below 2^51.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
 /// Running minimum, maximum, finiteness and wholeness, of several rows of values side by side.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
@@ -176,8 +182,6 @@ impl Seen {
             seen.high[lane] = if x > seen.high[lane] { x } else { seen.high[lane] };
             seen.poison[lane] += x * 0.0;
             if whole {
-                // Adding and taking 1.5 * 2^52 rounds to whole numbers below 2^51.
-                const ROUND: f64 = 6_755_399_441_055_744.0;
                 seen.fractions[lane] += (x - ((x + ROUND) - ROUND)).abs();
             }
         };
@@ -190,6 +194,34 @@ impl Seen {
             step(lane, x.float());
         }
         *self = seen;
+    }
+
+    /// As [`add`](Self::add).
+    #[inline(always)]
+    fn add_in_vectors<S: Simd, T: Number>(&mut self, simd: S, values: &[T]) {
+        let (chunks, rest) = values.as_chunks::<LANES>();
+        let [mut low, mut high] = [f64x8::load_array(simd, self.low), f64x8::load_array(simd, self.high)];
+        let mut poison = f64x8::load_array(simd, self.poison);
+        let mut fractions = f64x8::load_array(simd, self.fractions);
+        let (round, nothing) = (f64x8::splat(simd, ROUND), f64x8::splat(simd, 0.0));
+        let whole = self.whole();
+        for chunk in chunks {
+            let mut lanes = [0.0; LANES];
+            for (lane, x) in lanes.iter_mut().zip(chunk) {
+                *lane = x.float();
+            }
+            let x = f64x8::load_array(simd, lanes);
+            (low, high) = (x.min(low), x.max(high));
+            poison += x * nothing;
+            if whole {
+                fractions += (x - ((x + round) - round)).abs();
+            }
+        }
+        low.store_array(&mut self.low);
+        high.store_array(&mut self.high);
+        poison.store_array(&mut self.poison);
+        fractions.store_array(&mut self.fractions);
+        self.add(rest);
     }
 
     fn join(mut self, other: Self) -> Self {

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
@@ -86,4 +88,21 @@ fn slight_asymmetry_takes_the_mean() {
     matrix.write_condensed(false, &mut out, &Monitor::new()).unwrap();
     assert_eq!(out[0], 0.5 * (1.0 + 1e-12) + 0.5);
     assert!(!matrix.facts().whole);
+}
+
+proptest! {
+    #[test]
+    fn facts_are_those_of_all_values(
+        values in (2..60usize).prop_flat_map(|n| {
+            let number = prop_oneof![50 => (-9..9i32).prop_map(f64::from), 1 => -2.0..2.0f64];
+            prop::collection::vec(number, condensed_len(n))
+        })
+    ) {
+        let facts = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap().facts();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        prop_assert_eq!((facts.low, facts.largest), (low, low.abs().max(high.abs())));
+        prop_assert_eq!((facts.positive, facts.negative), (high > 0.0, low < 0.0));
+        prop_assert_eq!(facts.whole, values.iter().all(|x| x.fract() == 0.0));
+    }
 }
