@@ -257,7 +257,7 @@ impl<V: Real, const LANES: usize> Objective for Cost<V, LANES> {
         for end in [above, Some(parent)].into_iter().flatten() {
             shape.up_from(end).for_each(|node| self.places.join(shape, node));
         }
-        self.places.relist(shape, parent);
+        self.places.relist(shape, parent, above.unwrap_or(parent));
         self.moves += 1;
         if !self.exact && self.moves >= SUMMED {
             self.prepare(shape);

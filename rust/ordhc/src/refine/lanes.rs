@@ -17,6 +17,8 @@ pub(super) struct Places<V, const LANES: usize> {
     places: Vec<u32>,
     /// How many trees there were.
     tree: u64,
+    /// If that is all that has changed in the last one: from where upwards it is another than that before.
+    changed: Option<[usize; 2]>,
     /// By inner node, from the first: since which tree it has had the leaves that are under it.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
@@ -67,13 +69,24 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         let groups = if same_groups && all * size_of_val(&lanes[..]) <= KEPT { all } else { 1 };
         let lanes = lanes.repeat(groups);
         let groups = vec![Group { subtrees: [usize::MAX; LANES], put: [0; LANES], tree: 0 }; groups];
-        Self { n, joins, order: vec![0; n], places: vec![0; n - 1], tree: 0, since: vec![0; n - 1], groups, lanes }
+        Self {
+            n,
+            joins,
+            order: vec![0; n],
+            places: vec![0; n - 1],
+            tree: 0,
+            changed: None,
+            since: vec![0; n - 1],
+            groups,
+            lanes,
+        }
     }
 
     /// Takes note of the order of nodes: from the root down, level by level, so that what comes one after the other does
     /// not wait for each other.
     pub(super) fn list(&mut self, root: usize) {
         self.tree += 1;
+        self.changed = None;
         let n = self.n;
         if root < n {
             return;
@@ -90,8 +103,9 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Takes note of the order of nodes after a move, which has put a node elsewhere: just before its children.
-    pub(super) fn relist(&mut self, shape: &Shape, node: usize) {
+    /// Takes note of the order of nodes after a move, which has put a node elsewhere: just before its children. `left` is
+    /// the node that it was under.
+    pub(super) fn relist(&mut self, shape: &Shape, node: usize, left: usize) {
         let n = self.n;
         let place = |places: &[u32], node: usize| places[node - n] as usize;
         let inner_children = shape.children(node).into_iter().filter(|&child| child >= n);
@@ -100,6 +114,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             return self.list(shape.root());
         }
         self.tree += 1;
+        self.changed = Some([left, node]);
         let from = place(&self.places, node);
         let changed = if from < first { from..first } else { first..from + 1 };
         let order = &mut self.order[changed.clone()];
@@ -175,26 +190,38 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         if is_new {
             rows.as_chunks::<4>().0.iter().enumerate().for_each(|(at, rows)| put_four(&mut lanes[..n], 4 * at, rows));
         }
+        let mut changed = self.changed.filter(|_| group.tree + 1 == self.tree);
         for lane in 0..LANES {
             let subtree = subtrees[lane];
-            let has_changed = subtree >= n && self.since[subtree - n] > group.put[lane];
-            if has_changed && !is_new {
+            let is_other = subtree >= n && self.since[subtree - n] > group.put[lane];
+            if is_other && !is_new {
                 lanes.iter_mut().zip(rows[lane]).for_each(|(leaf, &with)| leaf.with[lane] = with);
             }
-            if has_changed || is_new {
+            if is_other || is_new {
                 shape.leaves(subtree).for_each(|leaf| lanes[leaf].with[lane] = V::ZERO);
                 group.put[lane] = self.tree;
+                changed = None;
             }
         }
         (group.subtrees, group.tree) = (subtrees, self.tree);
         let (joins, order) = (&self.joins[..], &self.order[..n - 1]);
         wide!({
             let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
-            for &inner in order.iter().rev() {
-                let join = &joins[inner as usize];
-                let [a, b] = join.children.map(|child| child as usize);
-                if let Ok([a, b, both]) = lanes.get_disjoint_mut([a, b, n + inner as usize]) {
-                    join.sum(a, b, &x, both);
+            match changed {
+                Some(ends) => {
+                    // What both ways upwards share is right after the second.
+                    for mut node in ends {
+                        sum_up(joins, lanes, node - n, &x);
+                        while let Some(above) = shape.parent(node) {
+                            sum_up(joins, lanes, above - n, &x);
+                            node = above;
+                        }
+                    }
+                }
+                None => {
+                    for &inner in order.iter().rev() {
+                        sum_up(joins, lanes, inner as usize, &x);
+                    }
                 }
             }
         });
@@ -291,6 +318,16 @@ struct Step<V> {
     down: V,
     across: V,
     floor: V,
+}
+
+/// What subtrees of x leaves have to do with an inner node, from its children.
+#[inline(always)]
+fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, LANES>], inner: usize, x: &[V; LANES]) {
+    let join = &joins[inner];
+    let [a, b] = join.children.map(|child| child as usize);
+    if let Ok([a, b, both]) = lanes.get_disjoint_mut([a, b, joins.len() + 1 + inner]) {
+        join.sum(a, b, x, both);
+    }
 }
 
 /// Puts the similarities of four subtrees with all leaves into lanes, four leaves at a time, so that a block is turned

@@ -54,7 +54,7 @@ fn assert_places_are_best(
                 assert_eq!(looked.target, targets[looked.subtrees - 1]);
             }
         }
-        for _ in 0..5 {
+        for _ in 0..rng.random_range(1..5) {
             let [subtree, target] = [(); 2].map(|()| may_move[rng.random_range(0..may_move.len())]);
             objective.make(shape, subtree, target);
         }
