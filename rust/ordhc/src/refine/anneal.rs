@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::climb::{Climber, GROUP, Objective};
+use super::climb::{Climber, Looked, Objective};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -18,27 +18,25 @@ pub(super) trait Scored: Objective {
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 }
 
-/// As [`Objective::better`].
+/// As [`Objective::better`], of one subtree.
 pub(super) fn better_by_score(
     objective: &mut impl Scored,
     shape: &Shape,
-    subtrees: [usize; GROUP],
+    subtree: usize,
     scores: &mut [f64],
-) -> Option<(usize, usize)> {
-    subtrees.iter().enumerate().find_map(|(at, &subtree)| {
-        let sibling = shape.sibling(subtree)?;
-        let rounding = objective.score(shape, subtree, scores);
-        let (mut best, mut target) = (scores[sibling] + rounding, None);
-        if largest(scores) <= best {
-            return None;
-        }
+) -> Looked {
+    let mut looked = Looked { subtrees: 1, target: None };
+    let Some(sibling) = shape.sibling(subtree) else { return looked };
+    let rounding = objective.score(shape, subtree, scores);
+    let mut best = scores[sibling] + rounding;
+    if largest(scores) > best {
         for node in (0..shape.n_nodes()).map(|place| shape.node_at(place)) {
             if scores[node] > best {
-                (best, target) = (scores[node], Some(node));
+                (best, looked.target) = (scores[node], Some(node));
             }
         }
-        target.map(|target| (at, target))
-    })
+    }
+    looked
 }
 
 /// How the temperature falls, in units of worth.

@@ -13,9 +13,8 @@ pub(super) trait Objective {
     /// Gets ready for a tree.
     fn prepare(&mut self, shape: &Shape);
 
-    /// The first of some subtrees, by its place among them, that is worth more elsewhere, and the node above which it is
-    /// worth most: the first in the order of places.
-    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)>;
+    /// Looks at some subtrees of a turn, the first of which is at `from`, until one is worth more elsewhere.
+    fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked;
 
     /// Makes a move, and follows it; whether it gave another tree.
     fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool;
@@ -44,12 +43,19 @@ pub(super) trait Objective {
     }
 }
 
-/// So many subtrees are looked at together.
-pub(super) const GROUP: usize = 4;
+/// What a look at subtrees, one after the other, has shown.
+pub(super) struct Looked {
+    /// How many they were.
+    pub(super) subtrees: usize,
+    /// The node above which the last of them is worth most, if that is more than where it is: the first in the order of
+    /// places.
+    pub(super) target: Option<usize>,
+}
+
 /// The share of a climb that is told as done is steps / (steps + this many turns of all subtrees).
 const CLIMB: u64 = 4;
-/// Progress is told after this many groups.
-const TOLD: u64 = 16;
+/// Progress is told after this many subtrees.
+const TOLD: u64 = 64;
 /// A restart that doesn't anneal shakes the best tree, and improves it, this many times.
 const SHAKES: u32 = 2;
 /// The share of the subtrees that are put somewhere when the tree is shaken.
@@ -113,33 +119,25 @@ impl Climber<'_> {
     fn climb_up(&mut self, shape: &mut Shape, objective: &mut impl Objective, monitor: &Monitor) -> Result<bool> {
         let turn: Vec<usize> = self.turn.iter().copied().chain([self.first_root]).collect();
         let all = CLIMB * self.turn.len() as u64;
-        let (mut steps, mut told, mut groups) = (0, 0, 0);
+        let (mut steps, mut next_told, mut told) = (0, TOLD, 0);
         let (mut next, mut since_last) = (0, 0);
         while since_last < turn.len() {
-            groups += 1;
-            if groups % TOLD == 0 {
+            if steps >= next_told {
                 let done = (all as f64 * steps as f64 / (steps + all) as f64) as u64;
                 monitor.advance(done - told)?;
-                told = done;
+                (told, next_told) = (done, steps + TOLD);
             }
-            let group = std::array::from_fn(|at| turn[(next + at) % turn.len()]);
-            let found = objective.better(shape, group);
+            let looked = objective.better(shape, &turn, next);
             if self.left == 0 {
                 break;
             }
-            let done = match found {
-                Some((at, target)) if since_last + at < turn.len() => {
-                    self.make(shape, objective, group[at], target);
-                    since_last = 0;
-                    at + 1
-                }
-                _ => {
-                    since_last += GROUP;
-                    GROUP
-                }
-            };
-            steps += done as u64;
-            next = (next + done) % turn.len();
+            since_last += looked.subtrees;
+            if let Some(target) = looked.target.filter(|_| since_last <= turn.len()) {
+                self.make(shape, objective, turn[(next + looked.subtrees - 1) % turn.len()], target);
+                since_last = 0;
+            }
+            steps += looked.subtrees as u64;
+            next = (next + looked.subtrees) % turn.len();
         }
         objective.settle(shape);
         monitor.advance(all - told)?;

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use super::climb::{GROUP, Objective};
+use super::climb::{Looked, Objective};
 use super::lanes::Places;
 use super::shape::Shape;
 use crate::agglomerate::{Matrix, Values};
@@ -51,20 +51,25 @@ impl Exactness {
 /// Rounded sums are summed anew after so many moves.
 const SUMMED: u32 = 256;
 
+/// So many subtrees are looked at together, by how far sums are exact.
+pub(super) const SINGLE: usize = 16;
+pub(super) const DOUBLE: usize = 8;
+pub(super) const ROUNDED: usize = 4;
+
 /// Similarities of every node with every leaf.
-pub(super) struct Cost<V> {
+pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
     /// (2n - 1, n): sums of the similarities of the leaves under a node with each leaf.
     rows: Buffer<V>,
     /// By inner node, from the first: whether its row is that of other leaves.
     stale: Vec<bool>,
-    places: Places<V>,
+    places: Places<V, LANES>,
     /// Moves since all sums were exact.
     moves: u32,
     exact: bool,
 }
 
-impl<V: Real> Cost<V> {
+impl<V: Real, const LANES: usize> Cost<V, LANES> {
     /// Leaf i of the matrix is leaf `number[i]` of the tree; subtrees may only be put above movable nodes.
     pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
@@ -75,8 +80,9 @@ impl<V: Real> Cost<V> {
             let cell = &mut cells[number[i] as usize * n + number[j] as usize];
             *cell = *cell + V::of(sign * share);
         });
-        let (stale, places) = (vec![true; n - 1], Places::new(n, movable));
-        let mut cost = Self { n, rows, stale, places, moves: 0, exact: Exactness::of(matrix) != Exactness::Rounded };
+        let exact = Exactness::of(matrix) != Exactness::Rounded;
+        let (stale, places) = (vec![true; n - 1], Places::new(n, movable, exact));
+        let mut cost = Self { n, rows, stale, places, moves: 0, exact };
         cost.prepare(shape);
         Ok(cost)
     }
@@ -90,10 +96,10 @@ impl<V: Real> Cost<V> {
         if shape.is_leaf(node) || !self.stale[node - self.n] {
             return;
         }
-        for place in shape.span(node) {
+        let n = self.n;
+        wide!(for place in shape.span(node) {
             let node = shape.node_at(place);
-            if !shape.is_leaf(node) && std::mem::take(&mut self.stale[node - self.n]) {
-                let n = self.n;
+            if !shape.is_leaf(node) && std::mem::take(&mut self.stale[node - n]) {
                 // Children may have larger numbers than their parent.
                 let rows = shape.children(node).map(|child| child * n..(child + 1) * n);
                 let [a, b] = rows;
@@ -102,7 +108,12 @@ impl<V: Real> Cost<V> {
                     *sum = a + b;
                 }
             }
-        }
+        });
+    }
+
+    fn mark_stale(&mut self, node: usize) {
+        self.stale[node - self.n] = true;
+        self.places.changes(node);
     }
 
     fn sum_cross(&mut self, shape: &Shape, node: usize) {
@@ -120,10 +131,10 @@ impl<V: Real> Cost<V> {
     }
 
     /// Looks at all places of some subtrees.
-    fn look(&mut self, shape: &Shape, subtrees: [usize; GROUP]) {
+    fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES]) {
         subtrees.iter().for_each(|&subtree| self.freshen(shape, subtree));
         let rows = subtrees.map(|subtree| &self.rows[subtree * self.n..][..self.n]);
-        self.places.look(shape, subtrees, rows);
+        self.places.look(shape, group, subtrees, rows);
     }
 
     /// What may be due to rounding of what a subtree is worth.
@@ -139,12 +150,12 @@ impl<V: Real> Cost<V> {
     /// Follows what a move changes, before it is made: which rows, and sums between children.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
-            self.look(shape, [subtree; GROUP]);
-            0
+            self.look(shape, 0, [subtree; LANES]);
+            [0, 0]
         });
-        let (n, place) = (self.n, shape.place(target));
+        let place = shape.place(target);
         let holds_target = |node: usize| node != target && shape.span(node).contains(&place);
-        let beside = |places: &Places<V>, child: usize| {
+        let beside = |places: &Places<V, LANES>, child: usize| {
             shape.sibling(child).map_or(V::ZERO, |sibling| places.with(sibling, lane))
         };
         // Upwards from where it is.
@@ -155,7 +166,7 @@ impl<V: Real> Cost<V> {
                 let with = beside(&self.places, left);
                 let cross = self.places.cross(node);
                 *cross = *cross - with;
-                self.stale[node - n] = true;
+                self.mark_stale(node);
             }
             left = node;
             meet = shape.parent(node);
@@ -166,7 +177,7 @@ impl<V: Real> Cost<V> {
             let with = beside(&self.places, entered);
             let cross = self.places.cross(node);
             *cross = *cross + with;
-            self.stale[node - n] = true;
+            self.mark_stale(node);
             entered = node;
         }
         if let Some(meet) = meet.filter(|&meet| meet != parent && entered != left) {
@@ -175,7 +186,7 @@ impl<V: Real> Cost<V> {
             *cross = *cross + change;
         }
         *self.places.cross(parent) = self.places.with(target, lane);
-        self.stale[parent - n] = true;
+        self.mark_stale(parent);
     }
 }
 
@@ -204,10 +215,10 @@ pub(super) fn symmetric(matrix: &Matrix<'_>, mut tell: impl FnMut(usize, usize, 
     }
 }
 
-impl<V: Real> Objective for Cost<V> {
+impl<V: Real, const LANES: usize> Objective for Cost<V, LANES> {
     fn prepare(&mut self, shape: &Shape) {
         self.moves = 0;
-        self.stale.fill(true);
+        (self.n..shape.n_nodes()).for_each(|node| self.mark_stale(node));
         self.freshen(shape, shape.root());
         for node in shape.inner_in_order() {
             self.sum_cross(shape, node);
@@ -216,12 +227,22 @@ impl<V: Real> Objective for Cost<V> {
         self.places.list(shape.root());
     }
 
-    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)> {
-        self.look(shape, subtrees);
-        subtrees.iter().enumerate().find_map(|(lane, &subtree)| {
-            let (gain, target) = self.places.best(shape, subtree, lane)?;
-            (gain > self.rounding(shape, subtree)).then_some((lane, target))
-        })
+    fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked {
+        // Rounded sums go by the order in which they are made, which is that of turns.
+        let first = if self.exact { from - from % LANES } else { from };
+        let subtrees: [usize; LANES] = std::array::from_fn(|at| turn[(first + at) % turn.len()]);
+        let group = self.places.group_of(first / LANES);
+        self.look(shape, group, subtrees);
+        let end = if self.exact { turn.len().min(first + LANES) } else { first + LANES };
+        for at in from..end {
+            let subtree = turn[at % turn.len()];
+            if let Some((gain, target)) = self.places.best(shape, subtree, [group, at - first])
+                && gain > self.rounding(shape, subtree)
+            {
+                return Looked { subtrees: at + 1 - from, target: Some(target) };
+            }
+        }
+        Looked { subtrees: end - from, target: None }
     }
 
     fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool {
@@ -236,7 +257,7 @@ impl<V: Real> Objective for Cost<V> {
         for end in [above, Some(parent)].into_iter().flatten() {
             shape.up_from(end).for_each(|node| self.places.join(shape, node));
         }
-        self.places.list(shape.root());
+        self.places.relist(shape, parent, above.unwrap_or(parent));
         self.moves += 1;
         if !self.exact && self.moves >= SUMMED {
             self.prepare(shape);

@@ -1,20 +1,39 @@
 //! The best places of several subtrees at once, one in each lane.
 
-use super::climb::GROUP;
 use super::cost::Real;
 use super::shape::Shape;
 
+/// What all groups are kept in, if it is at most so many bytes.
+const KEPT: usize = 1 << 20;
+
 /// What is between the nodes of a tree, and what subtrees have to do with every node.
-pub(super) struct Places<V> {
+pub(super) struct Places<V, const LANES: usize> {
     n: usize,
     /// By inner node, from the first.
     joins: Vec<Join<V>>,
     /// Inner nodes, from the first, parents before children; with room for what is no node.
     order: Vec<u32>,
-    /// By node.
-    lanes: Vec<Lanes<V>>,
-    /// The subtrees that were looked at last, in this tree.
-    subtrees: Option<[usize; GROUP]>,
+    /// By inner node, from the first: its place in the order.
+    places: Vec<u32>,
+    /// How many trees there were.
+    tree: u64,
+    /// If that is all that has changed in the last one: from where upwards it is another than that before.
+    changed: Option<[usize; 2]>,
+    /// By inner node, from the first: since which tree it has had the leaves that are under it.
+    since: Vec<u64>,
+    groups: Vec<Group<LANES>>,
+    /// By group and node.
+    lanes: Vec<Lanes<V, LANES>>,
+}
+
+/// Subtrees that were looked at together.
+#[derive(Clone)]
+struct Group<const LANES: usize> {
+    subtrees: [usize; LANES],
+    /// By lane: the tree in which the similarities with leaves were put there.
+    put: [u64; LANES],
+    /// The tree in which they were looked at.
+    tree: u64,
 }
 
 /// An inner node.
@@ -30,26 +49,44 @@ struct Join<V> {
 
 /// Of several subtrees, for one node.
 #[derive(Debug, Clone, Copy)]
-struct Lanes<V> {
+#[repr(align(64))]
+struct Lanes<V, const LANES: usize> {
     /// The sum of similarities with the subtree, without its own.
-    with: [V; GROUP],
+    with: [V; LANES],
     /// By how much it is worth more to be at the best place in the node, or above it, than above it.
-    more: [V; GROUP],
+    more: [V; LANES],
 }
 
-impl<V: Real> Places<V> {
-    pub(super) fn new(n: usize, movable: &[bool]) -> Self {
+impl<V: Real, const LANES: usize> Places<V, LANES> {
+    /// With `same_groups` what was looked at together will be again, and is kept if that is not too much.
+    pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
         let joins = movable[n..].iter().map(|&movable| Join { floor: floor(movable), ..nothing }).collect();
-        let lanes = movable.iter().map(|&movable| Lanes { with: [V::ZERO; GROUP], more: [floor(movable); GROUP] });
-        Self { n, joins, order: vec![0; n], lanes: lanes.collect(), subtrees: None }
+        let lanes = movable.iter().map(|&movable| Lanes { with: [V::ZERO; LANES], more: [floor(movable); LANES] });
+        let lanes: Vec<_> = lanes.collect();
+        let all = movable.len().div_ceil(LANES);
+        let groups = if same_groups && all * size_of_val(&lanes[..]) <= KEPT { all } else { 1 };
+        let lanes = lanes.repeat(groups);
+        let groups = vec![Group { subtrees: [usize::MAX; LANES], put: [0; LANES], tree: 0 }; groups];
+        Self {
+            n,
+            joins,
+            order: vec![0; n],
+            places: vec![0; n - 1],
+            tree: 0,
+            changed: None,
+            since: vec![0; n - 1],
+            groups,
+            lanes,
+        }
     }
 
     /// Takes note of the order of nodes: from the root down, level by level, so that what comes one after the other does
     /// not wait for each other.
     pub(super) fn list(&mut self, root: usize) {
-        self.subtrees = None;
+        self.tree += 1;
+        self.changed = None;
         let n = self.n;
         if root < n {
             return;
@@ -57,11 +94,37 @@ impl<V: Real> Places<V> {
         self.order[0] = (root - n) as u32;
         let mut next = 1;
         for at in 0..n - 1 {
+            self.places[self.order[at] as usize] = at as u32;
             // Without a branch on what is a leaf, whose place is taken by what comes next.
             for child in self.joins[self.order[at] as usize].children {
                 self.order[next] = child.wrapping_sub(n as u32);
                 next += usize::from(child >= n as u32);
             }
+        }
+    }
+
+    /// Takes note of the order of nodes after a move, which has put a node elsewhere: just before its children. `left` is
+    /// the node that it was under.
+    pub(super) fn relist(&mut self, shape: &Shape, node: usize, left: usize) {
+        let n = self.n;
+        let place = |places: &[u32], node: usize| places[node - n] as usize;
+        let inner_children = shape.children(node).into_iter().filter(|&child| child >= n);
+        let first = inner_children.map(|child| place(&self.places, child)).min().unwrap_or(n - 1);
+        if shape.parent(node).is_some_and(|above| place(&self.places, above) >= first) {
+            return self.list(shape.root());
+        }
+        self.tree += 1;
+        self.changed = Some([left, node]);
+        let from = place(&self.places, node);
+        let changed = if from < first { from..first } else { first..from + 1 };
+        let order = &mut self.order[changed.clone()];
+        if from < first {
+            order.rotate_left(1);
+        } else {
+            order.rotate_right(1);
+        }
+        for (&mut inner, at) in order.iter_mut().zip(changed) {
+            self.places[inner as usize] = at as u32;
         }
     }
 
@@ -82,14 +145,33 @@ impl<V: Real> Places<V> {
         self.joins[node - self.n].cross.float()
     }
 
-    /// In which lane a subtree was looked at, in this tree.
-    pub(super) fn lane_of(&self, subtree: usize) -> Option<usize> {
-        self.subtrees?.iter().position(|&other| other == subtree)
+    /// An inner node gets other leaves with the tree that is listed next.
+    pub(super) fn changes(&mut self, node: usize) {
+        self.since[node - self.n] = self.tree + 1;
+    }
+
+    /// The group, and the lane in it, in which a subtree was looked at in this tree.
+    pub(super) fn lane_of(&self, subtree: usize) -> Option<[usize; 2]> {
+        let looked_at = |group: &&Group<LANES>| group.tree == self.tree;
+        self.groups.iter().enumerate().filter(|(_, group)| looked_at(group)).find_map(|(at, group)| {
+            let lane = group.subtrees.iter().position(|&other| other == subtree)?;
+            Some([at, lane])
+        })
     }
 
     /// The sum of similarities of a node with the subtree of a lane, without its own.
-    pub(super) fn with(&self, node: usize, lane: usize) -> V {
-        self.lanes[node].with[lane]
+    pub(super) fn with(&self, node: usize, [group, lane]: [usize; 2]) -> V {
+        self.lanes_of(group)[node].with[lane]
+    }
+
+    fn lanes_of(&self, group: usize) -> &[Lanes<V, LANES>] {
+        let n_nodes = 2 * self.n - 1;
+        &self.lanes[group * n_nodes..][..n_nodes]
+    }
+
+    /// Which group is to be that of some subtrees, given how manieth they are in the order of turns.
+    pub(super) fn group_of(&self, at: usize) -> usize {
+        at % self.groups.len()
     }
 
     /// Looks at all places of subtrees, given their similarities with all leaves. A subtree of x leaves, put above v,
@@ -97,46 +179,63 @@ impl<V: Real> Places<V> {
     /// x times their similarity, and pays |b| + x for the similarity of the subtree with the part that v isn't in.
     /// So from a node down to a child the cost rises by x times the similarity of the two children, and falls by
     /// the size of the other child times the similarity of the subtree with this one.
-    pub(super) fn look(&mut self, shape: &Shape, subtrees: [usize; GROUP], rows: [&[V]; GROUP]) {
-        // Four leaves at a time, so that a block is turned around in registers.
-        let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
-            rows.map(|row| row.as_chunks::<4>());
-        let (leaves, rest) = self.lanes[..self.n].as_chunks_mut::<4>();
-        for ((((leaves, a), b), c), d) in leaves.iter_mut().zip(first).zip(second).zip(third).zip(fourth) {
-            for at in 0..4 {
-                leaves[at].with = [a[at], b[at], c[at], d[at]];
+    pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
+        let (n, n_nodes) = (self.n, 2 * self.n - 1);
+        let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];
+        let group = &mut self.groups[group];
+        if group.tree == self.tree && group.subtrees == subtrees {
+            return;
+        }
+        let is_new = group.subtrees != subtrees;
+        if is_new {
+            rows.as_chunks::<4>().0.iter().enumerate().for_each(|(at, rows)| put_four(&mut lanes[..n], 4 * at, rows));
+        }
+        let mut changed = self.changed.filter(|_| group.tree + 1 == self.tree);
+        for lane in 0..LANES {
+            let subtree = subtrees[lane];
+            let is_other = subtree >= n && self.since[subtree - n] > group.put[lane];
+            if is_other && !is_new {
+                lanes.iter_mut().zip(rows[lane]).for_each(|(leaf, &with)| leaf.with[lane] = with);
+            }
+            if is_other || is_new {
+                shape.leaves(subtree).for_each(|leaf| lanes[leaf].with[lane] = V::ZERO);
+                group.put[lane] = self.tree;
+                changed = None;
             }
         }
-        let rows = first_rest.iter().zip(second_rest).zip(third_rest.iter().zip(fourth_rest));
-        for (leaf, ((&a, &b), (&c, &d))) in rest.iter_mut().zip(rows) {
-            leaf.with = [a, b, c, d];
-        }
-        for (lane, &subtree) in subtrees.iter().enumerate() {
-            shape.leaves(subtree).for_each(|leaf| self.lanes[leaf].with[lane] = V::ZERO);
-        }
-        let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
-        let (n, lanes) = (self.n, &mut self.lanes[..]);
-        for &inner in self.order[..n - 1].iter().rev() {
-            let join = self.joins[inner as usize];
-            let [a, b] = join.children.map(|child| lanes[child as usize]);
-            let mut all = a;
-            for lane in 0..GROUP {
-                all.with[lane] = a.with[lane] + b.with[lane];
-                all.more[lane] = larger(join.floor, join.best_below(&a, &b, lane, x[lane]));
+        (group.subtrees, group.tree) = (subtrees, self.tree);
+        let (joins, order) = (&self.joins[..], &self.order[..n - 1]);
+        wide!({
+            let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
+            match changed {
+                Some(ends) => {
+                    // What both ways upwards share is right after the second.
+                    for mut node in ends {
+                        sum_up(joins, lanes, node - n, &x);
+                        while let Some(above) = shape.parent(node) {
+                            sum_up(joins, lanes, above - n, &x);
+                            node = above;
+                        }
+                    }
+                }
+                None => {
+                    for &inner in order.iter().rev() {
+                        sum_up(joins, lanes, inner as usize, &x);
+                    }
+                }
             }
-            lanes[n + inner as usize] = all;
-        }
-        self.subtrees = Some(subtrees);
+        });
     }
 
     /// By how much a subtree is worth more at its best place than where it is, if it is, and the node above which that
     /// is: the first in the order of places.
-    pub(super) fn best(&self, shape: &Shape, subtree: usize, lane: usize) -> Option<(f64, usize)> {
+    pub(super) fn best(&self, shape: &Shape, subtree: usize, [group, lane]: [usize; 2]) -> Option<(f64, usize)> {
+        let lanes = self.lanes_of(group);
         let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
         let x = V::of(shape.size(subtree) as f64);
         // What it is worth beside its sibling, and at the best place.
-        let (mut here, mut most) = (V::ZERO, self.lanes[sibling].more[lane]);
-        self.go_up(shape, parent, lane, x, |step| {
+        let (mut here, mut most) = (V::ZERO, lanes[sibling].more[lane]);
+        self.go_up(shape, lanes, parent, lane, x, |step| {
             here = here + step.down;
             most = larger(step.floor, larger(most + step.down, step.across));
         });
@@ -145,8 +244,8 @@ impl<V: Real> Places<V> {
         }
         // Again, and in which node it is, or above it.
         let mut top = Top::In(sibling);
-        let (gain, mut most) = ((most - here).float(), self.lanes[sibling].more[lane]);
-        self.go_up(shape, parent, lane, x, |step| {
+        let (gain, mut most) = ((most - here).float(), lanes[sibling].more[lane]);
+        self.go_up(shape, lanes, parent, lane, x, |step| {
             most = most + step.down;
             if step.across > most || (step.is_second && step.across == most) {
                 (most, top) = (step.across, Top::In(step.other));
@@ -157,28 +256,36 @@ impl<V: Real> Places<V> {
         });
         let target = match top {
             Top::Above(node) => node,
-            Top::In(node) => self.descend(node, lane, x),
+            Top::In(node) => self.descend(lanes, node, lane, x),
         };
         Some((gain, target))
     }
 
     /// The nodes above one that holds the subtree of x leaves in a lane, upwards.
     #[inline(always)]
-    fn go_up(&self, shape: &Shape, from: usize, lane: usize, x: V, mut tell: impl FnMut(Step<V>)) {
+    fn go_up(
+        &self,
+        shape: &Shape,
+        lanes: &[Lanes<V, LANES>],
+        from: usize,
+        lane: usize,
+        x: V,
+        mut tell: impl FnMut(Step<V>),
+    ) {
         let mut child = from;
         while let Some(node) = shape.parent(child) {
             let join = &self.joins[node - self.n];
             let is_second = join.children[1] as usize == child;
             let [side, across] = if is_second { [1, 0] } else { [0, 1] };
             let other = join.children[across] as usize;
-            let Lanes { with, more } = &self.lanes[other];
+            let Lanes { with, more } = &lanes[other];
             // Without the subtree: the sum between the two children, and the size of this one.
             let fall = x * (join.cross - with[lane]);
             tell(Step {
                 node,
                 other,
                 is_second,
-                down: join.sizes[across] * self.lanes[child].with[lane] - fall,
+                down: join.sizes[across] * lanes[child].with[lane] - fall,
                 across: (join.sizes[side] - x) * with[lane] - fall + more[lane],
                 floor: join.floor,
             });
@@ -187,10 +294,10 @@ impl<V: Real> Places<V> {
     }
 
     /// The first best place in a node that doesn't hold the subtree.
-    fn descend(&self, mut node: usize, lane: usize, x: V) -> usize {
+    fn descend(&self, lanes: &[Lanes<V, LANES>], mut node: usize, lane: usize, x: V) -> usize {
         while node >= self.n {
             let join = &self.joins[node - self.n];
-            let [a, b] = join.children.map(|child| &self.lanes[child as usize]);
+            let [a, b] = join.children.map(|child| &lanes[child as usize]);
             if join.floor > join.best_below(a, b, lane, x) {
                 return node;
             }
@@ -213,25 +320,73 @@ struct Step<V> {
     floor: V,
 }
 
+/// What subtrees of x leaves have to do with an inner node, from its children.
+#[inline(always)]
+fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, LANES>], inner: usize, x: &[V; LANES]) {
+    let join = &joins[inner];
+    let [a, b] = join.children.map(|child| child as usize);
+    if let Ok([a, b, both]) = lanes.get_disjoint_mut([a, b, joins.len() + 1 + inner]) {
+        join.sum(a, b, x, both);
+    }
+}
+
+/// Puts the similarities of four subtrees with all leaves into lanes, four leaves at a time, so that a block is turned
+/// around in registers.
+fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
+    let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
+        rows.map(|row| row.as_chunks::<4>());
+    let (leaves, rest) = leaves.as_chunks_mut::<4>();
+    for ((((leaves, a), b), c), d) in leaves.iter_mut().zip(first).zip(second).zip(third).zip(fourth) {
+        for at in 0..4 {
+            leaves[at].with[lane..lane + 4].copy_from_slice(&[a[at], b[at], c[at], d[at]]);
+        }
+    }
+    let rows = first_rest.iter().zip(second_rest).zip(third_rest.iter().zip(fourth_rest));
+    for (leaf, ((&a, &b), (&c, &d))) in rest.iter_mut().zip(rows) {
+        leaf.with[lane..lane + 4].copy_from_slice(&[a, b, c, d]);
+    }
+}
+
 enum Top {
     In(usize),
     Above(usize),
 }
 
 impl<V: Real> Join<V> {
+    /// What subtrees have to do with the node, given its children.
     #[inline(always)]
-    fn worth_first(&self, first: &Lanes<V>, lane: usize) -> V {
+    fn sum<const LANES: usize>(
+        &self,
+        first: &Lanes<V, LANES>,
+        second: &Lanes<V, LANES>,
+        x: &[V; LANES],
+        both: &mut Lanes<V, LANES>,
+    ) {
+        for lane in 0..LANES {
+            both.with[lane] = first.with[lane] + second.with[lane];
+            both.more[lane] = larger(self.floor, self.best_below(first, second, lane, x[lane]));
+        }
+    }
+
+    #[inline(always)]
+    fn worth_first<const LANES: usize>(&self, first: &Lanes<V, LANES>, lane: usize) -> V {
         first.more[lane] + self.sizes[1] * first.with[lane]
     }
 
     #[inline(always)]
-    fn worth_second(&self, second: &Lanes<V>, lane: usize) -> V {
+    fn worth_second<const LANES: usize>(&self, second: &Lanes<V, LANES>, lane: usize) -> V {
         second.more[lane] + self.sizes[0] * second.with[lane]
     }
 
     /// What the best place in a child is worth more than that above the node.
     #[inline(always)]
-    fn best_below(&self, first: &Lanes<V>, second: &Lanes<V>, lane: usize, x: V) -> V {
+    fn best_below<const LANES: usize>(
+        &self,
+        first: &Lanes<V, LANES>,
+        second: &Lanes<V, LANES>,
+        lane: usize,
+        x: V,
+    ) -> V {
         larger(self.worth_first(first, lane), self.worth_second(second, lane)) - x * self.cross
     }
 }

@@ -32,7 +32,7 @@ use crate::tree::{Dendrogram, Partition, RawMerge};
 pub use canonical::{add_to_sums, canonical_order, next_keys};
 use canonical::{numbers, order_of_matrix, order_with_tree, renumbered};
 use climb::{Objective, climb};
-use cost::{Cost, Exactness, Real};
+use cost::{Cost, DOUBLE, Exactness, ROUNDED, Real, SINGLE};
 pub use leaf_order::optimal_leaf_order;
 use satisfied::SatisfiedTriplets;
 pub(crate) use shape::Shape;
@@ -112,12 +112,13 @@ pub fn refine(
     let shape = Shape::of(renumbered(start, &number));
     let movable = movable(&shape, &number, search.kept.as_ref())?;
     match Exactness::of(matrix) {
-        Exactness::Single => refine_in::<f32>(shape, matrix, &leaves, &movable, heights, search, monitor),
-        _ => refine_in::<f64>(shape, matrix, &leaves, &movable, heights, search, monitor),
+        Exactness::Single => refine_in::<f32, SINGLE>(shape, matrix, &leaves, &movable, heights, search, monitor),
+        Exactness::Double => refine_in::<f64, DOUBLE>(shape, matrix, &leaves, &movable, heights, search, monitor),
+        Exactness::Rounded => refine_in::<f64, ROUNDED>(shape, matrix, &leaves, &movable, heights, search, monitor),
     }
 }
 
-fn refine_in<V: Real>(
+fn refine_in<V: Real, const LANES: usize>(
     shape: Shape,
     matrix: &Matrix<'_>,
     leaves: &[u32],
@@ -126,7 +127,7 @@ fn refine_in<V: Real>(
     search: &Search,
     monitor: &Monitor,
 ) -> Result<Refined> {
-    let mut objective = Cost::<V>::new(matrix, &shape, &numbers(leaves), movable)?;
+    let mut objective = Cost::<V, LANES>::new(matrix, &shape, &numbers(leaves), movable)?;
     let found = best_tree(shape, movable, &mut objective, search, monitor)?;
     let height = |shape: &Shape, node: usize| match heights {
         Heights::Sizes => size_height(shape, node, matrix.is_dissimilarity()),

@@ -44,13 +44,17 @@ fn assert_places_are_best(
                 place
             })
             .collect();
-        for &subtree in &may_move {
-            let mut group = [subtree; climb::GROUP];
-            group[1..].fill_with(|| may_move[rng.random_range(0..may_move.len())]);
-            let first = group.iter().enumerate().find_map(|(at, &subtree)| Some((at, best[subtree]?)));
-            assert_eq!(objective.better(shape, group), first);
+        // Groups are of any subtrees, in any order.
+        let turn: Vec<usize> = (0..may_move.len()).map(|_| may_move[rng.random_range(0..may_move.len())]).collect();
+        for turn in [&may_move, &turn] {
+            for from in 0..turn.len() {
+                let looked = objective.better(shape, turn, from);
+                let targets: Vec<_> = (from..).take(looked.subtrees).map(|at| best[turn[at % turn.len()]]).collect();
+                assert!(looked.subtrees > 0 && targets[..looked.subtrees - 1].iter().all(Option::is_none));
+                assert_eq!(looked.target, targets[looked.subtrees - 1]);
+            }
         }
-        for _ in 0..5 {
+        for _ in 0..rng.random_range(1..5) {
             let [subtree, target] = [(); 2].map(|()| may_move[rng.random_range(0..may_move.len())]);
             objective.make(shape, subtree, target);
         }
@@ -76,12 +80,12 @@ proptest! {
         let matrix = matrix(n, &pairs, seed % 2 == 0);
         let movable = some_movable(&start, &shape, seed);
         prop_assert_eq!(Exactness::of(&matrix), Exactness::Single);
-        let mut naive = Cost::<f64>::new(&matrix, &shape, &as_they_are(n), &movable).unwrap();
+        let mut naive = Cost::<f64, ROUNDED>::new(&matrix, &shape, &as_they_are(n), &movable).unwrap();
         let sign = if seed % 2 == 0 { -1.0 } else { 1.0 };
         prop_assert_eq!(-naive.total(&shape), sign * cost_of(&start, &matrix));
-        let mut single = Cost::<f32>::new(&matrix, &shape, &as_they_are(n), &movable).unwrap();
+        let mut single = Cost::<f32, SINGLE>::new(&matrix, &shape, &as_they_are(n), &movable).unwrap();
         assert_places_are_best(&mut single, &mut naive, &mut shape.clone(), &movable, seed);
-        let mut double = Cost::<f64>::new(&matrix, &shape, &as_they_are(n), &movable).unwrap();
+        let mut double = Cost::<f64, DOUBLE>::new(&matrix, &shape, &as_they_are(n), &movable).unwrap();
         assert_places_are_best(&mut double, &mut naive, &mut shape.clone(), &movable, seed);
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rand_chacha::ChaCha8Rng;
 
 use super::anneal::{Annealing, Scored, anneal, better_by_score};
-use super::climb::{Climber, GROUP, Objective};
+use super::climb::{Climber, Looked, Objective};
 use super::shape::Shape;
 use crate::comparison::Triplets;
 use crate::error::Result;
@@ -119,9 +119,9 @@ impl Objective for SatisfiedTriplets<'_> {
         self.joins = RangeMax::new(joins);
     }
 
-    fn better(&mut self, shape: &Shape, subtrees: [usize; GROUP]) -> Option<(usize, usize)> {
+    fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked {
         let mut scores = std::mem::take(&mut self.scores);
-        let found = better_by_score(self, shape, subtrees, &mut scores);
+        let found = better_by_score(self, shape, turn[from], &mut scores);
         self.scores = scores;
         found
     }

@@ -191,7 +191,7 @@ proptest! {
         let start = Agglomeration::new(Rule::Average).run(&matrix).unwrap();
         let shape = shape_of(&start);
         let all = vec![true; shape.n_nodes()];
-        let mut objective = Cost::<f64>::new(&matrix, &shape, &as_they_are(n), &all).unwrap();
+        let mut objective = Cost::<f64, ROUNDED>::new(&matrix, &shape, &as_they_are(n), &all).unwrap();
         let best = objective.total(&shape);
         for subtree in 0..shape.n_nodes() {
             // A niece goes where its aunt is.

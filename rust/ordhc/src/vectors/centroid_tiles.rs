@@ -88,7 +88,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         let mut near = NOBODY;
         let mut floor = f64::NEG_INFINITY;
         let mut limits = self.criterion.limits(floor);
-        for tile in tiles {
+        wide!(for tile in tiles {
             if self.rough.all_beyond(tile, rough, limits) {
                 continue;
             }
@@ -102,7 +102,7 @@ impl<C: OfSquares> CentroidTiles<C> {
                     }
                 }
             }
-        }
+        });
         near
     }
 

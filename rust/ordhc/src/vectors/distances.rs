@@ -86,7 +86,7 @@ fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor
                 rows.push((i, tiles.row(i).collect::<Vec<f64>>(), row));
                 out = rest;
             }
-            for tile in first / LANES..tiles.n_tiles() {
+            wide!(for tile in first / LANES..tiles.n_tiles() {
                 for (i, query, row) in &mut rows {
                     let Some(sums) = tiles.sums(tile, query, C::add, |_| false) else { continue };
                     let values: [f64; LANES] = sums.map(value);
@@ -96,7 +96,7 @@ fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor
                             .copy_from_slice(&values[from - tile * LANES..to - tile * LANES]);
                     }
                 }
-            }
+            });
             monitor.advance(rows.iter().map(|row| row.2.len() as u64).sum())?;
         }
         Ok(())

@@ -124,7 +124,7 @@ impl<'a> Lookup<'a> {
         if least.iter().all(|&least| least == DONE) {
             return;
         }
-        for tile in tiles {
+        wide!(for tile in tiles {
             let Some(bounds) = self.tiles.bounds(tile, packed, least) else { continue };
             for query in 0..QUERIES {
                 let hit = bounds[query].iter().fold(false, |hit, &bound| hit | (bound >= least[query]));
@@ -136,7 +136,7 @@ impl<'a> Lookup<'a> {
                     }
                 }
             }
-        }
+        });
     }
 
     /// The exact values of a query with the clusters of a tile that may be nearest.

@@ -214,7 +214,7 @@ impl Apart {
     fn nearest<C: Closeness>(&mut self, last: u32, query: &[f64]) -> Edge {
         let mut nearest = Edge::NONE;
         let rows = self.best.as_chunks_mut::<LANES>().0.iter_mut().zip(self.with.as_chunks_mut::<LANES>().0);
-        for (tile, (best, with)) in rows.enumerate() {
+        wide!(for (tile, (best, with)) in rows.enumerate() {
             let Some(sums) = self.tiles.sums(tile, query, C::add, |_| false) else { continue };
             let mut largest = f64::NEG_INFINITY;
             for lane in 0..LANES {
@@ -231,7 +231,7 @@ impl Apart {
                 let leaf = self.leaves[tile * LANES + lane];
                 nearest = Edge { leaf, with: with[lane], similarity: largest };
             }
-        }
+        });
         nearest
     }
 }
