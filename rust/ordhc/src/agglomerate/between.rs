@@ -1,6 +1,7 @@
 //! Similarities of clusters from those of all pairs of their leaves, in one pass.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
@@ -12,6 +13,9 @@ use crate::linkage::Between;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
+
+/// Rows and columns that are read together.
+const BLOCK: usize = 32;
 
 /// Clusters by slot, ascending by their smallest leaves.
 pub(super) struct Clusters {
@@ -113,49 +117,89 @@ impl Clusters {
 
     /// Both halves of a square in one; whether not too much has cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
-        const BLOCK: usize = 32;
         let k = self.names.len();
         let mut certain = true;
         for rows in (0..k).step_by(BLOCK) {
             monitor.advance(0)?;
             for columns in (rows..k).step_by(BLOCK) {
-                for a in rows..(rows + BLOCK).min(k) {
-                    for b in columns.max(a + 1)..(columns + BLOCK).min(k) {
-                        let x = self.joined(a, b, values[a * k + b], values[b * k + a], between);
-                        certain &= x.is_some();
-                        let x = x.unwrap_or(0.0);
-                        (values[a * k + b], values[b * k + a]) = (x, x);
-                    }
-                }
+                certain &=
+                    wide!(self.join_block(values, rows..k.min(rows + BLOCK), columns..k.min(columns + BLOCK), between));
             }
         }
         (0..k).for_each(|a| values[a * k + a] = f64::NEG_INFINITY);
         Ok(certain)
     }
 
-    fn joined(&self, a: usize, b: usize, x: f64, y: f64, between: Between) -> Option<f64> {
+    /// The same of some rows and columns above the diagonal, and of what is opposite to them.
+    #[inline(always)]
+    fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
+        let k = self.names.len();
+        // What is below the diagonal, turned around.
+        let mut turned = [[0.0; BLOCK]; BLOCK];
+        for (b, at_b) in columns.clone().zip(0..) {
+            for (line, &y) in turned.iter_mut().zip(&values[b * k..][rows.clone()]) {
+                line[at_b] = y;
+            }
+        }
+        let mut certain = true;
+        for (a, line) in rows.clone().zip(&mut turned) {
+            let first = columns.start.max(a + 1).min(columns.end);
+            let row = &mut values[a * k + first..a * k + columns.end];
+            let line = &mut line[first - columns.start..][..row.len()];
+            let others = self.sizes[first..columns.end].iter().zip(&self.inside[first..columns.end]);
+            certain &= self.join_row(a, row, line, others, between);
+        }
+        for (b, at_b) in columns.zip(0..) {
+            let before = rows.start..rows.end.min(b);
+            for (line, y) in turned.iter().zip(&mut values[b * k..][before]) {
+                *y = line[at_b];
+            }
+        }
+        certain
+    }
+
+    /// The same of one row, `row` and `line`; both are overwritten.
+    #[inline(always)]
+    fn join_row<'s>(
+        &self,
+        a: usize,
+        row: &mut [f64],
+        line: &mut [f64],
+        others: impl Iterator<Item = (&'s f64, &'s f64)>,
+        between: Between,
+    ) -> bool {
         /// A difference is at least this share of what it is one of.
         const SHARE: f64 = 0.25;
-        let [n_a, n_b] = [a, b].map(|slot| self.sizes[slot]);
-        Some(match between {
+        let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
+        let pairs = row.iter_mut().zip(&mut *line);
+        let mut vague = false;
+        match between {
             Between::Least => {
-                if x < y {
-                    x
-                } else {
-                    y
+                for (x, y) in pairs {
+                    *x = if *x < *y { *x } else { *y };
                 }
             }
-            Between::Sum | Between::Halves => x + y,
-            Between::Mean => (x + y) / (n_a * n_b),
+            Between::Sum | Between::Halves => {
+                for (x, y) in pairs {
+                    *x += *y;
+                }
+            }
+            Between::Mean => {
+                for ((x, y), (&n_b, _)) in pairs.zip(others) {
+                    *x = (*x + *y) / (n_a * n_b);
+                }
+            }
             Between::Ward => {
-                // Whole numbers, where values are.
-                let (all, apart) = (n_a * n_b * (x + y), n_b * n_b * self.inside[a] + n_a * n_a * self.inside[b]);
-                let difference = all - apart;
-                if !self.exact && apart != 0.0 && difference.abs() < SHARE * (all.abs() + apart.abs()) {
-                    return None;
+                for ((x, y), (&n_b, &inside_b)) in pairs.zip(others) {
+                    // Whole numbers, where values are.
+                    let (all, apart) = (n_a * n_b * (*x + *y), n_b * n_b * inside_a + n_a * n_a * inside_b);
+                    let difference = all - apart;
+                    vague |= !exact & (apart != 0.0) & (difference.abs() < SHARE * (all.abs() + apart.abs()));
+                    *x = 2.0 * difference / (n_a * n_b * (n_a + n_b));
                 }
-                2.0 * difference / (n_a * n_b * (n_a + n_b))
             }
-        })
+        }
+        line.copy_from_slice(row);
+        !vague
     }
 }
