@@ -1,6 +1,7 @@
 //! Columns of a triangle, gathered row by row: a column that is read by itself takes a line of the cache for each value.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::rounds::{next, parts, threads};
 use super::triangle_rows::TriangleRows;
@@ -8,7 +9,6 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::numbers::Held;
 use crate::parallel;
-use std::sync::Mutex;
 
 /// Fewer slots are in a core's cache.
 const MANY: usize = 1500;

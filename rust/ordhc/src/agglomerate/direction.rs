@@ -9,7 +9,7 @@ use fearless_simd::prelude::*;
 use super::few_square::{LANES, mirror, padded};
 use super::matrix::{Layout, Values, with_values};
 use crate::numbers::{Number, in_order};
-use crate::similarity::Triangle;
+use crate::similarity::{Triangle, condensed_len};
 
 /// So many leaves are looked at.
 const SAMPLED: usize = 100;
@@ -176,7 +176,7 @@ impl Sample {
     ///
     /// Rows are alike as far as they correlate over the other leaves, so that neither sums of rows nor units matter.
     fn unlikeness(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        let pairs = self.n * (self.n - 1) / 2;
+        let pairs = condensed_len(self.n);
         let (mut unlike, mut numbers) = (Vec::with_capacity(pairs), Vec::with_capacity(pairs));
         wide!(simd => self.add_unlikeness(simd, &mut unlike, &mut numbers));
         (numbers.len() >= 3).then_some((unlike, numbers))
@@ -296,7 +296,6 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::condensed_len;
     use crate::testkit::fractions;
 
     #[test]

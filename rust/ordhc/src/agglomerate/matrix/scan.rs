@@ -26,10 +26,10 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                 let mut seen = Seen::default();
                 // Few numbers mostly tell that not all are whole.
                 let (first, rest) = values[part.clone()].split_at(part.len().min(64));
-                seen.add(first);
                 wide!(simd => {
+                    seen.add(simd, first);
                     for chunk in rest.chunks(4096) {
-                        seen.add_in_vectors(simd, chunk);
+                        seen.add(simd, chunk);
                     }
                 });
                 seen
@@ -90,8 +90,8 @@ fn scan_square<T: Number>(
     let mut bad = None;
     for row in blocks.map(|block| block * ROWS) {
         let rows = row..(row + ROWS).min(n);
-        wide!(for i in rows.clone() {
-            seen.add(&values[i * n..i * n + i]);
+        wide!(simd => for i in rows.clone() {
+            seen.add(simd, &values[i * n..i * n + i]);
         });
         for column in (0..rows.end).step_by(BLOCK) {
             let columns = column..(column + BLOCK).min(rows.end);
@@ -99,8 +99,8 @@ fn scan_square<T: Number>(
                 continue;
             }
             symmetric = false;
-            wide!(for j in columns.clone() {
-                seen.add(&values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
+            wide!(simd => for j in columns.clone() {
+                seen.add(simd, &values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
             });
             for i in rows.clone() {
                 for j in column..columns.end.min(i) {
@@ -173,32 +173,7 @@ impl Default for Seen {
 
 impl Seen {
     #[inline(always)]
-    fn add<T: Number>(&mut self, values: &[T]) {
-        let mut seen = *self;
-        let whole = seen.whole();
-        let (chunks, rest) = values.as_chunks::<LANES>();
-        let mut step = |lane: usize, x: f64| {
-            seen.low[lane] = if x < seen.low[lane] { x } else { seen.low[lane] };
-            seen.high[lane] = if x > seen.high[lane] { x } else { seen.high[lane] };
-            seen.poison[lane] += x * 0.0;
-            if whole {
-                seen.fractions[lane] += (x - ((x + ROUND) - ROUND)).abs();
-            }
-        };
-        for chunk in chunks {
-            for lane in 0..LANES {
-                step(lane, chunk[lane].float());
-            }
-        }
-        for (lane, x) in rest.iter().enumerate() {
-            step(lane, x.float());
-        }
-        *self = seen;
-    }
-
-    /// As [`add`](Self::add).
-    #[inline(always)]
-    fn add_in_vectors<S: Simd, T: Number>(&mut self, simd: S, values: &[T]) {
+    fn add<S: Simd, T: Number>(&mut self, simd: S, values: &[T]) {
         let (chunks, rest) = values.as_chunks::<LANES>();
         let [mut low, mut high] = [f64x8::load_array(simd, self.low), f64x8::load_array(simd, self.high)];
         let mut poison = f64x8::load_array(simd, self.poison);
@@ -221,7 +196,15 @@ impl Seen {
         high.store_array(&mut self.high);
         poison.store_array(&mut self.poison);
         fractions.store_array(&mut self.fractions);
-        self.add(rest);
+        for (lane, x) in rest.iter().enumerate() {
+            let x = x.float();
+            self.low[lane] = if x < self.low[lane] { x } else { self.low[lane] };
+            self.high[lane] = if x > self.high[lane] { x } else { self.high[lane] };
+            self.poison[lane] += x * 0.0;
+            if whole {
+                self.fractions[lane] += (x - ((x + ROUND) - ROUND)).abs();
+            }
+        }
     }
 
     fn join(mut self, other: Self) -> Self {
