@@ -36,7 +36,6 @@ MISSING = ("zero", "ignore")
 AUTO, DOUBLE, ZERO = ENGINES[0], PRECISIONS[0], MISSING[0]
 
 
-@shows_progress("clustering")
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
     name: str = "average",
@@ -163,6 +162,42 @@ def linkage(
         few = _of_few(S, name, dissimilarity)
         if few is not None:
             return few
+    return _linked(
+        S,
+        name,
+        parameters,
+        dissimilarity=dissimilarity,
+        names=names,
+        n_leaves=n_leaves,
+        engine=engine,
+        initial_clusters=initial_clusters,
+        tie_seed=tie_seed,
+        overwrite=overwrite,
+        missing=missing,
+        precision=precision,
+        progress=progress,
+    )
+
+
+@shows_progress("clustering")
+def _linked(
+    S: Any,
+    name: str,
+    parameters: Mapping[str, Any],
+    *,
+    dissimilarity: bool | None,
+    names: Sequence[str] | None,
+    n_leaves: int | None,
+    engine: str,
+    initial_clusters: ArrayLike | None,
+    tie_seed: int | None,
+    overwrite: bool,
+    missing: str,
+    precision: str,
+    progress: Progress | bool | None = None,
+) -> Dendrogram:
+    """What `linkage` returns, whatever its arguments are."""
+    plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
     if parameters or not plain:
         _refuse_others(S, parameters)

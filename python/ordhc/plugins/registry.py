@@ -101,6 +101,8 @@ class _Registry:
     def __init__(self) -> None:
         self.specs: dict[tuple[str, str], Spec] = {}
         self.owners: dict[tuple[str, str], list[str]] = {}
+        #: What was looked up, by kind and name.
+        self.known: dict[tuple[str, str], Spec] = {}
         self.rows: list[Registered] = []
 
     def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
@@ -259,7 +261,10 @@ def get(kind: str, name: str) -> "Spec":
     """
     if not isinstance(name, str):
         raise InputError(f"a {kind} is given by name, not by {_checks.quoted(name)}")
-    registry = _load()
+    registry = _registry or _load()
+    known = registry.known.get((kind, name))
+    if known is not None:
+        return known
     if ":" in name:
         plugin, _, bare = name.partition(":")
         spec = registry.specs.get((kind, f"{_normal(plugin)}:{bare}"))
@@ -271,6 +276,7 @@ def get(kind: str, name: str) -> "Spec":
         spec = registry.specs.get((kind, f"{owners[0]}:{name}")) if owners else None
     if spec is None:
         raise InputError(_unknown(kind, name))
+    registry.known[kind, name] = spec
     return spec
 
 

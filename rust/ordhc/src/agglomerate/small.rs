@@ -1,6 +1,7 @@
 //! Few clusters: a square that fits into a core's cache, of which a merge writes one row.
 //!
-//! A row that is looked at takes over the values of clusters that have merged meanwhile from their rows.
+//! A row that is looked at takes over the values of clusters that have merged meanwhile from their rows; short rows
+//! learn of each merge at once.
 
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
@@ -25,6 +26,9 @@ const BLOCK: usize = 8;
 /// Squares of fewer positions are not packed, others when one of so many clusters is left.
 const PACK_FROM: usize = 64;
 const PACK: usize = 2;
+/// Rows of so many values learn of a merge at once: a value that has just been written can't be read with its whole
+/// vector for a while.
+const AT_ONCE: usize = 128;
 
 /// Clusters by position, in the order of their smallest leaves.
 pub(super) struct SmallRows<'a, U: Update> {
@@ -117,6 +121,19 @@ impl<'a, U: Update> SmallRows<'a, U> {
         self.seen[at] = self.log.len() as u32;
     }
 
+    /// All rows take over what that of a merged cluster has.
+    #[inline(always)]
+    fn tell(&mut self, merged: usize) {
+        let (before, rest) = self.values.split_at_mut(merged * self.stride);
+        let (row, after) = rest.split_at_mut(self.stride);
+        for (other, &x) in before.chunks_exact_mut(self.stride).zip(&row[..merged]) {
+            other[merged] = x;
+        }
+        for (other, &x) in after.chunks_exact_mut(self.stride).zip(&row[merged + 1..self.n_used]) {
+            other[merged] = x;
+        }
+    }
+
     #[inline(always)]
     fn look<S: Simd>(&mut self, simd: S, i: usize) -> Nearest {
         let at = self.positions[i] as usize;
@@ -149,8 +166,9 @@ impl<'a, U: Update> SmallRows<'a, U> {
         };
         let floor = f64x8::splat(simd, floor);
         let (mut near, mut certain) = (NOBODY, f64::NAN);
+        let is_one = tops.len() == 1;
         for (at_block, block_top) in tops.iter().enumerate() {
-            if !f64x8::load_array_ref(simd, block_top).simd_ge(floor).any_true() {
+            if !is_one && !f64x8::load_array_ref(simd, block_top).simd_ge(floor).any_true() {
                 continue;
             }
             let (mut lanes, first) = (0, at_block * BLOCK);
@@ -194,8 +212,12 @@ impl<'a, U: Update> SmallRows<'a, U> {
         self.shares[at_i] = 1.0 / (n_i + n_j);
         self.gone[at_j] = f64::NEG_INFINITY;
         self.n_alive -= 1;
-        self.log.push(at_i as u32);
-        self.seen[at_i] = self.log.len() as u32;
+        if self.stride <= AT_ONCE {
+            self.tell(at_i);
+        } else {
+            self.log.push(at_i as u32);
+            self.seen[at_i] = self.log.len() as u32;
+        }
         if self.n_used > PACK_FROM && PACK * self.n_alive <= self.n_used {
             self.pack();
         }
