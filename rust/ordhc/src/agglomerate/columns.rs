@@ -12,6 +12,9 @@ use crate::parallel;
 
 /// Fewer slots are in a core's cache.
 const MANY: usize = 1500;
+/// So many rows are read together: their values of a column are a line of the cache, mostly.
+const SIDE: usize = 8;
+
 /// The values of later slots `j` with all slots between an earlier one `i` and `j`.
 pub(super) struct Columns<'r, V> {
     /// One after the other for each part of the rows: what is in it of each column.
@@ -73,21 +76,21 @@ impl<'r, V: Held> Columns<'r, V> {
         let slices = parallel::split_at_ends(values, &ends);
         let queue = Mutex::new(starts.iter().zip(slices).collect::<Vec<_>>().into_iter());
         let done = parallel::map(threads(k), |_| {
-            let mut scratch = vec![V::ZERO; k];
+            let mut scratch = vec![V::ZERO; SIDE * k];
             while let Some(((rows, starts), out)) = next(&queue) {
                 let start = starts.first().copied().unwrap_or(0);
                 let cursors = pairs.iter().zip(starts).map(|(&(i, j), &at)| Cursor { i, j, to: at - start });
                 let inside = |cursor: &Cursor| cursor.i + 1 < rows.end && cursor.j > rows.start;
                 let mut cursors: Vec<Cursor> = cursors.filter(inside).collect();
-                for row in rows.clone() {
-                    let later = cursors.partition_point(|cursor| cursor.j <= row);
-                    let values = triangle.row(row, &mut scratch);
-                    for cursor in &mut cursors[later..] {
-                        if cursor.i < row {
-                            out[cursor.to] = values[cursor.j - row - 1];
-                            cursor.to += 1;
-                        }
+                for first in rows.clone().step_by(SIDE) {
+                    let later = cursors.partition_point(|cursor| cursor.j <= first);
+                    let last = (first + SIDE).min(rows.end) - 1;
+                    let scratches = scratch.chunks_exact_mut(k);
+                    let mut lines = [&[][..]; SIDE];
+                    for ((line, row), scratch) in lines.iter_mut().zip(first..=last).zip(scratches) {
+                        *line = triangle.row(row, scratch);
                     }
+                    take(&lines, first..last + 1, &mut cursors[later..], out);
                 }
                 monitor.advance(0)?;
             }
@@ -115,6 +118,25 @@ impl<'r, V: Held> Columns<'r, V> {
             }
         }
         true
+    }
+}
+
+/// Takes what is in some rows of each column.
+fn take<V: Held>(lines: &[&[V]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [V]) {
+    for Cursor { i, j, to } in cursors {
+        let inside = rows.start.max(*i + 1)..rows.end.min(*j);
+        let values = &mut out[*to..*to + inside.len()];
+        *to += inside.len();
+        if let (SIDE, Some(values)) = (inside.len(), values.first_chunk_mut::<SIDE>()) {
+            // Most columns have all of them.
+            for (at, (value, line)) in values.iter_mut().zip(lines).enumerate() {
+                *value = line[*j - rows.start - at - 1];
+            }
+        } else {
+            for (value, row) in values.iter_mut().zip(inside) {
+                *value = lines[row - rows.start][*j - row - 1];
+            }
+        }
     }
 }
 

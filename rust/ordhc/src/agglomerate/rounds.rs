@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use fearless_simd::Simd;
+
 use super::columns::{Columns, WithColumns};
+use super::kept::Kept;
 use super::rows::check_row;
 use super::search::RowSearch;
 use super::ties::Ties;
@@ -224,11 +227,12 @@ impl<U: Update> Round<'_, U> {
         let ends: Vec<usize> = rows.iter().map(|rows| Triangle::new(k).before(rows.end) - start).collect();
         let slices = parallel::split_at_ends(out, &ends);
         let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
+        let kept = Kept::of(self.pairs.left(), from.len());
         let done = parallel::map(workers.iter_mut().collect(), |Worker { search, scratch }| {
             while let Some((rows, mut out)) = next(&parts) {
                 for slot in rows {
                     let (row, rest) = out.split_at_mut(k - slot - 1);
-                    wide!(self.write_row(from, slot, merges, scratch, row));
+                    wide!(simd => self.write_row(simd, from, (slot, &kept), merges, scratch, row));
                     if U::MAY_FAIL {
                         let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                         check_row(row, |at| name(slot + 1 + at), name(slot))?;
@@ -271,10 +275,11 @@ impl<U: Update> Round<'_, U> {
 
     /// One row of the next triangle: first its own merges, then those of later slots, in order.
     #[inline(always)]
-    fn write_row<T: TriangleRows>(
+    fn write_row<S: Simd, T: TriangleRows>(
         &self,
+        simd: S,
         from: &T,
-        slot: usize,
+        (slot, kept): (usize, &Kept),
         merges: &[U::Merge],
         scratch: &mut Scratch<T::Value>,
         out: &mut [T::Value],
@@ -306,9 +311,7 @@ impl<U: Update> Round<'_, U> {
             }
             old = own;
         }
-        for (value, &from) in out.iter_mut().zip(&left[slot + 1..]) {
-            *value = old[from as usize - i - 1];
-        }
+        kept.copy(simd, i + 1, old, out);
         let n_i = self.new_sizes[slot];
         for (&(first, j), merge) in merged[later..].iter().zip(&merges[later..]) {
             let value = &mut out[first as usize - slot - 1];

@@ -1,5 +1,7 @@
 //! The similarities of the clusters there are, kept up to date while clusters merge.
 
+use super::kept::Kept;
+use super::log::{Logged, replay};
 use super::matrix::Matrix;
 use super::square_rounds::parts;
 use super::store::Store;
@@ -40,14 +42,6 @@ pub(crate) struct SquareRows<'a, U: Update, V = f64> {
     positions: Vec<usize>,
     pub(super) log: Vec<Logged<U::Merge>>,
     pub(super) tolerance: Tolerance,
-}
-
-/// A merge of the clusters at two positions.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Logged<M> {
-    pub(super) i: usize,
-    pub(super) j: usize,
-    pub(super) merge: M,
 }
 
 /// Matrices below this many rows are not packed.
@@ -129,6 +123,7 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let width = self.width();
         let kept: Vec<usize> = (0..width).filter(|&p| self.alive[p]).collect();
+        let bits = Kept::of(kept.iter().copied(), width);
         let Self { update, values, log, sizes, alive, seen, .. } = self;
         let (update, log, sizes) = (*update, &*log, &*sizes);
         let rows = rows_mut(values, self.stride, &self.lines, width).zip(&*seen).enumerate();
@@ -136,9 +131,7 @@ impl<'a, U: Update, V: Held> SquareRows<'a, U, V> {
         parallel::map(parts(rows, kept.len() * width), |rows| {
             for (at, (row, &seen)) in rows {
                 replay(update, row, &log[seen..], at, sizes[at]);
-                for (to, &from) in kept.iter().enumerate() {
-                    row[to] = row[from];
-                }
+                wide!(simd => bits.pack(simd, row));
             }
         });
         for (new, &old) in kept.iter().enumerate() {
@@ -167,16 +160,6 @@ pub(super) fn rows_mut<'v, V>(
     let mut lines = lines.iter().peekable();
     let rows = values.chunks_exact_mut(stride.max(1)).zip(0u32..);
     rows.filter_map(move |(row, line)| lines.next_if_eq(&&line).map(|_| &mut row[..width]))
-}
-
-/// Replays missed merges on the row at `own`; its own merges it has seen.
-pub(super) fn replay<U: Update, V: Held>(update: &U, row: &mut [V], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
-    wide!(for Logged { i, j, merge } in missed {
-        if *i != own {
-            row[*i] = V::of(update.fold(merge, row[*i].float(), row[*j].float(), n_k));
-            row[*j] = V::of(f64::NEG_INFINITY);
-        }
-    })
 }
 
 /// The row of a merged cluster, from the rows of its parts, the second one at `j`.

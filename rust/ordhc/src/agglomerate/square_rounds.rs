@@ -1,7 +1,8 @@
 //! Rounds on square rows: many reciprocal nearest pairs are merged at once, and a row is looked at again
 //! only when its nearest has gone and it matters.
 
-use super::rows::{Logged, SquareRows, fold_row, nearest, replay, rows_mut};
+use super::log::{Logged, replay};
+use super::rows::{SquareRows, fold_row, nearest, rows_mut};
 use super::{NOBODY, Nearest};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};

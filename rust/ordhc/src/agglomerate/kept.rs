@@ -1,0 +1,109 @@
+//! What is left of rows when slots go.
+
+use fearless_simd::Simd;
+
+use crate::numbers::Held;
+
+/// Values that are looked at together.
+const LANES: usize = 8;
+const BITS: usize = u64::BITS as usize;
+
+/// Which slots are left, a bit each.
+pub(super) struct Kept {
+    /// With one more word than there are bits for.
+    words: Vec<u64>,
+}
+
+impl Kept {
+    /// Some of `k` slots.
+    pub(super) fn of(slots: impl Iterator<Item = usize>, k: usize) -> Self {
+        let mut words = vec![0; k / BITS + 2];
+        slots.for_each(|slot| words[slot / BITS] |= 1 << (slot % BITS));
+        Self { words }
+    }
+
+    /// The bits of so many slots from one on.
+    #[inline(always)]
+    fn word(&self, slot: usize) -> u64 {
+        let (at, shift) = (slot / BITS, slot % BITS);
+        // In two steps, as a shift by all bits is none.
+        self.words[at] >> shift | self.words[at + 1] << 1 << (BITS - 1 - shift)
+    }
+
+    /// Writes what is left of `row`, which begins with slot `first`, one after the other.
+    #[inline(always)]
+    pub(super) fn copy<S: Simd, V: Held>(&self, simd: S, first: usize, row: &[V], out: &mut [V]) {
+        let (mut rest, mut slot) = (out, first);
+        for values in row.chunks(BITS) {
+            let mut bits = self.word(slot);
+            slot += BITS;
+            let (chunks, few) = values.as_chunks::<LANES>();
+            for chunk in chunks {
+                let n = (bits as u8).count_ones() as usize;
+                let packed = V::packed(simd, chunk, bits as u8);
+                match rest.first_chunk_mut::<LANES>() {
+                    // What comes after is written next.
+                    Some(to) => *to = packed,
+                    None => rest[..n].copy_from_slice(&packed[..n]),
+                }
+                rest = &mut rest[n..];
+                bits >>= LANES;
+            }
+            for (lane, &x) in few.iter().enumerate() {
+                if bits >> lane & 1 == 1 {
+                    rest[0] = x;
+                    rest = &mut rest[1..];
+                }
+            }
+        }
+    }
+
+    /// Puts what is left of a row of all slots to its beginning.
+    #[inline(always)]
+    pub(super) fn pack<S: Simd, V: Held>(&self, simd: S, row: &mut [V]) {
+        let (mut slot, mut to) = (0, 0);
+        while let Some(&chunk) = row[slot..].first_chunk::<LANES>() {
+            let bits = self.word(slot) as u8;
+            // Nothing goes behind the values that have been read.
+            row[to..to + LANES].copy_from_slice(&V::packed(simd, &chunk, bits));
+            to += bits.count_ones() as usize;
+            slot += LANES;
+        }
+        let bits = self.word(slot);
+        for lane in 0..row.len() - slot {
+            if bits >> lane & 1 == 1 {
+                row[to] = row[slot + lane];
+                to += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check<V: Held + std::fmt::Debug>(keep: &[bool], first: usize) {
+        let row: Vec<V> = (0..keep.len()).map(|slot| V::of(slot as f64)).collect();
+        let left = |from: usize| (from..keep.len()).filter(|&slot| keep[slot]);
+        let kept = Kept::of(left(0), keep.len());
+        let values = |from: usize| left(from).map(|slot| row[slot]).collect::<Vec<V>>();
+        let mut found = vec![V::of(-1.0); left(first).count()];
+        wide!(simd => kept.copy(simd, first, &row[first..], &mut found));
+        assert_eq!(found, values(first));
+        let mut packed = row.clone();
+        wide!(simd => kept.pack(simd, &mut packed));
+        assert_eq!(packed[..left(0).count()], values(0));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_comes_in_order(keep in proptest::collection::vec(any::<bool>(), 0..300), first in 0..300usize) {
+            let first = first.min(keep.len());
+            check::<f64>(&keep, first);
+            check::<f32>(&keep, first);
+        }
+    }
+}
