@@ -11,18 +11,21 @@ pub(super) struct Logged<M> {
     pub(super) merge: M,
 }
 
-/// From so many merges on a row is read as a whole before.
-const STREAMED: usize = 16;
-/// Bytes of a line of the cache.
-const LINE: usize = 64;
-
-/// Replays missed merges on the row at `own`; its own merges it has seen.
-pub(super) fn replay<U: Update, V: Held>(update: &U, row: &mut [V], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
-    if missed.len() >= STREAMED {
-        // The whole row comes at once, not value by value from where the log says.
+/// Brings a row into the cache that has missed some merges, as a whole: its values would come one by one, from where the
+/// log says.
+pub(super) fn stream<V: Held>(row: &[V], n_missed: usize) {
+    const MANY: usize = 16;
+    /// Bytes of a line of the cache.
+    const LINE: usize = 64;
+    if n_missed >= MANY {
         let lines = row.iter().step_by(LINE / size_of::<V>());
         std::hint::black_box(lines.fold(0.0, |sum, x| sum + x.float()));
     }
+}
+
+/// Replays missed merges on the row at `own`; its own merges it has seen.
+pub(super) fn replay<U: Update, V: Held>(update: &U, row: &mut [V], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
+    stream(row, missed.len());
     wide!(for Logged { i, j, merge } in missed {
         if *i != own {
             row[*i] = V::of(update.fold(merge, row[*i].float(), row[*j].float(), n_k));

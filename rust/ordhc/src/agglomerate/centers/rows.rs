@@ -4,6 +4,8 @@ use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
 use super::super::few_square::LANES;
+use super::super::kept::Kept;
+use super::super::log::stream;
 use super::super::parallel_parts;
 use super::super::store::Store;
 use super::Means;
@@ -135,6 +137,7 @@ impl<'a> Rows<'a> {
             return None;
         }
         let kept: Vec<usize> = (0..self.stride).filter(|&at| self.alive[at]).collect();
+        let bits = Kept::of(kept.iter().copied(), self.stride);
         let (factor, stride) = (self.factor(), kept.len());
         let (log, alive) = (&self.log, &self.alive);
         let rows = self.values.chunks_exact_mut(self.stride).zip(&self.seen).zip(alive);
@@ -142,9 +145,7 @@ impl<'a> Rows<'a> {
         parallel::map(parallel_parts(rows, stride * self.stride), |rows| {
             for (row, &seen) in rows {
                 replay(row, &log[seen..], factor);
-                for (to, &from) in kept.iter().enumerate() {
-                    row[to] = row[from];
-                }
+                wide!(simd => bits.pack(simd, row));
             }
         });
         for (new, &old) in kept.iter().enumerate() {
@@ -166,6 +167,7 @@ impl<'a> Rows<'a> {
 
 /// Replays merges of others on a row. Its own it has seen.
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
+    stream(row, missed.len());
     for &(i, j) in missed {
         row[i as usize] = (row[i as usize] + row[j as usize]) * factor;
     }
