@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import ordhc
-from ordhc import _ordhc
+from ordhc import OrdhcWarning, _ordhc
 from support import linkage_twin as twin
 
 NEAR = [1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1.0 + 0.5e-13, 1.0 + 2**-44, 1.0 + 3 * 2**-44, 1.0 + 2e-13]
@@ -236,3 +236,11 @@ def test_reading_what_is_being_overwritten_is_an_error():
     ordhc.linkage(S, "average", overwrite=True, progress=told)
     assert errors
     assert all("in use by another call" in error for error in errors)
+
+
+def test_who_has_called_is_warned_of_values_that_cancel_out():
+    tiny, large = 1e-30, 1e30
+    S = [-tiny, large, -large, large, large, tiny, tiny, -large, large, tiny]
+    with pytest.warns(OrdhcWarning, match="cancel out") as caught:
+        ordhc.linkage(S, "ward", dissimilarity=False)
+    assert caught[0].filename == __file__

@@ -1,6 +1,5 @@
 //! The only file that calls Python while work is going on.
 
-use std::ffi::CString;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +9,7 @@ use ordhc::agglomerate::RowMerge;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
-use crate::error::{OrdhcWarning, to_py};
+use crate::error::to_py;
 
 /// How often signals are looked at and progress is told.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -36,11 +35,10 @@ pub(crate) fn run<R: Send>(
     Ok(result.expect("a task without an error has its result"))
 }
 
-/// Passes on why a result is less certain than it looks, to whoever has called the function that called this one.
+/// Passes on why a result is less certain than it looks, to whoever has called the package.
 fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
-    const CALLER: i32 = 3;
     let Some(text) = text else { return Ok(()) };
-    PyErr::warn(py, &py.get_type::<OrdhcWarning>(), &CString::new(text)?, CALLER)
+    py.import("ordhc.errors")?.call_method1("warn", (text,)).map(drop)
 }
 
 /// Work of any kind, so that what is done around it is compiled once.
