@@ -1,11 +1,9 @@
 //! The largest similarities between few clusters, in one pass over the matrix of leaves.
 
-use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use super::matrix::Matrix;
 use super::rounds::{next, threads};
-use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -18,7 +16,6 @@ const PARTS: usize = 64;
 /// clusters it is in.
 pub(super) fn largest_between(matrix: &Matrix<'_>, of: &[usize], k: usize, monitor: &Monitor) -> Result<Vec<f64>> {
     let n = matrix.n_leaves();
-    let triangle = Given { matrix, squared: false, held: PhantomData::<f64> };
     // Leaves of a cluster one after the other: they share what has to be exceeded.
     let mut leaves: Vec<usize> = (0..n).collect();
     leaves.sort_by_key(|&leaf| of[leaf]);
@@ -29,7 +26,7 @@ pub(super) fn largest_between(matrix: &Matrix<'_>, of: &[usize], k: usize, monit
         while let Some(leaves) = next(&queue) {
             search.bars_of = k;
             for &i in leaves {
-                search.add(i, triangle.row(i, &mut scratch));
+                search.add(i, matrix.row_after(i, &mut scratch));
             }
             monitor.advance(0)?;
         }
@@ -63,12 +60,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Looks at the similarities of leaf `i` with those after it. Of a cluster leaves come ascending.
-    fn add(&mut self, i: usize, row: &[f64]) {
+    fn add(&mut self, i: usize, row: (&[f64], f64)) {
         wide!(self.add_row(i, row));
     }
 
     #[inline(always)]
-    fn add_row(&mut self, i: usize, row: &[f64]) {
+    fn add_row(&mut self, i: usize, (row, sign): (&[f64], f64)) {
         const LANES: usize = 16;
         let Self { of, k, largest, bars, bars_of } = self;
         let largest = &mut largest[of[i] * *k..][..*k];
@@ -80,10 +77,11 @@ impl Search<'_> {
             }
         }
         for ((values, bars), others) in row.chunks(LANES).zip(bars.chunks_mut(LANES)).zip(of_later.chunks(LANES)) {
-            if !values.iter().zip(&*bars).fold(false, |any, (x, bar)| any | (x > bar)) {
+            if !values.iter().zip(&*bars).fold(false, |any, (x, bar)| any | (sign * x > *bar)) {
                 continue;
             }
             for ((&x, bar), &other) in values.iter().zip(bars).zip(others) {
+                let x = sign * x;
                 if x > *bar {
                     let best = &mut largest[other];
                     *best = if x > *best { x } else { *best };

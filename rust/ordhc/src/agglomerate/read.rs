@@ -119,6 +119,25 @@ impl Matrix<'_> {
         mirror(out, stride, monitor)
     }
 
+    /// Row `i` from column `i + 1` on, and what makes similarities of its values when they are multiplied with it. The row
+    /// is that of the input, where it is one of such values, or else in `scratch`.
+    pub(crate) fn row_after<'r>(&'r self, i: usize, scratch: &'r mut [f64]) -> (&'r [f64], f64) {
+        let n = self.n;
+        let there = match (self.values, self.layout) {
+            (Values::F64(values), Layout::Condensed) => Some(&values[Triangle::new(n).before(i)..][..n - i - 1]),
+            (Values::F64(values), Layout::Square) if self.facts.symmetric => Some(&values[i * n + i + 1..(i + 1) * n]),
+            _ => None,
+        };
+        match there {
+            Some(row) => (row, if self.dissimilarity { -1.0 } else { 1.0 }),
+            None => {
+                let row = &mut scratch[..n - i - 1];
+                self.write_row_after(i, false, row);
+                (row, 1.0)
+            }
+        }
+    }
+
     /// Row `i` from column `i + 1` on, as similarities (larger is closer).
     #[inline(always)]
     pub(crate) fn write_row_after<V: Held>(&self, i: usize, squared: bool, out: &mut [V]) {

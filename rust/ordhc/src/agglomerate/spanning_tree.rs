@@ -1,6 +1,5 @@
 //! What joins the clusters of single linkage: maximum spanning trees, and the most similar pairs.
 
-use std::marker::PhantomData;
 use std::sync::Mutex;
 
 use fearless_simd::f64x8;
@@ -9,7 +8,6 @@ use fearless_simd::prelude::*;
 use super::few_square::{self, LANES, padded, write_padded};
 use super::matrix::Matrix;
 use super::rounds::{next, parts, threads};
-use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -107,21 +105,21 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
     let n = matrix.n_leaves();
     // As floats, which are compared together with the values.
     let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
-    let triangle = Given { matrix, squared: false, held: PhantomData::<f64> };
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
         let mut scratch = vec![0.0; n];
         let mut pairs = Vec::new();
         while let Some(rows) = next(&queue) {
             for i in rows {
-                let row = triangle.row(i, &mut scratch);
+                let (row, sign) = matrix.row_after(i, &mut scratch);
                 wide!(for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
-                    let wanted = |(&x, &other): (&f64, &f64)| (x >= threshold) & (other != of[i]);
+                    let wanted = |(&x, &other): (&f64, &f64)| (sign * x >= threshold) & (other != of[i]);
                     if !values.iter().zip(others).fold(false, |any, pair| any | wanted(pair)) {
                         continue;
                     }
                     let first = i + 1 + at * LANES;
-                    for (j, &similarity) in (first..).zip(values) {
+                    for (j, &x) in (first..).zip(values) {
+                        let similarity = sign * x;
                         if similarity >= threshold && of[i] != of[j] {
                             pairs.push(RawMerge { i, j, similarity });
                         }
