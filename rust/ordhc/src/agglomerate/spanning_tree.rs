@@ -55,7 +55,7 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
 const AIM: usize = 8;
 const MOST: usize = 128;
 /// As many pairs per leaf tell how similar those are that a pass keeps.
-const SAMPLE: usize = 8;
+const SAMPLE: usize = 2;
 
 /// All pairs of leaves of different clusters that are at least as similar as about [`AIM`] per leaf are; nothing if
 /// they are too many. `of` names the cluster of each leaf.
