@@ -117,7 +117,8 @@ fn merges_within<U: Update>(
     let merges = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
-        let rows = SmallRows::new(update, &Matrix::again(&values, about), squared, tolerance, monitor)?;
+        let mut room = small::room(leaves.len());
+        let rows = SmallRows::new(update, &Matrix::again(&values, about), squared, &mut room, tolerance, monitor)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
         let mut merges = merges_above(rows, bounds, monitor)?;
         for merge in &mut merges {

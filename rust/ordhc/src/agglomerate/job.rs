@@ -11,7 +11,7 @@ use super::precise_matrix::PreciseMatrix;
 use super::precision::Precision;
 use super::rounds::{Pairs, all_nearest};
 use super::rows::SquareRows;
-use super::small::{FEW, SmallRows};
+use super::small::{self, FEW, SmallRows};
 use super::store::Store;
 use super::triangle_rows::Given;
 use super::{Linkage, Tolerance, naive, nearest_pair, single};
@@ -336,8 +336,7 @@ impl<'a> Job<'a> {
         let mut rows = match input {
             // What may fail is looked at where it is written.
             Input::Given(matrix) if n <= self.small && !U::MAY_FAIL => {
-                let mut rows = SmallRows::new(update, matrix, squared, tolerance, self.monitor)?;
-                return Ok(sort(rows.chain(self.monitor)?));
+                return Ok(sort(small::merges(update, matrix, squared, tolerance, self.monitor)?));
             }
             Input::Given(matrix) if n < self.condensed_from => {
                 let rows = SquareRows::<U, V>::new(update, matrix, squared, tolerance, self.monitor)?;
@@ -384,9 +383,13 @@ impl<'a> Job<'a> {
     ) -> Result<Vec<RawMerge>> {
         let n = self.about.n;
         if n - merges.len() > self.chain_below {
-            rows.rounds(&mut merges, self.monitor)?;
+            rows.rounds(self.small, &mut merges, self.monitor)?;
         }
         let mut chain = Chain::after(n, merges);
+        chain.run(&mut rows, self.small, self.monitor)?;
+        if let Some(mut few) = SmallRows::within(&mut rows) {
+            few.finish(&mut chain, self.monitor)?;
+        }
         chain.run(&mut rows, 1, self.monitor)?;
         Ok(chain.into_merges())
     }

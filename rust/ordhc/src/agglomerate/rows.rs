@@ -39,7 +39,7 @@ pub(crate) struct SquareRows<'a, U: Update, V = f64> {
     pub(super) nearest: Vec<Nearest>,
     pub(super) n_alive: usize,
     /// By cluster: the position.
-    positions: Vec<usize>,
+    pub(super) positions: Vec<usize>,
     pub(super) log: Vec<Logged<U::Merge>>,
     pub(super) tolerance: Tolerance,
 }

@@ -9,11 +9,12 @@ use fearless_simd::prelude::*;
 use super::chain::Chain;
 use super::few_square::{LANES, padded, stride, write_padded};
 use super::matrix::Matrix;
-use super::rows::similarity;
+use super::rows::{SquareRows, similarity};
 use super::{Linkage, NOBODY, Nearest, Tolerance};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
+use crate::numbers::Held;
 use crate::tree::RawMerge;
 
 /// Up to so many leaves.
@@ -34,7 +35,7 @@ const AT_ONCE: usize = 128;
 pub(super) struct SmallRows<'a, U: Update> {
     update: &'a U,
     /// By position; minus infinity of a cluster with itself.
-    values: Vec<f64>,
+    values: &'a mut [f64],
     stride: usize,
     /// How many positions are in use, with the clusters that are gone, and how many clusters there are.
     n_used: usize,
@@ -55,44 +56,102 @@ pub(super) struct SmallRows<'a, U: Update> {
     tolerance: Tolerance,
 }
 
+/// The merges of few leaves, not in order.
+pub(super) fn merges<U: Update>(
+    update: &U,
+    matrix: &Matrix<'_>,
+    squared: bool,
+    tolerance: Tolerance,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let (mut chain, mut room) = (Chain::unlisted(matrix.n_leaves()), room(matrix.n_leaves()));
+    SmallRows::new(update, matrix, squared, &mut room, tolerance, monitor)?.finish(&mut chain, monitor)?;
+    Ok(chain.into_merges())
+}
+
+/// Memory for the similarities of `n` clusters.
+pub(super) fn room(n: usize) -> Vec<f64> {
+    vec![0.0; stride(n) * padded(n)]
+}
+
 impl<'a, U: Update> SmallRows<'a, U> {
+    /// Leaves, in the [`room`] for them.
     pub(super) fn new(
         update: &'a U,
         matrix: &Matrix<'_>,
         squared: bool,
+        values: &'a mut [f64],
         tolerance: Tolerance,
         monitor: &Monitor,
     ) -> Result<Self> {
         let n = matrix.n_leaves();
-        let (stride, n_padded) = (stride(n), padded(n));
-        let mut values = vec![0.0; stride * n_padded];
-        write_padded(matrix, squared, &mut values, stride, monitor)?;
-        let mut gone = vec![f64::NEG_INFINITY; n_padded];
-        gone[..n].fill(0.0);
+        write_padded(matrix, squared, values, stride(n), monitor)?;
         let names: Vec<u32> = (0..n as u32).collect();
-        Ok(Self {
+        Ok(Self::over(update, values, names.clone(), names, &vec![1.0; n], tolerance))
+    }
+
+    /// What is left of a larger square of the same precision, in its memory; nothing, if it isn't larger, or where what
+    /// may fail is looked at when it is written.
+    pub(super) fn within<V: Held>(rows: &'a mut SquareRows<'_, U, V>) -> Option<Self>
+    where
+        U: 'a,
+    {
+        let (n, from) = (rows.n_alive, rows.stride);
+        let to = stride(n);
+        if U::MAY_FAIL || to > from || size_of::<V>() != size_of::<f64>() {
+            return None;
+        }
+        rows.pack();
+        let SquareRows { update, values, lines, sizes, clusters, positions, tolerance, .. } = rows;
+        let values: &mut [f64] = bytemuck::try_cast_slice_mut(values).ok()?;
+        for (at, &line) in lines.iter().enumerate() {
+            let start = line as usize * from;
+            values.copy_within(start..start + n, at * to);
+            values[at * to + n..at * to + padded(n)].fill(0.0);
+        }
+        let names = clusters.iter().map(|&cluster| cluster as u32).collect();
+        let positions = positions.iter().map(|&at| at as u32).collect();
+        Some(Self::over(update, values, names, positions, sizes, *tolerance))
+    }
+
+    /// Clusters of which the square holds the similarities.
+    fn over(
+        update: &'a U,
+        values: &'a mut [f64],
+        names: Vec<u32>,
+        positions: Vec<u32>,
+        sizes: &[f64],
+        tolerance: Tolerance,
+    ) -> Self {
+        let n = names.len();
+        let n_padded = padded(n);
+        let of_sizes = |of: fn(f64) -> f64, rest: f64| {
+            let mut numbers = Vec::with_capacity(n_padded);
+            numbers.extend(sizes.iter().map(|&size| of(size)));
+            numbers.resize(n_padded, rest);
+            numbers
+        };
+        Self {
             update,
             values,
-            stride,
+            stride: stride(n),
             n_used: n,
             n_alive: n,
-            sizes: vec![1.0; n_padded],
-            shares: vec![1.0; n_padded],
-            gone,
-            positions: names.clone(),
+            sizes: of_sizes(|size| size, 1.0),
+            shares: of_sizes(|size| 1.0 / size, 1.0),
+            gone: of_sizes(|_| 0.0, f64::NEG_INFINITY),
             names,
+            positions,
             log: Vec::with_capacity(n),
             seen: vec![0; n],
             tops: vec![[0.0; LANES]; n_padded.div_ceil(BLOCK * LANES)],
             tolerance,
-        })
+        }
     }
 
-    /// The merges of a chain, not in order.
-    pub(super) fn chain(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-        let mut chain = Chain::unlisted(self.positions.len());
-        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, monitor))?;
-        Ok(chain.into_merges())
+    /// Goes on with a chain until one cluster is left.
+    pub(super) fn finish(&mut self, chain: &mut Chain, monitor: &Monitor) -> Result<()> {
+        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, monitor))
     }
 
     pub(super) fn tolerance(&self) -> Tolerance {
@@ -113,7 +172,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
         let Self { values, stride, .. } = self;
-        let (values, stride, own) = (&mut values[..], *stride, at * *stride);
+        let (values, stride, own) = (&mut **values, *stride, at * *stride);
         for &merged in &self.log[self.seen[at] as usize..] {
             // With itself and with what is gone it has no similarity.
             values[own + merged as usize] = values[merged as usize * stride + at];

@@ -27,13 +27,13 @@ enum Known {
 }
 
 impl<U: Update, V: Held> SquareRows<'_, U, V> {
-    /// Merges reciprocal nearest pairs, round by round, until one cluster is left or it does not pay.
-    pub(crate) fn rounds(&mut self, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
+    /// Merges reciprocal nearest pairs, round by round, until so many clusters are left or it does not pay.
+    pub(crate) fn rounds(&mut self, until: usize, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let mut known: Vec<Known> = std::mem::take(&mut self.nearest).into_iter().map(Known::Yes).collect();
         let mut given = known.len();
         known.resize(self.width(), Known::No { new: true });
         let mut patience = PATIENCE * self.n_alive;
-        while self.n_alive > 1 {
+        while self.n_alive > until.max(1) {
             let looked: Vec<usize> = if given > 0 {
                 (0..std::mem::take(&mut given)).collect()
             } else {

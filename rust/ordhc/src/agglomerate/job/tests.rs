@@ -7,7 +7,7 @@ use crate::agglomerate::{Agglomeration, Layout, Values};
 use crate::kind::Kind;
 use crate::linkage::LanceWilliams;
 use crate::similarity::{Triangle, condensed_len};
-use crate::testkit::fractions;
+use crate::testkit::{below, fractions};
 
 fn rules() -> Vec<Rule> {
     let formulas = |alpha, beta| LanceWilliams::new(alpha, beta, "0", &[("b", -0.25)]).unwrap();
@@ -210,6 +210,30 @@ fn nonsense_formulas_are_errors() {
     }
     let centroid = Agglomeration::new(Rule::Centroid).engine(Engine::Chain).run(&matrix);
     assert!(centroid.unwrap_err().to_string().contains("reducible"));
+}
+
+proptest! {
+    #[test]
+    fn what_is_left_of_a_square_ends_in_a_smaller_one(
+        n in 2..90usize, kinds in 2..2000u64, step in prop::sample::select(vec![1.0, 0.1]), small in 0..90usize,
+        rounds: bool, seed: u64, dissimilarity: bool,
+    ) {
+        let mut random = below(seed);
+        let values: Vec<f64> = (0..condensed_len(n)).map(|_| step * (1 + random(kinds)) as f64).collect();
+        let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
+        let monitor = Monitor::new();
+        for rule in rules().into_iter().filter(Rule::is_reducible) {
+            let job = Job::checked(&matrix, &rule, Engine::Chain, None, &monitor).unwrap();
+            let chain_below = if rounds { 0 } else { usize::MAX };
+            let small = small.min(n - 1);
+            let found = Job { small, chain_below, ..job }.dispatch(Input::Given(&matrix)).unwrap();
+            let naive = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(&matrix).unwrap();
+            prop_assert_eq!(found.merges(), naive.merges(), "{:?}", rule);
+            for (a, b) in found.heights().iter().zip(naive.heights()) {
+                prop_assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{:?}: {} {}", rule, a, b);
+            }
+        }
+    }
 }
 
 /// From a chain on square rows to rounds on triangles.
