@@ -24,7 +24,7 @@ T, LABELS = ordhc.simulate_planted(2000, levels=2, leaves_per_cluster=8, seed=1)
 TREE = ordhc.cluster(T)
 
 #: They hand it on to what shows it.
-HANDED_ON = {"read_answers", "read_triplets", "read_quadruplets", "fit", "fit_predict"}
+HANDED_ON = {"read_answers", "read_triplets", "read_quadruplets", "fit", "fit_predict", "linkage"}
 
 
 def functions():
@@ -65,6 +65,14 @@ def test_whatever_takes_progress_shows_it(name):
         # The arguments that are missing would be a TypeError.
         with pytest.raises(InputError, match="progress = 3 is neither True, False nor"):
             asyncio.run(function(progress=3)) if name == "learn_async" else function(progress=3)
+
+
+def test_linkage_hands_it_on(bars):
+    with pytest.raises(InputError, match="progress = 3 is neither True, False nor"):
+        ordhc.linkage([1.0, 2.0, 3.0], progress=3, dissimilarity=True)
+    ordhc.linkage([1.0, 2.0, 3.0], progress=True, dissimilarity=True)
+    assert [what for what, _ in bars] == ["clustering"]
+    assert bars[0][1][-2:] == [1, "closed"]
 
 
 def test_many_functions_take_progress():
