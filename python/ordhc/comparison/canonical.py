@@ -58,7 +58,7 @@ def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:
     other = object.__new__(type(data))
     for slot in Rows.__slots__:
         setattr(other, slot, getattr(data, slot))
-    other._rows = number.astype(data.rows.dtype).take(data.rows)
+    other._rows = number.astype(data.rows.dtype).take(data.rows, mode="wrap")
     other._rows.flags.writeable = False
     if data.names is not None:
         other._names = tuple(data.names[leaf] for leaf in np.argsort(number).tolist())

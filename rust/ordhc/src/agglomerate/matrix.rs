@@ -87,7 +87,7 @@ macro_rules! with_values {
     };
 }
 
-pub(super) use with_values;
+pub(crate) use with_values;
 
 impl<'a> Matrix<'a> {
     /// Checks a matrix: its shape, that every value is finite, and that a square one is symmetric

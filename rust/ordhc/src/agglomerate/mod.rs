@@ -56,6 +56,7 @@ pub(crate) use chain::Chain;
 pub use direction::looks_like_distances;
 pub use engine::Engine;
 pub(crate) use job::rounding;
+pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
 pub use nearest_pair::nearest_pair;

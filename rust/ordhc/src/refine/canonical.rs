@@ -3,11 +3,10 @@
 //! A leaf's key sums up what the data say about it, with the keys of the other leaves (colour refinement).
 //! Sums are of whole numbers that wrap around, so that their order doesn't matter.
 
-use crate::agglomerate::Matrix;
+use crate::agglomerate::{Matrix, Values, with_values};
 use crate::comparison::Comparisons;
+use crate::numbers::Number;
 use crate::tree::Dendrogram;
-
-use super::cost::put;
 
 /// The leaves in an order that is the same for every numbering of them and every order of the rows.
 ///
@@ -75,27 +74,50 @@ pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, 
 
 /// As [`order_with_tree`]. Adding a number to all values changes nothing.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Dendrogram) -> Vec<u32> {
-    let mut smallest = f64::INFINITY;
-    for i in 0..matrix.n_leaves() {
-        for values in matrix.row(i) {
-            put(values, |_, value| smallest = smallest.min(value));
-        }
-    }
-    let about = |keys: &[u64], sums: &mut [u64]| {
-        let mut tell = |i: usize, j: usize, value: f64| {
-            let value = (value - smallest + 0.0).to_bits();
-            sums[i] = sums[i].wrapping_add(join(value, keys[j]));
-            sums[j] = sums[j].wrapping_add(join(value, keys[i]));
-        };
-        for i in 0..matrix.n_leaves() {
-            let [before, after] = matrix.row(i);
-            put(after, |at, value| tell(i, i + 1 + at, value));
-            if !matrix.is_symmetric() {
-                put(before, |at, value| tell(i, at, value));
-            }
-        }
-    };
+    let smallest = wide!(smallest(matrix));
+    let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, smallest, keys, sums));
     order(matrix.n_leaves(), about, Some(tree))
+}
+
+#[inline(always)]
+fn smallest(matrix: &Matrix<'_>) -> f64 {
+    const LANES: usize = 16;
+    let least = |a: f64, b: f64| if a < b { a } else { b };
+    let mut smallest = [f64::INFINITY; LANES];
+    for row in (0..matrix.n_leaves()).flat_map(|i| matrix.row(i)) {
+        with_values!(row, row => {
+            let (chunks, rest) = row.as_chunks::<LANES>();
+            for chunk in chunks {
+                smallest = std::array::from_fn(|at| least(chunk[at].float(), smallest[at]));
+            }
+            smallest[0] = rest.iter().fold(smallest[0], |all, value| least(value.float(), all));
+        });
+    }
+    smallest.into_iter().fold(f64::INFINITY, least)
+}
+
+#[inline(always)]
+fn about_values(matrix: &Matrix<'_>, smallest: f64, keys: &[u64], sums: &mut [u64]) {
+    for i in 0..matrix.n_leaves() {
+        let [before, after] = matrix.row(i);
+        let mut own = about_row(after, smallest, keys[i], &keys[i + 1..], &mut sums[i + 1..]);
+        if !matrix.is_symmetric() {
+            own = own.wrapping_add(about_row(before, smallest, keys[i], &keys[..i], &mut sums[..i]));
+        }
+        sums[i] = sums[i].wrapping_add(own);
+    }
+}
+
+/// Adds what the values of a leaf with others say about these, and gives what they say about the leaf.
+#[inline(always)]
+fn about_row(row: Values<'_>, smallest: f64, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
+    let mut own = 0_u64;
+    with_values!(row, row => for ((value, &other), sum) in row.iter().zip(keys).zip(sums) {
+        let value = (value.float() - smallest + 0.0).to_bits();
+        own = own.wrapping_add(join(value, other));
+        *sum = sum.wrapping_add(join(value, key));
+    });
+    own
 }
 
 /// The tree with the leaf at each place of an order numbered by its place, merges by size and smallest leaf.

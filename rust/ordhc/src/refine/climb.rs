@@ -77,7 +77,7 @@ pub(super) fn climb(
     let sweeps = objective.sweeps(shape);
     let rounds = if sweeps.is_some() { search.restarts } else { search.restarts.saturating_mul(SHAKES) };
     monitor.start(turn.len() as u64 * (CLIMB + u64::from(rounds) * (CLIMB + sweeps.unwrap_or(0))));
-    let mut at_top = climber.climb_up(shape, objective, monitor)?;
+    let mut at_top = climber.climb_up(shape, objective, None, monitor)? == Climbed::Top;
     let mut random = ChaCha8Rng::seed_from_u64(search.seed);
     let mut best = objective.total(shape);
     for _ in 0..rounds {
@@ -86,10 +86,10 @@ pub(super) fn climb(
         }
         let kept = shape.clone();
         objective.disturb(&mut climber, shape, &mut random, monitor)?;
-        let top = climber.climb_up(shape, objective, monitor)?;
+        let climbed = climber.climb_up(shape, objective, Some(&kept), monitor)?;
         let total = objective.total(shape);
-        if total > best {
-            (best, at_top) = (total, top);
+        if climbed != Climbed::Back && total > best {
+            (best, at_top) = (total, climbed == Climbed::Top);
         } else {
             *shape = kept;
             objective.prepare(shape);
@@ -106,6 +106,17 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     nodes
 }
 
+/// Where a climb ended.
+#[derive(PartialEq, Eq)]
+enum Climbed {
+    /// No move helps any more.
+    Top,
+    /// At the tree that was shaken before.
+    Back,
+    /// There were no moves left.
+    Stopped,
+}
+
 pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
     /// Is under another root after some moves, and then moves like any node.
@@ -115,8 +126,14 @@ pub(super) struct Climber<'a> {
 }
 
 impl Climber<'_> {
-    /// Whether no move helps any more; otherwise there are no moves left.
-    fn climb_up(&mut self, shape: &mut Shape, objective: &mut impl Objective, monitor: &Monitor) -> Result<bool> {
+    /// Moves subtrees until no move helps any more, or the tree is again the one from which it was shaken.
+    fn climb_up(
+        &mut self,
+        shape: &mut Shape,
+        objective: &mut impl Objective,
+        shaken: Option<&Shape>,
+        monitor: &Monitor,
+    ) -> Result<Climbed> {
         let turn: Vec<usize> = self.turn.iter().copied().chain([self.first_root]).collect();
         let all = CLIMB * self.turn.len() as u64;
         let (mut steps, mut next_told, mut told) = (0, TOLD, 0);
@@ -135,13 +152,16 @@ impl Climber<'_> {
             if let Some(target) = looked.target.filter(|_| since_last <= turn.len()) {
                 self.make(shape, objective, turn[(next + looked.subtrees - 1) % turn.len()], target);
                 since_last = 0;
+            } else if since_last == looked.subtrees && shaken.is_some_and(|tree| shape.is_tree_of(tree)) {
+                monitor.advance(all - told)?;
+                return Ok(Climbed::Back);
             }
             steps += looked.subtrees as u64;
             next = (next + looked.subtrees) % turn.len();
         }
         objective.settle(shape);
         monitor.advance(all - told)?;
-        Ok(since_last >= turn.len())
+        Ok(if since_last >= turn.len() { Climbed::Top } else { Climbed::Stopped })
     }
 
     /// Puts a few subtrees somewhere.

@@ -190,7 +190,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
     }
 }
 
-pub(super) fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
+fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     match values {
         Values::F64(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, value)),
         Values::F32(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, f64::from(value))),

@@ -156,6 +156,18 @@ impl Shape {
         self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
     }
 
+    /// Whether it has the same clusters, whatever the numbers of nodes and the order of children.
+    pub(crate) fn is_tree_of(&self, other: &Self) -> bool {
+        // By node: the node of the other tree with its leaves.
+        let mut same: Vec<u32> = (0..self.n_nodes() as u32).collect();
+        self.n == other.n
+            && self.inner_in_order().all(|node| {
+                let [a, b] = self.children(node).map(|child| other.parents[same[child] as usize]);
+                same[node] = a;
+                a == b
+            })
+    }
+
     pub(crate) fn root(&self) -> usize {
         self.root
     }

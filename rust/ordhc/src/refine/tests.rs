@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -202,6 +204,22 @@ proptest! {
                 objective.prepare(&exchanged);
                 prop_assert!(objective.total(&exchanged) <= best, "{} with {aunt}", subtree);
             }
+        }
+    }
+
+    #[test]
+    fn the_same_tree_is_one_with_the_same_clusters(n in 1..6usize, seed: u64, moves in 0..6usize) {
+        let clusters = |shape: &Shape| {
+            let leaves = |node: usize| shape.leaves(node).collect::<BTreeSet<usize>>();
+            (0..shape.n_nodes()).map(leaves).collect::<BTreeSet<_>>()
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let start = shape_of(&tree(n, seed));
+        let mut shape = start.clone();
+        for _ in 0..moves {
+            let [subtree, target] = [(); 2].map(|()| rng.random_range(0..shape.n_nodes()));
+            shape.regraft(subtree, target);
+            prop_assert_eq!(shape.is_tree_of(&start), clusters(&shape) == clusters(&start));
         }
     }
 }
