@@ -2,6 +2,10 @@
 
 use std::sync::Mutex;
 
+use fearless_simd::f64x8;
+use fearless_simd::prelude::*;
+
+use super::few_square::LANES;
 use super::matrix::Matrix;
 use super::rounds::{next, threads};
 use crate::error::Result;
@@ -61,12 +65,11 @@ struct Search<'a> {
 impl Search<'_> {
     /// Looks at the similarities of leaf `i` with those after it. Of a cluster leaves come ascending.
     fn add(&mut self, i: usize, row: (&[f64], f64)) {
-        wide!(self.add_row(i, row));
+        wide!(simd => self.add_row(simd, i, row));
     }
 
     #[inline(always)]
-    fn add_row(&mut self, i: usize, (row, sign): (&[f64], f64)) {
-        const LANES: usize = 16;
+    fn add_row<S: Simd>(&mut self, simd: S, i: usize, (row, sign): (&[f64], f64)) {
         let Self { of, k, largest, bars, bars_of } = self;
         let largest = &mut largest[of[i] * *k..][..*k];
         let (of_later, bars) = (&of[i + 1..], &mut bars[i + 1..]);
@@ -76,17 +79,27 @@ impl Search<'_> {
                 *bar = if other == of[i] { f64::INFINITY } else { largest[other] };
             }
         }
-        for ((values, bars), others) in row.chunks(LANES).zip(bars.chunks_mut(LANES)).zip(of_later.chunks(LANES)) {
-            if !values.iter().zip(&*bars).fold(false, |any, (x, bar)| any | (sign * x > *bar)) {
-                continue;
+        let mut exceed = |x: f64, bar: &mut f64, other: usize| {
+            let best = &mut largest[other];
+            *best = if x > *best { x } else { *best };
+            *bar = *best;
+        };
+        let (chunks, rest) = row.as_chunks::<LANES>();
+        let (bar_chunks, bar_rest) = bars.as_chunks_mut::<LANES>();
+        let (of_chunks, of_rest) = of_later.as_chunks::<LANES>();
+        let signs = f64x8::splat(simd, sign);
+        for ((values, bars), others) in chunks.iter().zip(bar_chunks).zip(of_chunks) {
+            let similarities = signs * f64x8::load_array_ref(simd, values);
+            let mut lanes = similarities.simd_gt(f64x8::load_array_ref(simd, bars)).to_bitmask();
+            while lanes != 0 {
+                let at = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                exceed(sign * values[at], &mut bars[at], others[at]);
             }
-            for ((&x, bar), &other) in values.iter().zip(bars).zip(others) {
-                let x = sign * x;
-                if x > *bar {
-                    let best = &mut largest[other];
-                    *best = if x > *best { x } else { *best };
-                    *bar = *best;
-                }
+        }
+        for ((&x, bar), &other) in rest.iter().zip(bar_rest).zip(of_rest) {
+            if sign * x > *bar {
+                exceed(sign * x, bar, other);
             }
         }
     }

@@ -88,6 +88,9 @@ impl<'a> Clusters<'a> {
                 lookup.merge(i, j);
             }
             merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
+        }
+        // Most pairs are in one cluster already.
+        if ends.len() <= 1 {
             return Ok(());
         }
         let mut names = Vec::new();
