@@ -116,8 +116,9 @@ pub(crate) fn agglomerate_few(
     Ok(tree.map(Dendrogram::from))
 }
 
-/// From this many values on, the work (some tens of milliseconds) runs on a thread of its own.
-const LONG: usize = 1 << 21;
+/// From this many values on, the work (some tenths of a second) runs on a thread of its own, which costs some
+/// milliseconds: threads that it makes in turn are slow to find a processor.
+const LONG: usize = 1 << 26;
 
 /// `look` is called first where dissimilarities are below zero, or have a diagonal that may tell what they are.
 #[pyfunction]

@@ -117,7 +117,7 @@ fn with_matrix<R: Send>(
     let array = values.extract::<AnyMatrix<'_>>()?;
     let layout = array.layout()?;
     let values = array.values()?;
-    callbacks::run(py, array.len() > 1 << 20, progress.as_ref(), |monitor| {
+    callbacks::run(py, array.len() > 1 << 26, progress.as_ref(), |monitor| {
         work(&Matrix::new(values, layout, kind(dissimilarity))?, monitor)
     })
 }
@@ -134,7 +134,7 @@ pub(crate) fn dasgupta<'py>(
     let score = if revenue { metric::dasgupta_revenue_of } else { metric::dasgupta_cost_of };
     let array = values.extract::<AnyMatrix<'_>>()?;
     let (layout, values) = (array.layout()?, array.values()?);
-    let value = callbacks::run(py, array.len() > 1 << 20, progress.as_ref(), |monitor| {
+    let value = callbacks::run(py, array.len() > 1 << 26, progress.as_ref(), |monitor| {
         score(tree, values, layout, Some(monitor))
     })?;
     Ok(match value {

@@ -41,6 +41,11 @@ array_of! {
     Floats, PyReadonlyArray1, "float64 or float32 in 1 dimension", F64(f64), F32(f32)
 }
 
+/// Whether looking at all pairs takes more than some tenths of a second.
+fn is_long(n: usize, p: usize) -> bool {
+    n.saturating_mul(n).saturating_mul(p) > 1 << 30
+}
+
 #[pyfunction]
 pub(crate) fn mean_dot_linkage(
     py: Python<'_>,
@@ -52,7 +57,7 @@ pub(crate) fn mean_dot_linkage(
     let initial = partition(initial)?;
     let initial = initial.as_ref();
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
-    let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+    let tree = callbacks::run(py, is_long(n, p), progress.as_ref(), |monitor| {
         ordhc::vectors::mean_dot_linkage(&Vectors::new(values, n, p)?, scale, initial, Some(monitor))
     })?;
     Ok(tree.into())
@@ -70,7 +75,7 @@ pub(crate) fn vector_linkage(
 ) -> PyResult<Dendrogram> {
     let measure = measure.parse::<Measure>().map_err(to_py)?;
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
-    let tree = callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+    let tree = callbacks::run(py, is_long(n, p), progress.as_ref(), |monitor| {
         let vectors = Vectors::new(values, n, p)?;
         match (linkage, measure) {
             ("single", _) => single_linkage(&vectors, measure, scale, Some(monitor)),
@@ -95,7 +100,7 @@ pub(crate) fn vector_distances<'py>(
     let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
     let mut writable = out.readwrite();
     let pairs = writable.as_slice_mut()?;
-    callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
+    callbacks::run(py, is_long(n, p), progress.as_ref(), |monitor| {
         distances(&Vectors::new(values, n, p)?, measure, pairs, Some(monitor))
     })?;
     drop(writable);
