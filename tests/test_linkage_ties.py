@@ -244,3 +244,21 @@ def test_who_has_called_is_warned_of_values_that_cancel_out():
     with pytest.warns(OrdhcWarning, match="cancel out") as caught:
         ordhc.linkage(S, "ward", dissimilarity=False)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("dissimilarity", [False, True])
+@pytest.mark.parametrize("x", [0.0, 0.1, 3.0, -2.0])
+def test_many_leaves_that_are_all_as_near(dissimilarity, x):
+    # The first cluster takes all leaves, one after the other, at the one height there is.
+    n = 1600
+    values = np.full(n * (n - 1) // 2, x)
+    merges = [[0, 1]] + [[k, n + k - 2] for k in range(2, n)]
+    labels = np.where(np.arange(n) < 3, n, np.arange(n))[::-1].copy()
+    for name in ("complete", "average", "weighted"):
+        for how in ({}, {"overwrite": True}, {"precision": "single"}, {"engine": "chain"}):
+            tree = ordhc.linkage(values.copy(), name, dissimilarity=dissimilarity, **how)
+            assert tree.merges.tolist() == merges, (name, how)
+            np.testing.assert_allclose(tree.heights, x, rtol=1e-6 if "precision" in how else 1e-13)
+        first = ordhc.linkage(values, name, dissimilarity=dissimilarity, initial_clusters=labels)
+        assert first.merges[:2].tolist() == [[n - 3, n - 2], [n - 1, n]]
+        np.testing.assert_allclose(first.heights, x, rtol=1e-13)

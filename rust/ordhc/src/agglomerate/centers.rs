@@ -17,7 +17,7 @@ use super::few_square::LANES;
 use super::matrix::Matrix;
 use super::store::Store;
 use super::tolerance::{CELL, key};
-use super::{job::rounding, parallel_parts};
+use super::{parallel_parts, rounding};
 use crate::error::Result;
 use crate::linkage::Rule;
 use crate::monitor::Monitor;

@@ -14,7 +14,7 @@ use super::rows::SquareRows;
 use super::small::{self, FEW, SmallRows};
 use super::store::Store;
 use super::triangle_rows::Given;
-use super::{Linkage, Tolerance, naive, nearest_pair, single};
+use super::{Linkage, Tolerance, naive, nearest_pair, rounding, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
@@ -31,12 +31,6 @@ const SMALL_SQUARED: f64 = 1e-135;
 /// In twice the precision the largest value is brought to this power of two, or to this one before it is squared.
 const SMALLEST: i32 = -200;
 const SQUARED_TO: i32 = 400;
-
-/// What means of similarities of `n` leaves may be off by, relative: every merge rounds once or twice, which adds up
-/// like a random walk.
-pub(crate) fn rounding(n: usize) -> f64 {
-    (2.0 + (n as f64).sqrt() / 4.0) * f64::EPSILON
-}
 
 /// What there is to agglomerate.
 pub(super) enum Input<'a, V = f64> {
@@ -74,6 +68,9 @@ impl<'a> Job<'a> {
         monitor: &'a Monitor,
     ) -> Result<Self> {
         initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
+        let is_mean = matches!(rule, Rule::Complete | Rule::Average | Rule::Weighted);
+        let all_equal = is_mean && engine != Engine::Naive && matrix.n_leaves() > FEW && matrix.facts().all_equal();
+        let rule = if all_equal { &Rule::Single } else { rule };
         let about = matrix.for_rule(rule)?;
         if engine == Engine::Chain && !rule.is_reducible() {
             return Err(Error::Argument(

@@ -64,6 +64,13 @@ pub(crate) struct Facts {
     pub(super) symmetric: bool,
 }
 
+impl Facts {
+    /// Whether all numbers are the same one, which isn't negative.
+    pub(super) fn all_equal(self) -> bool {
+        self.low == self.largest
+    }
+}
+
 /// All about a matrix but its values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About {

@@ -55,7 +55,6 @@ pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
 pub use direction::looks_like_distances;
 pub use engine::Engine;
-pub(crate) use job::rounding;
 pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};
 pub use naive::naive;
@@ -68,6 +67,7 @@ pub use sparse::{Missing, SparsePairs};
 use square_rounds::parts as parallel_parts;
 pub(crate) use tied_clusters::{Finder, Space};
 pub use tolerance::Tolerance;
+pub(crate) use tolerance::rounding;
 
 use crate::error::Result;
 

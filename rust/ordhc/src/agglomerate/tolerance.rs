@@ -32,6 +32,12 @@ const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << DROPPED) as f64;
 /// More than the distance of two keys, relative.
 pub(crate) const CELL: f64 = 1.0 / (1u64 << 34) as f64;
 
+/// What means of similarities of `n` leaves may be off by, relative: every merge rounds once or twice, which adds up
+/// like a random walk.
+pub(crate) fn rounding(n: usize) -> f64 {
+    (2.0 + (n as f64).sqrt() / 4.0) * f64::EPSILON
+}
+
 impl Tolerance {
     /// Only equal numbers are equal.
     pub const EXACT: Self = Self { exact: true, relative: 0.0, absolute: 0.0 };
