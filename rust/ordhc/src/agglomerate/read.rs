@@ -60,11 +60,16 @@ impl Matrix<'_> {
         });
     }
 
-    /// The similarity of two leaves.
+    /// The similarity of two different leaves.
+    #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
-        let mut out = [0.0];
-        self.gather(a as usize, &[b], &mut out);
-        out[0]
+        let (n, first, second) = (self.n, a.min(b) as usize, a.max(b) as usize);
+        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
+        with_values!(self.values, slice => sign * match self.layout {
+            Layout::Condensed => slice[Triangle::new(n).index(first, second)].float(),
+            Layout::Square if self.facts.symmetric => slice[first * n + second].float(),
+            Layout::Square => 0.5 * slice[first * n + second].float() + 0.5 * slice[second * n + first].float(),
+        })
     }
 
     /// From a value of the matrix to a similarity.
