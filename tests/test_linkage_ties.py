@@ -246,19 +246,36 @@ def test_who_has_called_is_warned_of_values_that_cancel_out():
     assert caught[0].filename == __file__
 
 
+N_EQUAL = 1600
+ONE_BY_ONE = [[0, 1]] + [[k, N_EQUAL + k - 2] for k in range(2, N_EQUAL)]
+
+
 @pytest.mark.parametrize("dissimilarity", [False, True])
 @pytest.mark.parametrize("x", [0.0, 0.1, 3.0, -2.0])
 def test_many_leaves_that_are_all_as_near(dissimilarity, x):
     # The first cluster takes all leaves, one after the other, at the one height there is.
-    n = 1600
-    values = np.full(n * (n - 1) // 2, x)
-    merges = [[0, 1]] + [[k, n + k - 2] for k in range(2, n)]
-    labels = np.where(np.arange(n) < 3, n, np.arange(n))[::-1].copy()
-    for name in ("complete", "average", "weighted"):
+    values = np.full(N_EQUAL * (N_EQUAL - 1) // 2, x)
+    labels = np.where(np.arange(N_EQUAL) < 3, N_EQUAL, np.arange(N_EQUAL))[::-1].copy()
+    for name in ("single", "complete", "average", "weighted", "ward"):
+        if name == "ward" and dissimilarity and x < 0:
+            continue
         for how in ({}, {"overwrite": True}, {"precision": "single"}, {"engine": "chain"}):
             tree = ordhc.linkage(values.copy(), name, dissimilarity=dissimilarity, **how)
-            assert tree.merges.tolist() == merges, (name, how)
+            assert tree.merges.tolist() == ONE_BY_ONE, (name, how)
             np.testing.assert_allclose(tree.heights, x, rtol=1e-6 if "precision" in how else 1e-13)
         first = ordhc.linkage(values, name, dissimilarity=dissimilarity, initial_clusters=labels)
-        assert first.merges[:2].tolist() == [[n - 3, n - 2], [n - 1, n]]
+        assert first.merges[:2].tolist() == [[N_EQUAL - 3, N_EQUAL - 2], [N_EQUAL - 1, N_EQUAL]]
         np.testing.assert_allclose(first.heights, x, rtol=1e-13)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.1, 3.0, 1e-200, 1e200])
+def test_centroids_of_many_leaves_that_are_all_as_far_are_nearer(x):
+    values = np.full(N_EQUAL * (N_EQUAL - 1) // 2, x)
+    sizes = np.arange(1, N_EQUAL)
+    # By the geometry of a regular simplex; of midpoints by what each merge does to the square.
+    midpoints = 2 / 3 + 0.25 ** (sizes - 1) / 3
+    for name, squares in (("centroid", 0.5 + 0.5 / sizes), ("median", midpoints)):
+        for overwrite in (False, True):
+            tree = ordhc.linkage(values.copy(), name, dissimilarity=True, overwrite=overwrite)
+            assert tree.merges.tolist() == ONE_BY_ONE, name
+            np.testing.assert_allclose(tree.heights, x * np.sqrt(squares), rtol=1e-12)

@@ -14,7 +14,7 @@ use super::rows::SquareRows;
 use super::small::{self, FEW, SmallRows};
 use super::store::Store;
 use super::triangle_rows::Given;
-use super::{Linkage, Tolerance, naive, nearest_pair, rounding, single};
+use super::{Linkage, Tolerance, equal, naive, nearest_pair, rounding, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
 use crate::monitor::Monitor;
@@ -68,9 +68,6 @@ impl<'a> Job<'a> {
         monitor: &'a Monitor,
     ) -> Result<Self> {
         initial.map_or(Ok(()), |initial| initial.check(matrix.n_leaves()))?;
-        let is_mean = matches!(rule, Rule::Complete | Rule::Average | Rule::Weighted);
-        let all_equal = is_mean && engine != Engine::Naive && matrix.n_leaves() > FEW && matrix.facts().all_equal();
-        let rule = if all_equal { &Rule::Single } else { rule };
         let about = matrix.for_rule(rule)?;
         if engine == Engine::Chain && !rule.is_reducible() {
             return Err(Error::Argument(
@@ -155,10 +152,17 @@ impl<'a> Job<'a> {
             Input::Given(matrix) => Some(**matrix),
             Input::Lent(_) => None,
         };
+        let tolerance = self.tolerance::<U>(&self.matrix(&input))?;
+        if let (Some(tolerance), Some(similarity), None) =
+            (tolerance, self.about.only_similarity(self.rule.is_squared()), self.initial)
+            && let Some(merges) = equal::merges(update, self.about.n, similarity, tolerance)
+        {
+            return Ok((merges, [self.about.unit, 1.0]));
+        }
         if let (true, Some(matrix)) = (self.is_single(), given) {
             return self.singly(update, &matrix);
         }
-        let Some(tolerance) = self.tolerance::<U>(&self.matrix(&input))? else {
+        let Some(tolerance) = tolerance else {
             return self.precisely(update, &self.matrix(&input));
         };
         self.monitor.take_doubt();

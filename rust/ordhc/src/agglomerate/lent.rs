@@ -18,6 +18,11 @@ impl About {
         move |x| V::of(if square { -(x * unit) * (x * unit) } else { sign * x })
     }
 
+    /// The similarity of all leaves, if they are all as near.
+    pub(super) fn only_similarity(&self, squared: bool) -> Option<f64> {
+        self.facts.all_equal().then(|| self.turn::<f64>(squared)(self.facts.largest))
+    }
+
     /// Turns values into condensed similarities, which stand at the beginning.
     pub(crate) fn condense<V: Held>(&self, values: &mut [V], squared: bool, monitor: &Monitor) -> Result<()> {
         let (n, turn) = (self.n, self.turn(squared));

@@ -23,6 +23,7 @@ mod columns;
 mod condensed_rows;
 mod direction;
 mod engine;
+mod equal;
 mod few_clusters;
 mod few_square;
 mod groups;

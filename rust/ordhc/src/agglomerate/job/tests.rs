@@ -106,6 +106,11 @@ proptest! {
     }
 
     #[test]
+    fn engines_agree_on_what_is_all_the_same(n in 2..14usize, x in prop_oneof![0.0..9.0f64, Just(0.0), Just(3.0)], dissimilarity: bool) {
+        assert_engines_agree(&vec![x; condensed_len(n)], dissimilarity, true);
+    }
+
+    #[test]
     fn engines_agree_with_ties(values in condensed((0..4i32).prop_map(f64::from), 12), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
@@ -312,7 +317,7 @@ fn small_and_large_dissimilarities_can_be_squared() {
 
 #[test]
 fn work_can_be_stopped() {
-    let values = vec![1.0; condensed_len(50)];
+    let values: Vec<f64> = (0..condensed_len(50)).map(|at| (at % 7) as f64).collect();
     let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
     monitor.cancel();
