@@ -8,13 +8,14 @@ mod known;
 mod rows;
 
 use known::Known;
-use rows::{NONE, Rows, top_two};
+use rows::{NONE, Rows, largest};
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, u32x8};
 
-use super::few_square::LANES;
+use super::few_square::{LANES, padded, write_padded};
 use super::matrix::Matrix;
+use super::small::FEW;
 use super::store::Store;
 use super::tolerance::{CELL, key};
 use super::{parallel_parts, rounding};
@@ -47,14 +48,7 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     let n = matrix.n_leaves();
     monitor.start((n * n / 2) as u64);
     let mut search = Search::new(matrix, means, monitor)?;
-    let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    while search.rows.n_alive > 1 {
-        let (i, j, similarity) = search.nearest_pair()?;
-        merges.push(RawMerge { i: search.rows.names[i] as usize, j: search.rows.names[j] as usize, similarity });
-        search.merge(i, j)?;
-        monitor.advance(search.rows.n_alive as u64)?;
-    }
-    Ok(merges)
+    wide!(simd => search.merge_all(simd))
 }
 
 /// What is known of the nearest of each row among the later ones.
@@ -74,9 +68,7 @@ struct Search<'a> {
     /// At least what any cluster has inside.
     inside: f64,
     known: Known<'a>,
-    /// Positions that may be the nearest pair's.
-    above: Vec<usize>,
-    told: Vec<(u32, f64)>,
+    told: Vec<(usize, f64)>,
     monitor: &'a Monitor,
 }
 
@@ -87,86 +79,124 @@ impl<'a> Search<'a> {
         let largest = if squared { facts.largest * facts.largest } else { facts.largest };
         let half = n as f64 / 2.0;
         let whole = means == Means::Centroid && facts.whole && largest * half * half < (1u64 << 53) as f64;
-        let mut values = Store::zeros(n * n)?;
-        matrix.write_square(true, &mut values, monitor)?;
+        let stride = padded(n);
+        let mut values = Store::zeros(stride * stride)?;
+        if n <= FEW {
+            write_padded(matrix, true, &mut values, stride, monitor)?;
+        } else {
+            matrix.write_square(true, &mut values, monitor)?;
+        }
         let mixed = !squared && facts.positive && facts.negative;
-        let mut search = Self {
+        Ok(Self {
             rows: Rows::new(values, n, means),
-            best: vec![f64::NEG_INFINITY; n],
-            near: vec![NONE; n],
+            best: vec![f64::NEG_INFINITY; stride],
+            near: vec![NONE; stride],
             second: vec![f64::NEG_INFINITY; n],
-            limit: vec![f64::NEG_INFINITY; n],
+            limit: vec![f64::INFINITY; stride],
             keys: vec![f64::NAN; n],
             relative: 4.0 * if whole { 2.0 * f64::EPSILON } else { rounding(n) },
             inside: if mixed { facts.largest } else { 0.0 },
             known: Known::new(matrix, means, whole, monitor),
-            above: Vec::new(),
             told: Vec::new(),
             monitor,
-        };
-        search.look_at_all()?;
-        Ok(search)
+        })
+    }
+
+    #[inline(always)]
+    fn merge_all<S: Simd>(&mut self, simd: S) -> Result<Vec<RawMerge>> {
+        self.look_at_all(simd)?;
+        let mut merges = Vec::with_capacity(self.rows.n_alive.saturating_sub(1));
+        while self.rows.n_alive > 1 {
+            let (i, j, similarity) = self.nearest_pair(simd)?;
+            let [name_i, name_j] = [i, j].map(|at| self.rows.names[at]);
+            merges.push(RawMerge { i: name_i as usize, j: name_j as usize, similarity });
+            self.known.merge(name_i, name_j);
+            self.merge(simd, i, j)?;
+            self.monitor.advance(self.rows.n_alive as u64)?;
+        }
+        Ok(merges)
     }
 
     /// The first look at all rows; where others are about as near as the nearest another one follows.
-    fn look_at_all(&mut self) -> Result<()> {
-        let n = self.best.len();
+    #[inline(always)]
+    fn look_at_all<S: Simd>(&mut self, simd: S) -> Result<()> {
+        let n = self.rows.n_alive;
+        if n <= FEW {
+            for i in 0..n {
+                let found = self.rows.row(i).top_two(simd, i);
+                self.keep_first(i, found);
+            }
+            return self.monitor.advance(0);
+        }
         let rows = &self.rows;
         let parts = parallel_parts((0..n).collect(), n * n / 2);
         let found = parallel::map(parts, |part| {
             let look = |i: usize| {
                 self.monitor.advance(0)?;
-                Ok(top_two(&rows.forward(i)))
+                Ok(wide!(simd => rows.row(i).top_two(simd, i)))
             };
             part.into_iter().map(look).collect::<Result<Vec<_>>>()
         });
         let found: Vec<Vec<_>> = found.into_iter().collect::<Result<_>>()?;
-        for (i, (place, top, second)) in found.into_iter().flatten().enumerate() {
-            if second < top - self.reach(top) {
-                self.set(i, i + 1 + place, top, second);
-            } else {
-                self.forget(i, top);
-            }
-        }
+        found.into_iter().flatten().enumerate().for_each(|(i, found)| self.keep_first(i, found));
         Ok(())
     }
 
+    #[inline(always)]
+    fn keep_first(&mut self, i: usize, (near, top, second): (usize, f64, f64)) {
+        if second < top - self.reach(top) {
+            self.set(i, near, top, second);
+        } else {
+            self.forget(i, top);
+        }
+    }
+
     /// Similarities that are farther apart than this have different keys, in the order of the similarities.
+    #[inline(always)]
     fn reach(&self, similarity: f64) -> f64 {
         2.0 * CELL * similarity.abs() + 3.0 * self.error(similarity) + f64::MIN_POSITIVE * CELL
     }
 
+    #[inline(always)]
     fn error(&self, similarity: f64) -> f64 {
         self.relative * (similarity.abs() + 4.0 * self.inside)
     }
 
+    #[inline(always)]
     fn set(&mut self, i: usize, near: usize, best: f64, second: f64) {
         (self.near[i], self.best[i], self.second[i], self.keys[i]) = (near as u32, best, second, f64::NAN);
         self.limit[i] = second.min(best - self.reach(best));
     }
 
     /// Keeps a bound only.
+    #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
     /// Finds the nearest of a row: the first of those with the largest key.
-    fn look(&mut self, i: usize) -> Result<()> {
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
-        let (place, top, second) = top_two(&self.rows.forward(i));
+        let (near, top, second) = self.rows.row(i).top_two(simd, i);
         if top == f64::NEG_INFINITY {
             self.forget(i, top);
-            return Ok(());
+        } else if second < top - self.reach(top) {
+            self.set(i, near, top, second);
+        } else {
+            return self.look_at_keys(i, top, second);
         }
+        Ok(())
+    }
+
+    /// Finds the nearest of a row where others are about as near.
+    #[inline(never)]
+    fn look_at_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         let floor = top - self.reach(top);
-        if second < floor {
-            self.set(i, i + 1 + place, top, second);
-            return Ok(());
-        }
         // No key is larger, and the first that is as large is the nearest.
         let highest = key(top + self.error(top));
         let (mut near, mut best) = (NONE as usize, f64::NEG_INFINITY);
-        for k in i + 1..self.rows.stride {
+        for k in i + 1..self.rows.names.len() {
             if self.rows.similarity(i, k) >= floor {
                 let key = self.key(i, k)?;
                 if near == NONE as usize || key > best {
@@ -185,109 +215,141 @@ impl<'a> Search<'a> {
 
     /// The key of the similarity of the clusters at two positions, the first of which is up to date.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
-        let similarity = self.rows.similarity(i, k);
+        match self.certain_key(i, k, self.rows.similarity(i, k)) {
+            key if key.is_nan() => self.known.key(&self.rows, i, k),
+            key => Ok(key),
+        }
+    }
+
+    /// The key of a similarity of the clusters at two positions; NaN where its error leaves that open.
+    #[inline(always)]
+    fn certain_key(&self, i: usize, k: usize, similarity: f64) -> f64 {
         if self.rows.sizes[i] == 1.0 && self.rows.sizes[k] == 1.0 {
-            return Ok(key(similarity));
+            return key(similarity);
         }
         let error = self.error(similarity);
         let [low, high] = [similarity - error, similarity + error].map(key);
-        if low == high { Ok(low) } else { self.known.key(&self.rows, i, k) }
+        if low == high { low } else { f64::NAN }
     }
 
     /// The positions of the pair with the largest key, of these the first.
-    fn nearest_pair(&mut self) -> Result<(usize, usize, f64)> {
-        let mut above = std::mem::take(&mut self.above);
+    #[inline(always)]
+    fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
         loop {
-            above.clear();
-            wide!(simd => {
-                let top = largest(simd, &self.best);
-                at_least(simd, &self.best, top - self.reach(top), &mut above);
-            });
-            let mut all_known = true;
-            for &i in &above {
-                if self.near[i] == NONE {
-                    self.look(i)?;
-                    all_known = false;
-                }
-            }
-            if !all_known {
-                self.monitor.advance(0)?;
-                continue;
-            }
-            let mut first = above[0];
-            if above.len() > 1 {
-                for &i in &above {
+            let top = largest(simd, &self.best);
+            let floor = f64x8::splat(simd, top - self.reach(top));
+            // No key is larger.
+            let highest = key(top + self.error(top));
+            let (mut first, mut all_known) = (None, true);
+            'rows: for chunk in 0..self.best.len() / LANES {
+                let best = &self.best.as_chunks::<LANES>().0[chunk];
+                let mut lanes = f64x8::load_array_ref(simd, best).simd_ge(floor).to_bitmask();
+                while lanes != 0 {
+                    let i = chunk * LANES + lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    if self.near[i] == NONE {
+                        self.look(simd, i)?;
+                        all_known = false;
+                        if self.near[i] == NONE {
+                            continue;
+                        }
+                    }
                     if self.keys[i].is_nan() {
-                        self.rows.bring_up_to_date(i);
-                        self.keys[i] = self.key(i, self.near[i] as usize)?;
+                        self.keys[i] = self.certain_key(i, self.near[i] as usize, self.best[i]);
                     }
-                    if self.keys[i] > self.keys[first] {
-                        first = i;
+                    first = Some(match first {
+                        None => i,
+                        Some(first) => self.first_of(first, i)?,
+                    });
+                    if first.is_some_and(|first| self.keys[first] == highest) {
+                        all_known = true;
+                        break 'rows;
                     }
                 }
             }
-            let similarity = if self.keys[first] == 0.0 { 0.0 } else { self.best[first] };
-            self.above = above;
-            return Ok((first, self.near[first] as usize, similarity));
+            if let (Some(first), true) = (first, all_known) {
+                let similarity = if self.keys[first] == 0.0 { 0.0 } else { self.best[first] };
+                return Ok((first, self.near[first] as usize, similarity));
+            }
+            self.monitor.advance(0)?;
         }
     }
 
-    fn merge(&mut self, i: usize, j: usize) -> Result<()> {
-        self.known.merge(self.rows.names[i], self.rows.names[j])?;
+    /// Of two positions that with the larger key, or the first.
+    #[inline(always)]
+    fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
+        for i in [first, i] {
+            if self.keys[i].is_nan() {
+                self.rows.bring_up_to_date(i);
+                self.keys[i] = self.key(i, self.near[i] as usize)?;
+            }
+        }
+        Ok(if self.keys[i] > self.keys[first] { i } else { first })
+    }
+
+    #[inline(always)]
+    fn merge<S: Simd>(&mut self, simd: S, i: usize, j: usize) -> Result<()> {
         self.rows.merge(i, j);
         self.inside = self.inside.max(self.rows.inner[i].abs());
         (self.best[j], self.near[j], self.limit[j]) = (f64::NEG_INFINITY, NONE, f64::INFINITY);
-        self.tell_rows_before(i, j);
-        for k in i + 1..j {
-            if self.near[k] == j as u32 {
-                self.forget(k, self.second[k]);
-            }
-        }
-        self.look(i)?;
-        if let Some(kept) = self.rows.pack() {
+        self.tell_rows_before(simd, i, j);
+        self.forget_between(simd, i, j);
+        self.look(simd, i)?;
+        if self.rows.is_sparse() {
+            let kept = self.rows.pack();
             self.keep(&kept);
         }
         Ok(())
     }
 
     /// Rows before `i` have the new cluster among their later ones.
-    fn tell_rows_before(&mut self, i: usize, j: usize) {
+    #[inline(always)]
+    fn tell_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
+        let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
         let mut told = std::mem::take(&mut self.told);
         told.clear();
-        wide!(simd => self.add_told(simd, i, j, &mut told));
-        for &(k, s) in &told {
-            self.tell(k as usize, s, i, j);
+        let row = self.rows.row(i);
+        let (limits, nears) = (self.limit.as_chunks::<LANES>().0, self.near.as_chunks::<LANES>().0);
+        for chunk in 0..i.div_ceil(LANES) {
+            let similarities = row.similarities(simd, chunk);
+            let near = u32x8::load_array_ref(simd, &nears[chunk]);
+            let mut lanes = similarities.simd_ge(f64x8::load_array_ref(simd, &limits[chunk])).to_bitmask()
+                | (near.simd_eq(near_i) | near.simd_eq(near_j)).to_bitmask();
+            if lanes != 0 {
+                let mut values = [0.0; LANES];
+                similarities.store_array(&mut values);
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    told.push((chunk * LANES + lane, values[lane]));
+                    lanes &= lanes - 1;
+                }
+            }
+        }
+        for &(k, s) in told.iter().take_while(|&&(k, _)| k < i) {
+            self.tell(k, s, i, j);
         }
         self.told = told;
     }
 
-    /// Of the rows before `i` those that the new cluster may change something for, with the similarity.
+    /// Rows between `i` and `j` had the cluster at `j` among their later ones.
     #[inline(always)]
-    fn add_told<S: Simd>(&self, simd: S, i: usize, j: usize, told: &mut Vec<(u32, f64)>) {
-        let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
-        let mut values = [0.0; LANES];
-        let mut start = 0;
-        while start + LANES <= i {
-            self.rows.similarities(i, start, &mut values);
-            let limits = f64x8::from_slice(simd, &self.limit[start..start + LANES]);
-            let near = u32x8::from_slice(simd, &self.near[start..start + LANES]);
-            let mut lanes = f64x8::load_array(simd, values).simd_ge(limits).to_bitmask()
-                | (near.simd_eq(near_i) | near.simd_eq(near_j)).to_bitmask();
+    fn forget_between<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
+        let near_j = u32x8::splat(simd, j as u32);
+        for chunk in i / LANES..j.div_ceil(LANES) {
+            let nears = &self.near.as_chunks::<LANES>().0[chunk];
+            let mut lanes = u32x8::load_array_ref(simd, nears).simd_eq(near_j).to_bitmask();
             while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                told.push(((start + lane) as u32, values[lane]));
+                let k = chunk * LANES + lanes.trailing_zeros() as usize;
+                // Those before `i` were told.
+                if k > i {
+                    self.forget(k, self.second[k]);
+                }
                 lanes &= lanes - 1;
-            }
-            start += LANES;
-        }
-        for k in start..i {
-            let s = self.rows.similarity(i, k);
-            if s >= self.limit[k] || self.near[k] == i as u32 || self.near[k] == j as u32 {
-                told.push((k as u32, s));
             }
         }
     }
 
+    #[inline(always)]
     fn tell(&mut self, k: usize, similarity: f64, i: usize, j: usize) {
         let near = self.near[k];
         if near == NONE {
@@ -320,37 +382,17 @@ impl<'a> Search<'a> {
     fn keep(&mut self, kept: &[usize]) {
         let mut place = vec![NONE; self.best.len()];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
-        for values in [&mut self.best, &mut self.second, &mut self.limit, &mut self.keys] {
-            *values = kept.iter().map(|&at| values[at]).collect();
+        for (to, &from) in kept.iter().enumerate() {
+            for values in [&mut self.best, &mut self.second, &mut self.limit, &mut self.keys] {
+                values[to] = values[from];
+            }
+            self.near[to] = place.get(self.near[from] as usize).copied().unwrap_or(NONE);
         }
-        self.near =
-            kept.iter().map(|&at| self.near[at]).map(|near| place.get(near as usize).map_or(NONE, |&at| at)).collect();
+        let (n, stride) = (kept.len(), self.rows.stride);
+        [&mut self.best, &mut self.limit].into_iter().for_each(|values| values.truncate(stride));
+        self.near.truncate(stride);
+        self.best[n..].fill(f64::NEG_INFINITY);
+        self.limit[n..].fill(f64::INFINITY);
+        self.near[n..].fill(NONE);
     }
-}
-
-/// The largest value.
-#[inline(always)]
-fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];
-    for (at, chunk) in chunks.iter().enumerate() {
-        lanes[at % 2] = f64x8::load_array_ref(simd, chunk).max(lanes[at % 2]);
-    }
-    rest.iter().fold(lanes[0].max(lanes[1]).reduce_max(), |a, &b| if b > a { b } else { a })
-}
-
-/// The places of values that are at least `floor`.
-#[inline(always)]
-fn at_least<S: Simd>(simd: S, values: &[f64], floor: f64, found: &mut Vec<usize>) {
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let least = f64x8::splat(simd, floor);
-    for (chunk, values) in chunks.iter().enumerate() {
-        let mut lanes = f64x8::load_array_ref(simd, values).simd_ge(least).to_bitmask();
-        while lanes != 0 {
-            found.push(chunk * LANES + lanes.trailing_zeros() as usize);
-            lanes &= lanes - 1;
-        }
-    }
-    let after = values.len() - rest.len();
-    found.extend((after..).zip(rest).filter(|&(_, &x)| x >= floor).map(|(at, _)| at));
 }

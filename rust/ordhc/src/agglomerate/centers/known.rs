@@ -16,6 +16,9 @@ pub(super) struct Known<'a> {
     means: Means,
     /// Sums are exact: members are not needed.
     whole: bool,
+    /// Merges, and how many of them are in what follows: it is brought up to date when it is needed.
+    merged: Vec<(u32, u32)>,
+    n_seen: usize,
     /// By cluster.
     members: Vec<Vec<u32>>,
     /// By leaf: its weight in the mean of its cluster (median).
@@ -31,18 +34,44 @@ pub(super) struct Known<'a> {
 
 impl<'a> Known<'a> {
     pub(super) fn new(matrix: &'a Matrix<'a>, means: Means, whole: bool, monitor: &'a Monitor) -> Self {
-        let n = matrix.n_leaves();
-        let members = if whole { Vec::new() } else { (0..n as u32).map(|leaf| vec![leaf]).collect() };
-        let inside = vec![Some(Precise::from(0.0)); n];
-        Self { matrix, means, whole, members, weights: vec![1.0; n], inside, needed: false, zero: None, monitor }
+        Self {
+            matrix,
+            means,
+            whole,
+            merged: Vec::new(),
+            n_seen: 0,
+            members: Vec::new(),
+            weights: Vec::new(),
+            inside: Vec::new(),
+            needed: false,
+            zero: None,
+            monitor,
+        }
     }
 
     /// Merges cluster `j` into cluster `i`.
-    pub(super) fn merge(&mut self, i: u32, j: u32) -> Result<()> {
-        if self.whole {
-            return Ok(());
+    #[inline(always)]
+    pub(super) fn merge(&mut self, i: u32, j: u32) {
+        if !self.whole {
+            self.merged.push((i, j));
         }
-        let (i, j) = (i as usize, j as usize);
+    }
+
+    fn bring_up_to_date(&mut self) -> Result<()> {
+        if self.members.is_empty() {
+            let n = self.matrix.n_leaves();
+            self.members = (0..n as u32).map(|leaf| vec![leaf]).collect();
+            self.weights = vec![1.0; n];
+            self.inside = vec![Some(Precise::from(0.0)); n];
+        }
+        while let Some(&(i, j)) = self.merged.get(self.n_seen) {
+            self.join(i as usize, j as usize)?;
+            self.n_seen += 1;
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, i: usize, j: usize) -> Result<()> {
         self.inside[i] = match (self.inside[i], self.inside[j]) {
             (Some(a), Some(b)) if self.needed => {
                 let all = a + b + self.between(i, j)?;
@@ -64,6 +93,7 @@ impl<'a> Known<'a> {
         let (between, inside) = if self.whole {
             (Precise::from(rows.sum(i, k)), [i, k].map(|at| Precise::from(rows.sums[at])))
         } else {
+            self.bring_up_to_date()?;
             let [i, k] = [i, k].map(|at| rows.names[at] as usize);
             (self.between(i, k)?, [self.inside(i)?, self.inside(k)?])
         };

@@ -3,7 +3,7 @@
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
-use super::super::few_square::LANES;
+use super::super::few_square::{LANES, padded};
 use super::super::kept::Kept;
 use super::super::log::stream;
 use super::super::parallel_parts;
@@ -16,82 +16,82 @@ pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct Rows<'a> {
     values: Store<'a>,
+    /// From one row to the next, whole vectors: the last positions may be empty, as those of clusters that are gone.
     pub(super) stride: usize,
-    /// By position: the smallest leaf, the number of leaves, and whether it is there.
+    /// By position: the smallest leaf and the number of leaves.
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
-    alive: Vec<bool>,
     pub(super) n_alive: usize,
     /// What sums are multiplied with, for each of the two clusters.
     share: Vec<f64>,
     /// The sum over pairs of a cluster's own members (centroid), and what it takes from similarities with others;
-    /// infinite for clusters that are gone.
+    /// infinite where no cluster is.
     pub(super) sums: Vec<f64>,
     pub(super) inner: Vec<f64>,
     means: Means,
     /// Merges, and how many of them a row has seen.
     log: Vec<(u32, u32)>,
-    seen: Vec<usize>,
-}
-
-/// A row from its own position on, with what it takes to make similarities of it.
-pub(super) struct Forward<'r> {
-    values: &'r [f64],
-    share: &'r [f64],
-    inner: &'r [f64],
-    own_share: f64,
-    own_inner: f64,
+    seen: Vec<u32>,
 }
 
 /// Matrices below this many rows are not packed.
 const PACK_FROM: usize = 64;
+/// Vectors of a row that are looked at together.
+const BLOCK: usize = 64;
+
+/// What keeps a vector's first lanes, as many as the row's number, from being the largest.
+const AFTER: [[f64; LANES]; LANES] = {
+    let mut all = [[0.0; LANES]; LANES];
+    let mut at = 0;
+    while at < LANES * LANES {
+        if at % LANES < at / LANES {
+            all[at / LANES][at % LANES] = f64::NEG_INFINITY;
+        }
+        at += 1;
+    }
+    all
+};
 
 impl<'a> Rows<'a> {
-    /// `values` are the square similarities of `n` leaves.
+    /// `values` are the similarities of `n` leaves, the rows and columns of a square padded to whole vectors.
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
+        let stride = padded(n);
+        let mut inner = vec![0.0; stride];
+        inner[n..].fill(f64::INFINITY);
         Self {
             values,
-            stride: n,
+            stride,
             names: (0..n as u32).collect(),
             sizes: vec![1.0; n],
-            alive: vec![true; n],
             n_alive: n,
-            share: vec![1.0; n],
+            share: vec![1.0; stride],
             sums: vec![0.0; n],
-            inner: vec![0.0; n],
+            inner,
             means,
-            log: Vec::new(),
+            log: Vec::with_capacity(n),
             seen: vec![0; n],
         }
     }
 
+    #[inline(always)]
     pub(super) fn sum(&self, i: usize, k: usize) -> f64 {
         self.values[i * self.stride + k]
     }
 
     /// The similarity of the clusters at two positions, the first of which is up to date.
-    pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
-        similarity(self.sum(i, k), self.share[i] * self.share[k], self.inner[i] + self.inner[k])
-    }
-
-    /// Those of the cluster at `i` with the positions from `start` on.
     #[inline(always)]
-    pub(super) fn similarities(&self, i: usize, start: usize, out: &mut [f64]) {
-        let end = start + out.len();
-        let row = &self.values[i * self.stride..][start..end];
-        let others = self.share[start..end].iter().zip(&self.inner[start..end]);
-        wide!(for ((value, &sum), (&share, &inner)) in out.iter_mut().zip(row).zip(others) {
-            *value = similarity(sum, self.share[i] * share, self.inner[i] + inner);
-        });
+    pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
+        self.sum(i, k) * (self.share[i] * self.share[k]) - (self.inner[i] + self.inner[k])
     }
 
-    pub(super) fn forward(&self, i: usize) -> Forward<'_> {
-        Forward {
-            values: &self.values[i * self.stride + i + 1..(i + 1) * self.stride],
-            share: &self.share[i + 1..],
-            inner: &self.inner[i + 1..],
-            own_share: self.share[i],
-            own_inner: self.inner[i],
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize) -> Row<'_> {
+        Row {
+            sums: self.values[i * self.stride..(i + 1) * self.stride].as_chunks().0,
+            shares: self.share.as_chunks().0,
+            inners: self.inner.as_chunks().0,
+            share: self.share[i],
+            inner: self.inner[i],
         }
     }
 
@@ -99,24 +99,27 @@ impl<'a> Rows<'a> {
         if self.means == Means::Median { 0.5 } else { 1.0 }
     }
 
+    #[inline(always)]
     pub(super) fn bring_up_to_date(&mut self, i: usize) {
         let factor = self.factor();
         let row = &mut self.values[i * self.stride..(i + 1) * self.stride];
-        replay(row, &self.log[self.seen[i]..], factor);
-        self.seen[i] = self.log.len();
+        replay(row, &self.log[self.seen[i] as usize..], factor);
+        self.seen[i] = self.log.len() as u32;
     }
 
     /// Merges position `j` into position `i < j`.
+    #[inline(always)]
     pub(super) fn merge(&mut self, i: usize, j: usize) {
         self.bring_up_to_date(i);
         self.bring_up_to_date(j);
         let (factor, between) = (self.factor(), self.sum(i, j));
         let (head, tail) = self.values.split_at_mut(j * self.stride);
         let row_i = &mut head[i * self.stride..][..self.stride];
-        let row_j = &tail[..self.stride];
-        wide!(row_i.iter_mut().zip(row_j).for_each(|(x_i, &x_j)| *x_i = (*x_i + x_j) * factor));
+        for (x_i, &x_j) in row_i.iter_mut().zip(&tail[..self.stride]) {
+            *x_i = (*x_i + x_j) * factor;
+        }
         self.log.push((i as u32, j as u32));
-        self.seen[i] = self.log.len();
+        self.seen[i] = self.log.len() as u32;
         self.sizes[i] += self.sizes[j];
         match self.means {
             Means::Centroid => {
@@ -127,45 +130,52 @@ impl<'a> Rows<'a> {
             Means::Median => self.inner[i] = 0.25 * (self.inner[i] + self.inner[j] + between),
         }
         self.inner[j] = f64::INFINITY;
-        self.alive[j] = false;
         self.n_alive -= 1;
     }
 
-    /// Drops the positions of clusters that are gone, if they are the most, and returns those that are kept.
-    pub(super) fn pack(&mut self) -> Option<Vec<usize>> {
-        if self.stride <= PACK_FROM || 2 * self.n_alive > self.stride {
-            return None;
-        }
-        let kept: Vec<usize> = (0..self.stride).filter(|&at| self.alive[at]).collect();
-        let bits = Kept::of(kept.iter().copied(), self.stride);
-        let (factor, stride) = (self.factor(), kept.len());
-        let (log, alive) = (&self.log, &self.alive);
-        let rows = self.values.chunks_exact_mut(self.stride).zip(&self.seen).zip(alive);
-        let rows: Vec<_> = rows.filter(|&(_, &alive)| alive).map(|(row, _)| row).collect();
-        parallel::map(parallel_parts(rows, stride * self.stride), |rows| {
-            for (row, &seen) in rows {
-                replay(row, &log[seen..], factor);
-                wide!(simd => bits.pack(simd, row));
-            }
+    /// Whether the most positions are those of clusters that are gone.
+    #[inline(always)]
+    pub(super) fn is_sparse(&self) -> bool {
+        self.stride > PACK_FROM && 2 * self.n_alive <= self.stride
+    }
+
+    /// Drops the positions of clusters that are gone, and returns those that are kept.
+    pub(super) fn pack(&mut self) -> Vec<usize> {
+        let (factor, old) = (self.factor(), self.stride);
+        let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
+        let bits = Kept::of(kept.iter().copied(), old);
+        let (log, inner) = (&self.log, &self.inner);
+        let rows = self.values.chunks_exact_mut(old).zip(&self.seen).zip(inner);
+        let rows: Vec<_> = rows.filter(|&(_, &inner)| inner < f64::INFINITY).map(|(row, _)| row).collect();
+        parallel::map(parallel_parts(rows, kept.len() * old), |rows| {
+            wide!(simd => for (row, &seen) in rows {
+                replay(row, &log[seen as usize..], factor);
+                bits.pack(simd, row);
+            });
         });
-        for (new, &old) in kept.iter().enumerate() {
-            let from = old * self.stride;
-            self.values.copy_within(from..from + stride, new * stride);
+        let stride = padded(kept.len());
+        for (new, &old_at) in kept.iter().enumerate() {
+            self.values.copy_within(old_at * old..old_at * old + stride, new * stride);
         }
-        self.values.truncate(stride * stride);
-        self.names = kept.iter().map(|&at| self.names[at]).collect();
-        for values in [&mut self.sizes, &mut self.share, &mut self.sums, &mut self.inner] {
-            *values = kept.iter().map(|&at| values[at]).collect();
+        self.values.truncate(stride * kept.len());
+        for (to, &from) in kept.iter().enumerate() {
+            self.names[to] = self.names[from];
+            for values in [&mut self.sizes, &mut self.share, &mut self.sums, &mut self.inner] {
+                values[to] = values[from];
+            }
         }
-        self.seen = vec![0; stride];
-        self.alive = vec![true; stride];
+        self.inner[kept.len()..].fill(f64::INFINITY);
+        [&mut self.share, &mut self.inner].into_iter().for_each(|values| values.truncate(stride));
+        self.names.truncate(kept.len());
+        self.seen[..kept.len()].fill(0);
         self.log.clear();
         self.stride = stride;
-        Some(kept)
+        kept
     }
 }
 
 /// Replays merges of others on a row. Its own it has seen.
+#[inline(always)]
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     stream(row, missed.len());
     for &(i, j) in missed {
@@ -173,75 +183,71 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-#[inline(always)]
-fn similarity(sum: f64, share: f64, inner: f64) -> f64 {
-    sum * share - inner
+/// A row, with what it takes to make similarities of its sums.
+pub(super) struct Row<'r> {
+    sums: &'r [[f64; LANES]],
+    shares: &'r [[f64; LANES]],
+    inners: &'r [[f64; LANES]],
+    share: f64,
+    inner: f64,
 }
 
-/// Similarities of several others.
-#[inline(always)]
-fn lanes<S: Simd>(
-    own_share: f64x8<S>,
-    own_inner: f64x8<S>,
-    sums: &[f64; LANES],
-    shares: &[f64; LANES],
-    inners: &[f64; LANES],
-) -> f64x8<S> {
-    let simd = own_share.token();
-    let share = own_share * f64x8::load_array_ref(simd, shares);
-    let inner = own_inner + f64x8::load_array_ref(simd, inners);
-    f64x8::load_array_ref(simd, sums) * share - inner
+impl Row<'_> {
+    /// Similarities with the clusters of one vector.
+    #[inline(always)]
+    pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
+        let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;
+        let inner = f64x8::load_array_ref(simd, &self.inners[chunk]) + self.inner;
+        f64x8::load_array_ref(simd, &self.sums[chunk]) * share - inner
+    }
+
+    /// At which position after `i` the largest similarity stands, what it is, and the second largest.
+    #[inline(always)]
+    pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
+        let larger = |a: f64, b: f64| if b > a { b } else { a };
+        let smaller = |a: f64, b: f64| if b < a { b } else { a };
+        let (begin, end) = ((i + 1) / LANES, self.sums.len());
+        let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
+        let (mut block, mut top, mut second) = (begin, f64::NEG_INFINITY, f64::NEG_INFINITY);
+        for start in (begin..end).step_by(BLOCK) {
+            let (mut tops, mut seconds) = (nothing, nothing);
+            let mut after = f64x8::load_array_ref(simd, &AFTER[if start == begin { (i + 1) % LANES } else { 0 }]);
+            for chunk in start..(start + BLOCK).min(end) {
+                let x = self.similarities(simd, chunk) + after;
+                after = f64x8::splat(simd, 0.0);
+                seconds = x.min(tops).max(seconds);
+                tops = x.max(tops);
+            }
+            let largest = tops.reduce_max();
+            let first = tops.simd_ge(f64x8::splat(simd, largest));
+            let is_one = first.to_bitmask().is_power_of_two();
+            let next = if is_one { first.select(seconds, tops).reduce_max() } else { largest };
+            second = larger(larger(second, next), smaller(top, largest));
+            if largest > top {
+                (block, top) = (start, largest);
+            }
+        }
+        for chunk in block..(block + BLOCK).min(end) {
+            let mut found = self.similarities(simd, chunk).simd_eq(f64x8::splat(simd, top)).to_bitmask();
+            if chunk == begin {
+                found &= u64::MAX << ((i + 1) % LANES);
+            }
+            if found != 0 {
+                return (chunk * LANES + found.trailing_zeros() as usize, top, second);
+            }
+        }
+        (i, top, second)
+    }
 }
 
-/// Where the largest similarity of a row stands, what it is, and the second largest.
-pub(super) fn top_two(row: &Forward<'_>) -> (usize, f64, f64) {
-    wide!(simd => top_two_in(simd, row))
-}
-
+/// The largest value of whole vectors.
 #[inline(always)]
-fn top_two_in<S: Simd>(simd: S, row: &Forward<'_>) -> (usize, f64, f64) {
-    const BLOCK: usize = 64;
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let smaller = |a: f64, b: f64| if b < a { b } else { a };
-    let (values, rest) = row.values.as_chunks::<LANES>();
-    let (shares, inners) = (row.share.as_chunks::<LANES>().0, row.inner.as_chunks::<LANES>().0);
-    let (own_share, own_inner) = (f64x8::splat(simd, row.own_share), f64x8::splat(simd, row.own_inner));
-    let one = |k: usize| similarity(row.values[k], row.own_share * row.share[k], row.own_inner + row.inner[k]);
-    let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
-    let (mut block, mut top, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
-    for start in (0..values.len()).step_by(BLOCK) {
-        let (mut tops, mut seconds) = (nothing, nothing);
-        for chunk in start..(start + BLOCK).min(values.len()) {
-            let x = lanes(own_share, own_inner, &values[chunk], &shares[chunk], &inners[chunk]);
-            seconds = x.min(tops).max(seconds);
-            tops = x.max(tops);
-        }
-        let largest = tops.reduce_max();
-        let first = tops.simd_ge(f64x8::splat(simd, largest));
-        let is_one = first.to_bitmask().is_power_of_two();
-        let next = if is_one { first.select(seconds, tops).reduce_max() } else { largest };
-        second = larger(larger(second, next), smaller(top, largest));
-        if largest > top {
-            (block, top) = (start, largest);
-        }
+pub(super) fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
+    let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];
+    for (at, chunk) in values.as_chunks::<LANES>().0.iter().enumerate() {
+        lanes[at % 2] = f64x8::load_array_ref(simd, chunk).max(lanes[at % 2]);
     }
-    let after = row.values.len() - rest.len();
-    let mut place = after;
-    for k in after..row.values.len() {
-        let s = one(k);
-        second = larger(second, smaller(top, s));
-        if s > top {
-            (place, top) = (k, s);
-        }
-    }
-    for chunk in block..(block + BLOCK).min(values.len()) {
-        let x = lanes(own_share, own_inner, &values[chunk], &shares[chunk], &inners[chunk]);
-        let found = x.simd_eq(f64x8::splat(simd, top)).to_bitmask();
-        if found != 0 {
-            return (chunk * LANES + found.trailing_zeros() as usize, top, second);
-        }
-    }
-    (place, top, second)
+    lanes[0].max(lanes[1]).reduce_max()
 }
 
 #[cfg(test)]
@@ -252,16 +258,30 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_two_largest_are_found(values in proptest::collection::vec((-9..9i32).prop_map(f64::from), 1..1200)) {
-            let ones = vec![1.0; values.len()];
-            let inner: Vec<f64> = (0..values.len()).map(|at| if at % 7 == 3 { f64::INFINITY } else { 0.5 }).collect();
-            let row = Forward { values: &values, share: &ones, inner: &inner, own_share: 0.5, own_inner: 1.0 };
+        fn the_two_largest_are_found(
+            values in proptest::collection::vec((-9..9i32).prop_map(f64::from), 1..1200), i in 0..1200usize
+        ) {
+            let n = values.len();
+            let i = i % n;
+            let of = |values: Vec<f64>| {
+                let mut vectors = vec![[f64::INFINITY; LANES]; n.div_ceil(LANES)];
+                vectors.as_flattened_mut()[..n].copy_from_slice(&values);
+                vectors
+            };
+            let inner: Vec<f64> = (0..n).map(|at| if at % 7 == 3 { f64::INFINITY } else { 0.5 }).collect();
             let all: Vec<f64> = values.iter().zip(&inner).map(|(x, g)| x * 0.5 - (1.0 + g)).collect();
-            let mut sorted = all.clone();
+            let ones = vec![[1.0; LANES]; n.div_ceil(LANES)];
+            let (mut sums, inners) = (of(values), of(inner));
+            sums.as_flattened_mut()[n..].fill(0.0);
+            let row = Row { sums: &sums, shares: &ones, inners: &inners, share: 0.5, inner: 1.0 };
+            let mut sorted = all[i + 1..].to_vec();
+            sorted.extend([f64::NEG_INFINITY; 2]);
             sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-            let (place, top, second) = top_two(&row);
-            prop_assert_eq!((top, second), (sorted[0], sorted.get(1).copied().unwrap_or(f64::NEG_INFINITY)));
-            prop_assert_eq!(place, all.iter().position(|&x| x == top).unwrap());
+            let (place, top, second) = wide!(simd => row.top_two(simd, i));
+            prop_assert_eq!((top, second), (sorted[0], sorted[1]));
+            if top > f64::NEG_INFINITY {
+                prop_assert_eq!(place, i + 1 + all[i + 1..].iter().position(|&x| x == top).unwrap());
+            }
         }
     }
 }
