@@ -80,19 +80,19 @@ impl<'a> Clusters<'a> {
         let similarity = level[0].similarity;
         let leaves = &mut self.leaves;
         let ends = level.iter().map(|edge| [edge.i, edge.j].map(|leaf| leaves.find(leaf as u32)));
-        let mut ends: Vec<[u32; 2]> = ends.filter(|[a, b]| a != b).collect();
-        if let [[a, b]] = ends[..] {
+        // Most pairs are in one cluster already.
+        let mut ends = ends.filter(|[a, b]| a != b);
+        let Some([a, b]) = ends.next() else { return Ok(()) };
+        let Some(another) = ends.next() else {
             let (i, j) = (a.min(b), a.max(b));
             leaves.attach(j, i);
             if let Some(lookup) = &mut self.lookup {
                 lookup.merge(i, j);
             }
             merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
-        }
-        // Most pairs are in one cluster already.
-        if ends.len() <= 1 {
             return Ok(());
-        }
+        };
+        let mut ends: Vec<[u32; 2]> = [[a, b], another].into_iter().chain(ends).collect();
         let mut names = Vec::new();
         for &name in ends.as_flattened() {
             if std::mem::replace(&mut self.places[name as usize], 0) == NONE {
