@@ -14,23 +14,30 @@ const STACK: usize = 64;
 pub(crate) struct Chain {
     /// Empty, if nobody needs a list.
     active: Vec<usize>,
-    there: Vec<bool>,
+    /// By cluster.
+    state: Vec<State>,
     n_active: usize,
     /// All clusters before it are gone.
     first: usize,
     /// Clusters, each with the similarity to the one before.
     stack: Vec<(usize, f64)>,
-    on_stack: Vec<bool>,
     merges: Vec<RawMerge>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    There,
+    OnStack,
+    Gone,
 }
 
 impl Chain {
     /// Goes on after the merges that were made already.
     pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
         let mut chain = Self { merges, ..Self::unlisted(n_leaves) };
-        chain.merges.iter().for_each(|merge| chain.there[merge.j] = false);
+        chain.merges.iter().for_each(|merge| chain.state[merge.j] = State::Gone);
         chain.n_active -= chain.merges.len();
-        chain.active = (0..n_leaves).filter(|&k| chain.there[k]).collect();
+        chain.active = (0..n_leaves).filter(|&k| chain.state[k] != State::Gone).collect();
         chain
     }
 
@@ -38,11 +45,10 @@ impl Chain {
     pub(crate) fn unlisted(n_leaves: usize) -> Self {
         Self {
             active: Vec::new(),
-            there: vec![true; n_leaves],
+            state: vec![State::There; n_leaves],
             n_active: n_leaves,
             first: 0,
             stack: Vec::with_capacity(STACK.min(n_leaves)),
-            on_stack: vec![false; n_leaves],
             merges: Vec::with_capacity(n_leaves),
         }
     }
@@ -57,7 +63,7 @@ impl Chain {
 
     fn push(&mut self, cluster: usize, similarity: f64) {
         self.stack.push((cluster, similarity));
-        self.on_stack[cluster] = true;
+        self.state[cluster] = State::OnStack;
     }
 
     /// Merges until `until` clusters are left.
@@ -83,7 +89,7 @@ impl Chain {
         monitor.advance(0)?;
         while self.n_active > until.max(1) {
             if self.stack.is_empty() {
-                self.first += self.there[self.first..].iter().take_while(|&&there| !there).count();
+                self.first += self.state[self.first..].iter().take_while(|&&state| state == State::Gone).count();
                 self.push(self.first, f64::NEG_INFINITY);
             }
             let &(top, before) = &self.stack[self.stack.len() - 1];
@@ -91,17 +97,16 @@ impl Chain {
             if nearest.doubtful {
                 monitor.doubt();
             }
-            if !self.on_stack[nearest.cluster] {
+            if self.state[nearest.cluster] != State::OnStack {
                 self.push(nearest.cluster, nearest.similarity);
                 continue;
             }
             let (last, similarity) = (self.stack[self.stack.len() - 2].0, before);
             let (i, j) = (top.min(last), top.max(last));
             self.stack.truncate(self.stack.len() - 2);
-            (self.on_stack[i], self.on_stack[j]) = (false, false);
+            (self.state[i], self.state[j]) = (State::There, State::Gone);
             linkage.merge(i, j, &self.active)?;
             self.merges.push(RawMerge { i, j, similarity });
-            self.there[j] = false;
             self.n_active -= 1;
             if let Ok(gone) = self.active.binary_search(&j) {
                 self.active.remove(gone);

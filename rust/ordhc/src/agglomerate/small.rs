@@ -40,7 +40,8 @@ pub(super) struct SmallRows<'a, U: Update> {
     /// How many positions are in use, with the clusters that are gone, and how many clusters there are.
     n_used: usize,
     n_alive: usize,
-    /// By position: the size, its inverse, and what is added to similarities: minus infinity where no cluster is.
+    /// By position: the size, its inverse, where values are sums, and what is added to similarities: minus infinity
+    /// where no cluster is.
     sizes: Vec<f64>,
     shares: Vec<f64>,
     gone: Vec<f64>,
@@ -48,7 +49,8 @@ pub(super) struct SmallRows<'a, U: Update> {
     names: Vec<u32>,
     /// By smallest leaf: the position.
     positions: Vec<u32>,
-    /// The positions of merged clusters, in the order of the merges, and how many of them a row has seen.
+    /// The positions of merged clusters, in the order of the merges, and how many of them a row has seen; empty where
+    /// rows learn of a merge at once.
     log: Vec<u32>,
     seen: Vec<u32>,
     /// The largest similarities of the blocks of a row.
@@ -87,7 +89,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
         let n = matrix.n_leaves();
         write_padded(matrix, squared, values, stride(n), monitor)?;
         let names: Vec<u32> = (0..n as u32).collect();
-        Ok(Self::over(update, values, names.clone(), names, &vec![1.0; n], tolerance))
+        Ok(Self::over(update, values, names.clone(), names, |_| 1.0, tolerance))
     }
 
     /// What is left of a larger square of the same precision, in its memory; nothing, if it isn't larger, or where what
@@ -111,7 +113,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
         }
         let names = clusters.iter().map(|&cluster| cluster as u32).collect();
         let positions = positions.iter().map(|&at| at as u32).collect();
-        Some(Self::over(update, values, names, positions, sizes, *tolerance))
+        Some(Self::over(update, values, names, positions, |at| sizes[at], *tolerance))
     }
 
     /// Clusters of which the square holds the similarities.
@@ -120,31 +122,33 @@ impl<'a, U: Update> SmallRows<'a, U> {
         values: &'a mut [f64],
         names: Vec<u32>,
         positions: Vec<u32>,
-        sizes: &[f64],
+        size: impl Fn(usize) -> f64,
         tolerance: Tolerance,
     ) -> Self {
         let n = names.len();
         let n_padded = padded(n);
-        let of_sizes = |of: fn(f64) -> f64, rest: f64| {
+        let padded_with = |rest: f64, number: &dyn Fn(usize) -> f64| {
             let mut numbers = Vec::with_capacity(n_padded);
-            numbers.extend(sizes.iter().map(|&size| of(size)));
+            numbers.extend((0..n).map(number));
             numbers.resize(n_padded, rest);
             numbers
         };
+        let stride = stride(n);
+        let seen = if stride <= AT_ONCE { Vec::new() } else { vec![0; n] };
         Self {
             update,
             values,
-            stride: stride(n),
+            stride,
             n_used: n,
             n_alive: n,
-            sizes: of_sizes(|size| size, 1.0),
-            shares: of_sizes(|size| 1.0 / size, 1.0),
-            gone: of_sizes(|_| 0.0, f64::NEG_INFINITY),
+            sizes: padded_with(1.0, &size),
+            shares: if U::SUMS { padded_with(1.0, &|at| 1.0 / size(at)) } else { Vec::new() },
+            gone: padded_with(f64::NEG_INFINITY, &|_| 0.0),
             names,
             positions,
-            log: Vec::with_capacity(n),
-            seen: vec![0; n],
-            tops: vec![[0.0; LANES]; n_padded.div_ceil(BLOCK * LANES)],
+            log: Vec::with_capacity(seen.len()),
+            seen,
+            tops: vec![[f64::NEG_INFINITY; LANES]; n_padded.div_ceil(BLOCK * LANES)],
             tolerance,
         }
     }
@@ -171,6 +175,9 @@ impl<'a, U: Update> SmallRows<'a, U> {
     /// The row of a position takes over what others have learned.
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
+        if self.stride <= AT_ONCE {
+            return;
+        }
         let Self { values, stride, .. } = self;
         let (values, stride, own) = (&mut **values, *stride, at * *stride);
         for &merged in &self.log[self.seen[at] as usize..] {
@@ -199,7 +206,8 @@ impl<'a, U: Update> SmallRows<'a, U> {
         self.bring_up_to_date(at);
         let (tolerance, n) = (self.tolerance, padded(self.n_used));
         let row = self.values[at * self.stride..][..n].as_chunks::<LANES>().0;
-        let shares = self.shares[..n].as_chunks::<LANES>().0;
+        let shares = if U::SUMS { &self.shares } else { &self.sizes };
+        let shares = shares[..n].as_chunks::<LANES>().0;
         let gone = self.gone[..n].as_chunks::<LANES>().0;
         let tops = &mut self.tops[..row.len().div_ceil(BLOCK)];
         let block = |block: usize| block * BLOCK..(block * BLOCK + BLOCK).min(row.len());
@@ -244,7 +252,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
                 if near.cluster == NOBODY.cluster {
                     near = another;
                 } else if similarity != certain {
-                    consider(&mut near, &mut certain, another, tolerance);
+                    (near, certain) = consider(near, certain, another, tolerance);
                 }
             }
         }
@@ -268,7 +276,9 @@ impl<'a, U: Update> SmallRows<'a, U> {
         }
         (row_i[at_i], row_i[at_j]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         self.sizes[at_i] = n_i + n_j;
-        self.shares[at_i] = 1.0 / (n_i + n_j);
+        if U::SUMS {
+            self.shares[at_i] = 1.0 / (n_i + n_j);
+        }
         self.gone[at_j] = f64::NEG_INFINITY;
         self.n_alive -= 1;
         if self.stride <= AT_ONCE {
@@ -297,7 +307,9 @@ impl<'a, U: Update> SmallRows<'a, U> {
         }
         for (to, &from) in kept.iter().enumerate() {
             self.sizes[to] = self.sizes[from];
-            self.shares[to] = self.shares[from];
+            if U::SUMS {
+                self.shares[to] = self.shares[from];
+            }
             self.names[to] = self.names[from];
             self.positions[self.names[to] as usize] = to as u32;
             self.gone[to] = 0.0;
@@ -306,7 +318,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
         let rest = self.n_used..padded(self.n_used);
         self.gone[rest].fill(f64::NEG_INFINITY);
         self.log.clear();
-        self.seen[..self.n_used].fill(0);
+        self.seen.iter_mut().take(self.n_used).for_each(|seen| *seen = 0);
     }
 }
 
@@ -320,13 +332,14 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
 
 /// What equals one for certain is as near, and comes later.
 #[inline(never)]
-fn consider(near: &mut Nearest, certain: &mut f64, another: Nearest, tolerance: Tolerance) {
+fn consider(mut near: Nearest, mut certain: f64, another: Nearest, tolerance: Tolerance) -> (Nearest, f64) {
     if certain.is_nan() {
-        *certain = tolerance.certain(near.similarity);
+        certain = tolerance.certain(near.similarity);
     }
-    if another.similarity != *certain && near.offer(another, tolerance) {
-        *certain = f64::NAN;
+    if another.similarity != certain && near.offer(another, tolerance) {
+        certain = f64::NAN;
     }
+    (near, certain)
 }
 
 /// Rows in the vectors of a processor.

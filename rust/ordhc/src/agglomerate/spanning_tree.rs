@@ -201,28 +201,33 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
 /// Vectors of which the largest similarities are kept, so that only those with the largest of all are looked at again.
 const BLOCK: usize = 8;
 
+/// Some leaves: the largest similarity of each with the tree, with which leaf, and what is added to similarities: minus
+/// infinity in the tree.
+#[derive(Clone)]
+struct Grown {
+    best: [f64; LANES],
+    with: [f64; LANES],
+    gone: [f64; LANES],
+}
+
 #[inline(always)]
 fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut Vec<RawMerge>) {
     let n_chunks = n.div_ceil(LANES);
     let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
-    // By leaf: its largest similarity with the tree, with which leaf, and what is added: minus infinity in the tree.
-    let mut best = vec![[f64::NEG_INFINITY; LANES]; n_chunks];
-    let mut with = vec![[0.0; LANES]; n_chunks];
-    let mut gone = vec![[f64::NEG_INFINITY; LANES]; n_chunks];
-    gone.as_flattened_mut()[..n].fill(0.0);
+    let nobody = Grown { best: [f64::NEG_INFINITY; LANES], with: [0.0; LANES], gone: [f64::NEG_INFINITY; LANES] };
+    let mut grown = vec![nobody; n_chunks];
+    (0..n).for_each(|leaf| grown[leaf / LANES].gone[leaf % LANES] = 0.0);
     let mut tops = vec![[f64::NEG_INFINITY; LANES]; n_chunks.div_ceil(BLOCK)];
     let mut last = 0;
     while edges.len() + 1 < n {
-        best[last / LANES][last % LANES] = f64::NEG_INFINITY;
-        gone[last / LANES][last % LANES] = f64::NEG_INFINITY;
+        grown[last / LANES].best[last % LANES] = f64::NEG_INFINITY;
+        grown[last / LANES].gone[last % LANES] = f64::NEG_INFINITY;
         let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
         let joined = f64x8::splat(simd, last as f64);
-        let lists = best.chunks_mut(BLOCK).zip(with.chunks_mut(BLOCK));
-        let given = row.chunks(BLOCK).zip(gone.chunks(BLOCK));
         let mut top = nothing;
-        for (((best, with), (row, gone)), block_top) in lists.zip(given).zip(&mut tops) {
+        for ((grown, row), block_top) in grown.chunks_mut(BLOCK).zip(row.chunks(BLOCK)).zip(&mut tops) {
             let mut largest = nothing;
-            for (((best, with), x), gone) in best.iter_mut().zip(with).zip(row).zip(gone) {
+            for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
                 let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);
                 let before = f64x8::load_array_ref(simd, best);
                 let nearer = x.simd_gt(before);
@@ -241,11 +246,11 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
             block += 1;
         }
         let (mut lanes, first) = (0, block * BLOCK);
-        for (at, best) in best[first..n_chunks.min(first + BLOCK)].iter().enumerate() {
-            lanes |= reaching(top, best) << (LANES * at);
+        for (at, grown) in grown[first..n_chunks.min(first + BLOCK)].iter().enumerate() {
+            lanes |= reaching(top, &grown.best) << (LANES * at);
         }
         let leaf = first * LANES + lanes.trailing_zeros() as usize;
-        let with = with[leaf / LANES][leaf % LANES] as usize;
+        let with = grown[leaf / LANES].with[leaf % LANES] as usize;
         edges.push(RawMerge { i: with.min(leaf), j: with.max(leaf), similarity });
         last = leaf;
     }

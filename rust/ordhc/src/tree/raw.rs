@@ -29,11 +29,9 @@ impl RawMerge {
     pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
         const LEAF: usize = usize::MAX;
         let mut made_by = vec![LEAF; n];
-        let mut parts = vec![[LEAF; 2]; merges.len()];
         for at in 0..merges.len() {
             let RawMerge { i, j, .. } = merges[at];
-            parts[at] = [made_by[i], made_by[j]];
-            for part in parts[at].into_iter().filter(|&part| part != LEAF) {
+            for part in [made_by[i], made_by[j]].into_iter().filter(|&part| part != LEAF) {
                 merges[at].similarity = merges[at].similarity.min(merges[part].similarity);
             }
             made_by[i] = at;
@@ -43,10 +41,8 @@ impl RawMerge {
             merges.iter().zip(0..).map(|(merge, at)| (!in_order(merge.similarity), at)).collect();
         by_similarity.sort_unstable_by_key(|&(x, _)| x);
         let by_similarity = || by_similarity.iter().map(|&(_, at)| at as usize);
-        let mut tie = vec![0; merges.len()];
-        let mut n_ties = 0;
-        for (at, before) in by_similarity().skip(1).zip(by_similarity()) {
-            let [similarity, above] = [at, before].map(|at| merges[at].similarity);
+        let below = |(at, before): (usize, usize)| {
+            let [similarity, above] = [at, before].map(|at: usize| merges[at].similarity);
             // Most are so far apart that there is nothing to compare.
             let (order, doubtful) = match similarity < tolerance.floor(above) {
                 true => (Ordering::Less, false),
@@ -55,20 +51,26 @@ impl RawMerge {
             if doubtful {
                 monitor.doubt();
             }
-            tie[at] = tie[before] + usize::from(order.is_lt());
-            n_ties += usize::from(!order.is_lt());
-        }
-        if n_ties == 0 {
+            order.is_lt()
+        };
+        let neighbours = || by_similarity().skip(1).zip(by_similarity());
+        if neighbours().all(below) {
             // Without ties parts come before wholes.
             return by_similarity().map(|at| merges[at]).collect();
         }
+        let mut tie = vec![0; merges.len()];
+        for (at, before) in neighbours() {
+            tie[at] = tie[before] + usize::from(below((at, before)));
+        }
         let mut whole_of = vec![None; merges.len()];
         let mut waits_for = vec![0u8; merges.len()];
-        for (at, parts) in parts.into_iter().enumerate() {
-            for part in parts.into_iter().filter(|&part| part != LEAF) {
+        made_by.fill(LEAF);
+        for (at, &RawMerge { i, j, .. }) in merges.iter().enumerate() {
+            for part in [made_by[i], made_by[j]].into_iter().filter(|&part| part != LEAF) {
                 whole_of[part] = Some(at);
                 waits_for[at] += 1;
             }
+            made_by[i] = at;
         }
         let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();
