@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
             relative: 4.0 * if whole { 2.0 * f64::EPSILON } else { rounding(n) },
             inside: if mixed { facts.largest } else { 0.0 },
             known: Known::new(matrix, means, whole, monitor),
-            told: Vec::new(),
+            told: Vec::with_capacity(2 * LANES),
             monitor,
         })
     }

@@ -38,7 +38,7 @@ impl<'a> Known<'a> {
             matrix,
             means,
             whole,
-            merged: Vec::new(),
+            merged: Vec::with_capacity(if whole { 0 } else { matrix.n_leaves() }),
             n_seen: 0,
             members: Vec::new(),
             weights: Vec::new(),
