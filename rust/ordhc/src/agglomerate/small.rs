@@ -232,7 +232,9 @@ impl<'a, U: Update> SmallRows<'a, U> {
             tolerance.floor(top)
         };
         let floor = f64x8::splat(simd, floor);
-        let (mut near, mut certain) = (NOBODY, f64::NAN);
+        // Each by itself, so that they stay in registers.
+        let Nearest { mut cluster, similarity: mut best, mut doubtful } = NOBODY;
+        let mut certain = f64::NAN;
         let is_one = tops.len() == 1;
         for (at_block, block_top) in tops.iter().enumerate() {
             if !is_one && !f64x8::load_array_ref(simd, block_top).simd_ge(floor).any_true() {
@@ -248,15 +250,17 @@ impl<'a, U: Update> SmallRows<'a, U> {
                 lanes &= lanes - 1;
                 let x = row[other / LANES][other % LANES];
                 let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
-                let another = Nearest::new(self.names[other] as usize, similarity);
-                if near.cluster == NOBODY.cluster {
-                    near = another;
+                let another = self.names[other] as usize;
+                if cluster == NOBODY.cluster {
+                    (cluster, best) = (another, similarity);
                 } else if similarity != certain {
-                    (near, certain) = consider(near, certain, another, tolerance);
+                    let near = Nearest { cluster, similarity: best, doubtful };
+                    let near = consider(near, &mut certain, Nearest::new(another, similarity), tolerance);
+                    Nearest { cluster, similarity: best, doubtful } = near;
                 }
             }
         }
-        near
+        Nearest { cluster, similarity: best, doubtful }
     }
 
     #[inline(always)]
@@ -332,14 +336,14 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
 
 /// What equals one for certain is as near, and comes later.
 #[inline(never)]
-fn consider(mut near: Nearest, mut certain: f64, another: Nearest, tolerance: Tolerance) -> (Nearest, f64) {
+fn consider(mut near: Nearest, certain: &mut f64, another: Nearest, tolerance: Tolerance) -> Nearest {
     if certain.is_nan() {
-        certain = tolerance.certain(near.similarity);
+        *certain = tolerance.certain(near.similarity);
     }
-    if another.similarity != certain && near.offer(another, tolerance) {
-        certain = f64::NAN;
+    if another.similarity != *certain && near.offer(another, tolerance) {
+        *certain = f64::NAN;
     }
-    (near, certain)
+    near
 }
 
 /// Rows in the vectors of a processor.
