@@ -198,9 +198,6 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
     Ok(edges)
 }
 
-/// Vectors of which the largest similarities are kept, so that only those with the largest of all are looked at again.
-const BLOCK: usize = 8;
-
 /// Some leaves: the largest similarity of each with the tree, with which leaf, and what is added to similarities: minus
 /// infinity in the tree.
 #[derive(Clone)]
@@ -210,56 +207,51 @@ struct Grown {
     gone: [f64; LANES],
 }
 
+/// Leaves are numbered from this number on: the last bits of such a float are those of the leaf.
+const NUMBERED: f64 = (1u64 << 52) as f64;
+
+fn leaf_of(number: f64) -> usize {
+    (number.to_bits() - NUMBERED.to_bits()) as usize
+}
+
 #[inline(always)]
 fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut Vec<RawMerge>) {
     let n_chunks = n.div_ceil(LANES);
-    let nothing = f64x8::splat(simd, f64::NEG_INFINITY);
+    let [nothing, all] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| f64x8::splat(simd, x));
     let nobody = Grown { best: [f64::NEG_INFINITY; LANES], with: [0.0; LANES], gone: [f64::NEG_INFINITY; LANES] };
     let mut grown = vec![nobody; n_chunks];
     (0..n).for_each(|leaf| grown[leaf / LANES].gone[leaf % LANES] = 0.0);
-    let mut tops = vec![[f64::NEG_INFINITY; LANES]; n_chunks.div_ceil(BLOCK)];
+    let lanes = f64x8::load_array(simd, std::array::from_fn(|lane| NUMBERED + lane as f64));
+    let step = f64x8::splat(simd, LANES as f64);
     let mut last = 0;
     while edges.len() + 1 < n {
-        grown[last / LANES].best[last % LANES] = f64::NEG_INFINITY;
-        grown[last / LANES].gone[last % LANES] = f64::NEG_INFINITY;
+        // As whole vectors: one that is read just after a part of it was written waits for that.
+        let Grown { best, gone, .. } = &mut grown[last / LANES];
+        let limit = lanes.simd_eq(f64x8::splat(simd, NUMBERED + (last % LANES) as f64)).select(nothing, all);
+        f64x8::load_array_ref(simd, best).min(limit).store_array(best);
+        f64x8::load_array_ref(simd, gone).min(limit).store_array(gone);
         let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
-        let joined = f64x8::splat(simd, last as f64);
-        let mut top = nothing;
-        for ((grown, row), block_top) in grown.chunks_mut(BLOCK).zip(row.chunks(BLOCK)).zip(&mut tops) {
-            let mut largest = nothing;
-            for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
-                let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);
-                let before = f64x8::load_array_ref(simd, best);
-                let nearer = x.simd_gt(before);
-                nearer.select(joined, f64x8::load_array_ref(simd, with)).store_array(with);
-                let now = nearer.select(x, before);
-                now.store_array(best);
-                largest = now.max(largest);
-            }
-            largest.store_array(block_top);
-            top = largest.max(top);
+        let joined = f64x8::splat(simd, NUMBERED + last as f64);
+        // By lane: the largest similarity with the tree, and the leaf that has it.
+        let (mut top, mut at, mut numbers) = (nothing, lanes, lanes);
+        for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
+            let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);
+            let before = f64x8::load_array_ref(simd, best);
+            x.simd_gt(before).select(joined, f64x8::load_array_ref(simd, with)).store_array(with);
+            let now = x.max(before);
+            now.store_array(best);
+            at = now.simd_gt(top).select(numbers, at);
+            top = now.max(top);
+            numbers += step;
         }
         let similarity = top.reduce_max();
-        let top = f64x8::splat(simd, similarity);
-        let mut block = 0;
-        while reaching(top, &tops[block]) == 0 {
-            block += 1;
-        }
-        let (mut lanes, first) = (0, block * BLOCK);
-        for (at, grown) in grown[first..n_chunks.min(first + BLOCK)].iter().enumerate() {
-            lanes |= reaching(top, &grown.best) << (LANES * at);
-        }
-        let leaf = first * LANES + lanes.trailing_zeros() as usize;
-        let with = grown[leaf / LANES].with[leaf % LANES] as usize;
-        edges.push(RawMerge { i: with.min(leaf), j: with.max(leaf), similarity });
-        last = leaf;
+        let lane = top.simd_eq(f64x8::splat(simd, similarity)).to_bitmask().trailing_zeros() as usize;
+        let mut leaves = [0.0; LANES];
+        at.store_array(&mut leaves);
+        last = leaf_of(leaves[lane]);
+        let with = leaf_of(grown[last / LANES].with[last % LANES]);
+        edges.push(RawMerge { i: with.min(last), j: with.max(last), similarity });
     }
-}
-
-/// The lanes in which a number is reached.
-#[inline(always)]
-fn reaching<S: Simd>(number: f64x8<S>, lanes: &[f64; LANES]) -> u64 {
-    f64x8::load_array_ref(number.token(), lanes).simd_ge(number).to_bitmask()
 }
 
 /// Takes over what is larger in `row`, and returns the largest of `best` below infinity.
