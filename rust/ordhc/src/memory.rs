@@ -77,6 +77,13 @@ enum Memory<V> {
     Large(memmap2::MmapMut),
 }
 
+impl<V> From<Vec<V>> for Buffer<V> {
+    fn from(values: Vec<V>) -> Self {
+        let len = values.len();
+        Self { memory: Memory::Small(values), len }
+    }
+}
+
 /// From this many bytes on pages are asked for directly.
 const LARGE: usize = 4 << 20;
 

@@ -80,12 +80,16 @@ impl<'a> Search<'a> {
         let half = n as f64 / 2.0;
         let whole = means == Means::Centroid && facts.whole && largest * half * half < (1u64 << 53) as f64;
         let stride = padded(n);
-        let mut values = Store::zeros(stride * stride)?;
-        if n <= FEW {
+        let values = if n <= FEW {
+            // Memory that has mostly been used before, where pages of its own are new each time.
+            let mut values = vec![0.0; stride * stride];
             write_padded(matrix, true, &mut values, stride, monitor)?;
+            Store::from(values)
         } else {
+            let mut values = Store::zeros(stride * stride)?;
             matrix.write_square(true, &mut values, monitor)?;
-        }
+            values
+        };
         let mixed = !squared && facts.positive && facts.negative;
         Ok(Self {
             rows: Rows::new(values, n, means),
