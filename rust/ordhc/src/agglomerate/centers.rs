@@ -8,15 +8,14 @@ mod known;
 mod rows;
 
 use known::Known;
-use rows::{NONE, Rows, largest};
+use rows::{NONE, Rows, largest, square};
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, u32x8};
 
-use super::few_square::{LANES, padded, write_padded};
+use super::few_square::{LANES, padded};
 use super::matrix::Matrix;
 use super::small::FEW;
-use super::store::Store;
 use super::tolerance::{CELL, key};
 use super::{parallel_parts, rounding};
 use crate::error::Result;
@@ -79,17 +78,7 @@ impl<'a> Search<'a> {
         let largest = if squared { facts.largest * facts.largest } else { facts.largest };
         let half = n as f64 / 2.0;
         let whole = means == Means::Centroid && facts.whole && largest * half * half < (1u64 << 53) as f64;
-        let stride = padded(n);
-        let values = if n <= FEW {
-            // Memory that has mostly been used before, where pages of its own are new each time.
-            let mut values = vec![0.0; stride * stride];
-            write_padded(matrix, true, &mut values, stride, monitor)?;
-            Store::from(values)
-        } else {
-            let mut values = Store::zeros(stride * stride)?;
-            matrix.write_square(true, &mut values, monitor)?;
-            values
-        };
+        let (values, stride) = (square(matrix, monitor)?, padded(n));
         let mixed = !squared && facts.positive && facts.negative;
         Ok(Self {
             rows: Rows::new(values, n, means),

@@ -3,12 +3,16 @@
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
-use super::super::few_square::{LANES, padded};
+use super::super::few_square::{LANES, padded, write_padded};
 use super::super::kept::Kept;
 use super::super::log::stream;
+use super::super::matrix::Matrix;
 use super::super::parallel_parts;
+use super::super::small::FEW;
 use super::super::store::Store;
 use super::Means;
+use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::parallel;
 
 /// No position.
@@ -51,6 +55,20 @@ const AFTER: [[f64; LANES]; LANES] = {
     }
     all
 };
+
+/// The similarities of leaves, negative squares of distances, in a square that is padded to whole vectors.
+pub(super) fn square<'a>(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Store<'a>> {
+    let stride = padded(matrix.n_leaves());
+    if matrix.n_leaves() <= FEW {
+        // Memory that has mostly been used before, where pages of its own are new each time.
+        let mut values = vec![0.0; stride * stride];
+        write_padded(matrix, true, &mut values, stride, monitor)?;
+        return Ok(Store::from(values));
+    }
+    let mut values = Store::zeros(stride * stride)?;
+    matrix.write_square(true, &mut values, monitor)?;
+    Ok(values)
+}
 
 impl<'a> Rows<'a> {
     /// `values` are the similarities of `n` leaves, the rows and columns of a square padded to whole vectors.
