@@ -67,6 +67,7 @@ struct Search<'a> {
     /// At least what any cluster has inside.
     inside: f64,
     known: Known<'a>,
+    merges: Vec<RawMerge>,
     told: Vec<(usize, f64)>,
     monitor: &'a Monitor,
 }
@@ -90,6 +91,7 @@ impl<'a> Search<'a> {
             relative: 4.0 * if whole { 2.0 * f64::EPSILON } else { rounding(n) },
             inside: if mixed { facts.largest } else { 0.0 },
             known: Known::new(matrix, means, whole, monitor),
+            merges: Vec::with_capacity(n.saturating_sub(1)),
             told: Vec::with_capacity(2 * LANES),
             monitor,
         })
@@ -98,16 +100,14 @@ impl<'a> Search<'a> {
     #[inline(always)]
     fn merge_all<S: Simd>(&mut self, simd: S) -> Result<Vec<RawMerge>> {
         self.look_at_all(simd)?;
-        let mut merges = Vec::with_capacity(self.rows.n_alive.saturating_sub(1));
         while self.rows.n_alive > 1 {
             let (i, j, similarity) = self.nearest_pair(simd)?;
             let [name_i, name_j] = [i, j].map(|at| self.rows.names[at]);
-            merges.push(RawMerge { i: name_i as usize, j: name_j as usize, similarity });
-            self.known.merge(name_i, name_j);
+            self.merges.push(RawMerge { i: name_i as usize, j: name_j as usize, similarity });
             self.merge(simd, i, j)?;
             self.monitor.advance(self.rows.n_alive as u64)?;
         }
-        Ok(merges)
+        Ok(std::mem::take(&mut self.merges))
     }
 
     /// The first look at all rows; where others are about as near as the nearest another one follows.
@@ -209,7 +209,7 @@ impl<'a> Search<'a> {
     /// The key of the similarity of the clusters at two positions, the first of which is up to date.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         match self.certain_key(i, k, self.rows.similarity(i, k)) {
-            key if key.is_nan() => self.known.key(&self.rows, i, k),
+            key if key.is_nan() => self.known.key(&self.rows, &self.merges, i, k),
             key => Ok(key),
         }
     }

@@ -7,6 +7,7 @@ use super::rows::Rows;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::precise::Precise;
+use crate::tree::RawMerge;
 
 /// Whether to go on is asked once for so many members.
 const LOOK: usize = 64;
@@ -16,8 +17,7 @@ pub(super) struct Known<'a> {
     means: Means,
     /// Sums are exact: members are not needed.
     whole: bool,
-    /// Merges, and how many of them are in what follows: it is brought up to date when it is needed.
-    merged: Vec<(u32, u32)>,
+    /// How many merges are in what follows: it is brought up to date when it is needed.
     n_seen: usize,
     /// By cluster.
     members: Vec<Vec<u32>>,
@@ -38,7 +38,6 @@ impl<'a> Known<'a> {
             matrix,
             means,
             whole,
-            merged: Vec::with_capacity(if whole { 0 } else { matrix.n_leaves() }),
             n_seen: 0,
             members: Vec::new(),
             weights: Vec::new(),
@@ -49,28 +48,21 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Merges cluster `j` into cluster `i`.
-    #[inline(always)]
-    pub(super) fn merge(&mut self, i: u32, j: u32) {
-        if !self.whole {
-            self.merged.push((i, j));
-        }
-    }
-
-    fn bring_up_to_date(&mut self) -> Result<()> {
+    fn bring_up_to_date(&mut self, merges: &[RawMerge]) -> Result<()> {
         if self.members.is_empty() {
             let n = self.matrix.n_leaves();
             self.members = (0..n as u32).map(|leaf| vec![leaf]).collect();
             self.weights = vec![1.0; n];
             self.inside = vec![Some(Precise::from(0.0)); n];
         }
-        while let Some(&(i, j)) = self.merged.get(self.n_seen) {
-            self.join(i as usize, j as usize)?;
+        while let Some(&RawMerge { i, j, .. }) = merges.get(self.n_seen) {
+            self.join(i, j)?;
             self.n_seen += 1;
         }
         Ok(())
     }
 
+    /// Merges cluster `j` into cluster `i`.
     fn join(&mut self, i: usize, j: usize) -> Result<()> {
         self.inside[i] = match (self.inside[i], self.inside[j]) {
             (Some(a), Some(b)) if self.needed => {
@@ -87,13 +79,13 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// The key of the similarity of the clusters at two positions, the first of which is up to date.
-    pub(super) fn key(&mut self, rows: &Rows<'_>, i: usize, k: usize) -> Result<f64> {
+    /// The key of the similarity of the clusters at two positions, the first of which is up to date, after all merges.
+    pub(super) fn key(&mut self, rows: &Rows<'_>, merges: &[RawMerge], i: usize, k: usize) -> Result<f64> {
         let [n_i, n_k] = [i, k].map(|at| Precise::from(rows.sizes[at]));
         let (between, inside) = if self.whole {
             (Precise::from(rows.sum(i, k)), [i, k].map(|at| Precise::from(rows.sums[at])))
         } else {
-            self.bring_up_to_date()?;
+            self.bring_up_to_date(merges)?;
             let [i, k] = [i, k].map(|at| rows.names[at] as usize);
             (self.between(i, k)?, [self.inside(i)?, self.inside(k)?])
         };
