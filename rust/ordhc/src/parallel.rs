@@ -56,6 +56,9 @@ pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
 ///
 /// There should be about as many items as threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if items.len() <= 1 {
+        return items.into_iter().map(work).collect();
+    }
     let slots = Slots::of(items);
     each(slots.0.len(), &|at| slots.fill(at, &work));
     slots.results().expect("every item has its result")

@@ -21,8 +21,8 @@ const ASYMMETRY: f64 = 1e-8;
 pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<Facts> {
     match layout {
         Layout::Condensed => {
-            const GRAIN: usize = 1 << 19;
-            let look = |part: Range<usize>| {
+            let parts = parallel::ranges(values.len(), 1 << 19);
+            let facts = parallel::map(parts, |part| {
                 let mut seen = Seen::default();
                 // Few numbers mostly tell that not all are whole.
                 let (first, rest) = values[part.clone()].split_at(part.len().min(64));
@@ -33,13 +33,8 @@ pub(super) fn scan<T: Number>(values: &[T], layout: Layout, n: usize) -> Result<
                     }
                 });
                 seen
-            };
-            let seen = if values.len() < 2 * GRAIN {
-                look(0..values.len())
-            } else {
-                let facts = parallel::map(parallel::ranges(values.len(), GRAIN), look);
-                facts.into_iter().reduce(Seen::join).unwrap_or_default()
-            };
+            });
+            let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
             if !seen.finite() {
                 let at = values.iter().position(|x| !x.float().is_finite()).expect("one is not finite");
                 let (i, j) = Triangle::new(n).pair(at);
