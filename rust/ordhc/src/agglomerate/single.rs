@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
-use crate::union_find::UnionFind;
 
 /// Fewer leaves take a tree that grows.
 const PASS_FROM: usize = 1000;
@@ -49,18 +48,12 @@ pub(crate) fn merges_along<'a>(
     space: Option<Space<'a>>,
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
+    let mut merges = Vec::with_capacity(edges.len());
     edges.sort_unstable_by(RawMerge::by_similarity);
     if edges.windows(2).all(|pair| pair[0].similarity != pair[1].similarity) {
-        let mut leaves = UnionFind::new(n);
-        for edge in &mut edges {
-            let [a, b] = [edge.i, edge.j].map(|leaf| leaves.find(leaf as u32));
-            let (i, j) = (a.min(b), a.max(b));
-            leaves.attach(j, i);
-            (edge.i, edge.j) = (i as usize, j as usize);
-        }
-        return Ok(edges);
+        Clusters::all_told(n).join_all(edges, &mut merges, monitor)?;
+        return Ok(merges);
     }
-    let mut merges = Vec::with_capacity(edges.len());
     Clusters::along_tree(n, similarity, space).join_all(edges, &mut merges, monitor)?;
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT, monitor))
 }
