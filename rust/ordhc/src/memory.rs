@@ -77,15 +77,8 @@ enum Memory<V> {
     Large(memmap2::MmapMut),
 }
 
-impl<V> From<Vec<V>> for Buffer<V> {
-    fn from(values: Vec<V>) -> Self {
-        let len = values.len();
-        Self { memory: Memory::Small(values), len }
-    }
-}
-
-/// From this many bytes on pages are asked for directly.
-const LARGE: usize = 4 << 20;
+/// From this many bytes on pages are asked for directly, which are new ones each time. Less has mostly been used before.
+const LARGE: usize = 20 << 20;
 
 impl<V: Held> Buffer<V> {
     /// `len` zeros, or [`Error::OutOfMemory`].

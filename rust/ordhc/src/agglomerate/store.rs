@@ -30,12 +30,6 @@ impl<V: Held> Store<'_, V> {
     }
 }
 
-impl<V> From<Vec<V>> for Store<'_, V> {
-    fn from(values: Vec<V>) -> Self {
-        Self::Own(values.into())
-    }
-}
-
 impl<V> Default for Store<'_, V> {
     fn default() -> Self {
         Self::Lent(&mut [])

@@ -59,14 +59,12 @@ const AFTER: [[f64; LANES]; LANES] = {
 /// The similarities of leaves, negative squares of distances, in a square that is padded to whole vectors.
 pub(super) fn square<'a>(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Store<'a>> {
     let stride = padded(matrix.n_leaves());
-    if matrix.n_leaves() <= FEW {
-        // Memory that has mostly been used before, where pages of its own are new each time.
-        let mut values = vec![0.0; stride * stride];
-        write_padded(matrix, true, &mut values, stride, monitor)?;
-        return Ok(Store::from(values));
-    }
     let mut values = Store::zeros(stride * stride)?;
-    matrix.write_square(true, &mut values, monitor)?;
+    if matrix.n_leaves() <= FEW {
+        write_padded(matrix, true, &mut values, stride, monitor)?;
+    } else {
+        matrix.write_square(true, &mut values, monitor)?;
+    }
     Ok(values)
 }
 
