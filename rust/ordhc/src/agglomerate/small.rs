@@ -175,7 +175,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
     /// The row of a position takes over what others have learned.
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
-        if self.stride <= AT_ONCE {
+        if self.log.is_empty() {
             return;
         }
         let Self { values, stride, .. } = self;
@@ -322,7 +322,7 @@ impl<'a, U: Update> SmallRows<'a, U> {
         let rest = self.n_used..padded(self.n_used);
         self.gone[rest].fill(f64::NEG_INFINITY);
         self.log.clear();
-        self.seen.iter_mut().take(self.n_used).for_each(|seen| *seen = 0);
+        self.seen.fill(0);
     }
 }
 

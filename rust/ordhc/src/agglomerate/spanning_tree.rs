@@ -210,6 +210,7 @@ struct Grown {
 /// Leaves are numbered from this number on: the last bits of such a float are those of the leaf.
 const NUMBERED: f64 = (1u64 << 52) as f64;
 
+#[inline(always)]
 fn leaf_of(number: f64) -> usize {
     (number.to_bits() - NUMBERED.to_bits()) as usize
 }

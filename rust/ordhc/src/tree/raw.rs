@@ -28,13 +28,15 @@ impl RawMerge {
     /// go to the monitor.
     pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
         const LEAF: usize = usize::MAX;
+        let parts = |made_by: &[usize], merge: &RawMerge| {
+            [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
+        };
         let mut made_by = vec![LEAF; n];
         for at in 0..merges.len() {
-            let RawMerge { i, j, .. } = merges[at];
-            for part in [made_by[i], made_by[j]].into_iter().filter(|&part| part != LEAF) {
+            for part in parts(&made_by, &merges[at]) {
                 merges[at].similarity = merges[at].similarity.min(merges[part].similarity);
             }
-            made_by[i] = at;
+            made_by[merges[at].i] = at;
         }
         // Numbers that are smaller if a similarity is larger, with places.
         let mut by_similarity: Vec<(i64, u32)> =
@@ -65,12 +67,12 @@ impl RawMerge {
         let mut whole_of = vec![None; merges.len()];
         let mut waits_for = vec![0u8; merges.len()];
         made_by.fill(LEAF);
-        for (at, &RawMerge { i, j, .. }) in merges.iter().enumerate() {
-            for part in [made_by[i], made_by[j]].into_iter().filter(|&part| part != LEAF) {
+        for (at, merge) in merges.iter().enumerate() {
+            for part in parts(&made_by, merge) {
                 whole_of[part] = Some(at);
                 waits_for[at] += 1;
             }
-            made_by[i] = at;
+            made_by[merge.i] = at;
         }
         let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();
