@@ -11,8 +11,10 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
 from ordhc.agglomerate.linkage import INSTEAD
+from ordhc.clustering.unanswered import scaled
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.scale import in_units
 from ordhc.errors import InputError
 from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
@@ -200,10 +202,13 @@ def _searched(
             raise InputError("heights='average' are those of similarities; 'satisfied' has none")
         if not isinstance(data, Triplets):
             raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
+        data, unit = in_units(data)
         better, gain, *_ = _ordhc.refine_satisfied(tree._tree, data.rows, data.weights, how, progress)
+        gain *= unit
     else:
-        order, start = None, tree
+        order, start, unit = None, tree, 1.0
         if isinstance(data, Triplets | Quadruplets):
+            data, unit = in_units(data)
             if data.weights is not None:
                 # Sums of weights are rounded by the order of rows, which must not matter.
                 order = canonical_order(data)
@@ -218,6 +223,10 @@ def _searched(
         better, gain, *_ = _ordhc.refine_similarity(
             start._tree, S, dissimilarity, how_high == "average", how, progress
         )
+        found, gain = Dendrogram._of(better, None), gain * unit
+        if unit != 1 and how_high == "average":
+            found = scaled(found, unit)
         if order is not None:
-            return Dendrogram._of(better, None).relabel(order).with_names(tree.names), gain
+            found = found.relabel(order)
+        return found.with_names(tree.names), gain
     return Dendrogram._of(better, tree.names), gain

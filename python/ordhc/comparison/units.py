@@ -39,7 +39,7 @@ def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str,
             return table.astype(np.int32), None
     number: dict[Any, int] = {}
     codes = [number.setdefault(value, len(number)) for value in table.tolist()]
-    return np.array(codes, dtype=np.int32), tuple(map(str, number))
+    return np.array(codes, dtype=np.int32), tuple(_checks.text(what, str(value)) for value in number)
 
 
 def _is_text(table: NDArray[Any]) -> bool:

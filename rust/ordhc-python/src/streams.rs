@@ -84,12 +84,13 @@ pub(crate) fn merged_runs<'py>(
     callbacks::run(py, len > LONG, None, |monitor| merge_runs(&slices, Some(monitor))).map(|run| arrays(py, run))
 }
 
-/// Adds to `sums` what comparisons say of each leaf, given the keys of all leaves.
+/// Adds to `sums` what comparisons say of each leaf, given the keys of all leaves and the unit of weights.
 #[pyfunction]
 pub(crate) fn canonical_sums<'py>(
     py: Python<'py>,
     rows: Rows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    unit: f64,
     keys: PyReadonlyArray1<'py, u64>,
     sums: &Bound<'py, PyArray1<u64>>,
 ) -> PyResult<()> {
@@ -100,7 +101,7 @@ pub(crate) fn canonical_sums<'py>(
     if sums.len() != keys.len() {
         return Err(to_py(Error::Argument(format!("{} sums for {} leaves", sums.len(), keys.len()))));
     }
-    py.detach(|| with!(&answers, answers => ordhc::refine::add_to_sums(answers, keys, sums)));
+    py.detach(|| with!(&answers, answers => ordhc::refine::add_to_sums(answers, unit, keys, sums)));
     Ok(())
 }
 

@@ -123,6 +123,8 @@ fn merges<V: Value, const K: usize>(
         let clusters = slots.active.len() as f64;
         let totals = totals(&slots, &gains);
         let (a, b, largest) = preferred(&slots, &totals, &mut size);
+        // Heights of ties are equal; the sign and size of a rounding error are by chance.
+        let largest = if largest.abs() <= TIE * size { 0.0 } else { largest };
         if !size.is_finite() {
             let (a, b) = (names[a], names[b]);
             return Err(Error::Leaves {

@@ -28,13 +28,11 @@ pub(super) fn better_by_score(
     let mut looked = Looked { subtrees: 1, target: None };
     let Some(sibling) = shape.sibling(subtree) else { return looked };
     let rounding = objective.score(shape, subtree, scores);
-    let mut best = scores[sibling] + rounding;
-    if largest(scores) > best {
-        for node in (0..shape.n_nodes()).map(|place| shape.node_at(place)) {
-            if scores[node] > best {
-                (best, looked.target) = (scores[node], Some(node));
-            }
-        }
+    let best = largest(scores);
+    if best > scores[sibling] + rounding {
+        // The first of those that only rounding may tell from the best one.
+        let mut places = (0..shape.n_nodes()).map(|place| shape.node_at(place));
+        looked.target = places.find(|&node| scores[node] >= best - rounding);
     }
     looked
 }

@@ -1,7 +1,9 @@
 //! An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered.
 //!
-//! A leaf's key sums up what the data say about it, with the keys of the other leaves (colour refinement).
-//! Sums are of whole numbers that wrap around, so that their order doesn't matter.
+//! A leaf's key is a hash of all data about the leaf, with the keys of the other leaves (colour refinement).
+//! Hashes are added in the integers modulo a prime, so that the order of addition doesn't matter. In this field
+//! the sums of all leaves can be divided by their total, which removes a factor that all weights share: repeats of
+//! all answers and a scale of all weights change no key. Values of a matrix are taken relative to their range.
 
 use crate::agglomerate::{Matrix, Values, with_values};
 use crate::comparison::Comparisons;
@@ -10,8 +12,8 @@ use crate::tree::Dendrogram;
 
 /// The leaves in an order that is the same for every numbering of them and every order of the rows.
 ///
-/// Leaves that the comparisons can't tell apart stand in the order of their numbers. Repeats and whole weights are
-/// the same.
+/// Leaves that the comparisons can't tell apart stand in the order of their numbers. A whole weight means the same as
+/// so many repeats. Repeating all comparisons equally often, or multiplying all weights by a number, changes nothing.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -25,11 +27,15 @@ use crate::tree::Dendrogram;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<u32> {
-    order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), None)
+    let unit = unit_of(comparisons);
+    order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), None)
 }
 
 /// What comparisons say about each leaf, added to `sums`, given the keys of all leaves: [`canonical_order`] of
 /// comparisons that come in parts, with [`next_keys`].
+///
+/// `unit` is 1 if all weights of all parts are whole numbers, else the largest weight of all parts. Sums are numbers
+/// modulo 2^61 - 1.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -38,12 +44,12 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
 /// let parts = [[0, 1, 2], [1, 0, 2]].map(|row| Triplets::new(vec![row], Some(3)).unwrap());
 /// let mut keys = vec![0; 3];
 /// let mut sums = vec![0; 3];
-/// parts.iter().for_each(|part| add_to_sums(part, &keys, &mut sums));
+/// parts.iter().for_each(|part| add_to_sums(part, 1.0, &keys, &mut sums));
 /// // None when no more leaves were told apart.
 /// while let Some(next) = next_keys(&keys, &sums) {
 ///     keys = next;
 ///     sums.fill(0);
-///     parts.iter().for_each(|part| add_to_sums(part, &keys, &mut sums));
+///     parts.iter().for_each(|part| add_to_sums(part, 1.0, &keys, &mut sums));
 /// }
 /// let mut order: Vec<u32> = (0..3).collect();
 /// order.sort_by_key(|&leaf| keys[leaf as usize]);
@@ -53,69 +59,100 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
 ///
 /// # Panics
 /// If there isn't a key and a sum for each leaf.
-pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, keys: &[u64], sums: &mut [u64]) {
-    about_comparisons(comparisons, keys, sums);
+pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, keys: &[u64], sums: &mut [u64]) {
+    about_comparisons(comparisons, unit, keys, sums);
 }
 
-/// The keys with what comparisons say, if that tells more leaves apart.
+/// The keys with what comparisons say, if that tells more leaves apart. Sums that all have the same factor more give
+/// the same keys.
 pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     let different = count(keys);
     if different == keys.len() {
         return None;
     }
-    let next: Vec<u64> = keys.iter().zip(sums).map(|(&key, &sum)| join(key, sum)).collect();
+    let total = sums.iter().fold(0, |all, &sum| field::sum(all, sum));
+    let scale = field::inverse(total);
+    let next: Vec<u64> = keys.iter().zip(sums).map(|(&key, &sum)| join(key, field::product(sum, scale))).collect();
     (count(&next) > different).then_some(next)
 }
 
 /// As [`canonical_order`]; the tree tells apart what the comparisons don't.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Dendrogram) -> Vec<u32> {
-    order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, keys, sums), Some(tree))
+    let unit = unit_of(comparisons);
+    order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
-/// As [`order_with_tree`]. Adding a number to all values changes nothing.
+/// As [`order_with_tree`]. Adding a number to all values, or multiplying them by one, changes nothing.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Dendrogram) -> Vec<u32> {
-    let smallest = wide!(smallest(matrix));
-    let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, smallest, keys, sums));
+    let range = wide!(Range::of(matrix));
+    let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
     order(matrix.n_leaves(), about, Some(tree))
 }
 
+/// Half of the smallest value and half of the largest minus the smallest one, neither of which overflows.
+#[derive(Clone, Copy)]
+struct Range {
+    smallest: f64,
+    width: f64,
+}
+
+impl Range {
+    #[inline(always)]
+    fn of(matrix: &Matrix<'_>) -> Self {
+        let [smallest, largest] = extremes(matrix).map(|value| 0.5 * value);
+        let width = largest - smallest;
+        Self { smallest, width: if width > 0.0 { width } else { 1.0 } }
+    }
+
+    /// Where a value is in the range, in 2^24 steps. What rounding changes is far less than a step, and values
+    /// times a number are at the same place.
+    #[inline(always)]
+    fn step(self, value: f64) -> u64 {
+        const STEPS: f64 = (1u64 << 24) as f64;
+        (((0.5 * value - self.smallest) / self.width) * STEPS).round_ties_even() as u64
+    }
+}
+
 #[inline(always)]
-fn smallest(matrix: &Matrix<'_>) -> f64 {
+fn extremes(matrix: &Matrix<'_>) -> [f64; 2] {
     const LANES: usize = 16;
     let least = |a: f64, b: f64| if a < b { a } else { b };
-    let mut smallest = [f64::INFINITY; LANES];
+    let most = |a: f64, b: f64| if a > b { a } else { b };
+    let (mut smallest, mut largest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
     for row in (0..matrix.n_leaves()).flat_map(|i| matrix.row(i)) {
         with_values!(row, row => {
             let (chunks, rest) = row.as_chunks::<LANES>();
             for chunk in chunks {
                 smallest = std::array::from_fn(|at| least(chunk[at].float(), smallest[at]));
+                largest = std::array::from_fn(|at| most(chunk[at].float(), largest[at]));
             }
             smallest[0] = rest.iter().fold(smallest[0], |all, value| least(value.float(), all));
+            largest[0] = rest.iter().fold(largest[0], |all, value| most(value.float(), all));
         });
     }
-    smallest.into_iter().fold(f64::INFINITY, least)
+    [smallest.into_iter().fold(f64::INFINITY, least), largest.into_iter().fold(f64::NEG_INFINITY, most)]
 }
 
 #[inline(always)]
-fn about_values(matrix: &Matrix<'_>, smallest: f64, keys: &[u64], sums: &mut [u64]) {
+fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64]) {
     for i in 0..matrix.n_leaves() {
         let [before, after] = matrix.row(i);
-        let mut own = about_row(after, smallest, keys[i], &keys[i + 1..], &mut sums[i + 1..]);
+        let mut own = about_row(after, range, keys[i], &keys[i + 1..], &mut sums[i + 1..]);
         if !matrix.is_symmetric() {
-            own = own.wrapping_add(about_row(before, smallest, keys[i], &keys[..i], &mut sums[..i]));
+            own = field::sum(own, about_row(before, range, keys[i], &keys[..i], &mut sums[..i]));
         }
-        sums[i] = sums[i].wrapping_add(own);
+        sums[i] = field::sum(sums[i], own);
     }
 }
 
 /// Adds what the values of a leaf with others say about these, and gives what they say about the leaf.
 #[inline(always)]
-fn about_row(row: Values<'_>, smallest: f64, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
+fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
     with_values!(row, row => for ((value, &other), sum) in row.iter().zip(keys).zip(sums) {
-        let value = (value.float() - smallest + 0.0).to_bits();
-        own = own.wrapping_add(join(value, other));
-        *sum = sum.wrapping_add(join(value, key));
+        let step = range.step(value.float());
+        own = field::sum(own, field::element(join(step, other)));
+        *sum = field::sum(*sum, field::element(join(step, key)));
     });
     own
 }
@@ -199,28 +236,27 @@ fn keys_in_tree(tree: &Dendrogram, leaves: &[u64]) -> Vec<u64> {
     (0..n).map(|leaf| join(leaves[leaf], above[leaf])).collect()
 }
 
-fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, keys: &[u64], sums: &mut [u64]) {
+/// What weights are divided by before they are rounded: 1 if all of them are whole numbers, else the largest one.
+fn unit_of<const K: usize>(comparisons: &Comparisons<'_, K>) -> f64 {
+    let weights = comparisons.weights().unwrap_or_default();
+    if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { weights.iter().copied().fold(0.0, f64::max) }
+}
+
+fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, keys: &[u64], sums: &mut [u64]) {
     let Some(&first) = keys.first() else { return };
     let rows = comparisons.rows();
     let mixed: Vec<u64> = keys.iter().map(|&key| mix(key)).collect();
     // Two pairs of different leaves, or two of a triplet that share the anchor.
     let pair = |[i, j]: [usize; 2]| mixed[i].wrapping_add(mixed[j]);
     let whole = |near, far| join(pair(near), pair(far));
-    let said = |whole: u64, role: u64, other: usize| join(join(whole, role), keys[other]);
-    let mut add = |leaf: usize, sum: u64| sums[leaf] = sums[leaf].wrapping_add(sum);
+    let said = |whole: u64, role: u64, other: usize| field::element(join(join(whole, role), keys[other]));
+    let mut add = |leaf: usize, sum: u64| sums[leaf] = field::sum(sums[leaf], sum);
     if let Some(weights) = comparisons.weights() {
         rows.each(0..comparisons.len(), |at, row| {
             let (near, far) = Comparisons::<K>::pairs(row);
             let whole = whole(near, far);
-            // Parts that are whole add up as repeats do.
-            let (times, rest) = (weights[at].trunc() as u64, weights[at].fract());
-            tell::<K>(near, far, |leaf, role, other| {
-                let said = said(whole, role, other);
-                add(leaf, said.wrapping_mul(times));
-                if rest != 0.0 {
-                    add(leaf, join(said, rest.to_bits()));
-                }
-            });
+            let times = if unit == 1.0 { field::of_float(weights[at]) } else { field::of_rounded(weights[at] / unit) };
+            tell::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
         });
     } else if keys.iter().all(|&key| key == first) {
         // All comparisons say the same.
@@ -259,4 +295,80 @@ fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+/// The integers modulo the prime 2^61 - 1.
+mod field {
+    const PRIME: u64 = (1 << 61) - 1;
+
+    /// A hash as an element.
+    #[inline(always)]
+    pub(super) fn element(hash: u64) -> u64 {
+        let folded = (hash & PRIME) + (hash >> 61);
+        if folded >= PRIME { folded - PRIME } else { folded }
+    }
+
+    #[inline(always)]
+    pub(super) fn sum(a: u64, b: u64) -> u64 {
+        let sum = a + b;
+        if sum >= PRIME { sum - PRIME } else { sum }
+    }
+
+    pub(super) fn product(a: u64, b: u64) -> u64 {
+        let product = u128::from(a) * u128::from(b);
+        sum((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
+    }
+
+    /// 1 for 0, which has no inverse.
+    pub(super) fn inverse(a: u64) -> u64 {
+        if a == 0 {
+            return 1;
+        }
+        // Fermat: a^(PRIME - 2).
+        let (mut power, mut square, mut left) = (1, a, PRIME - 2);
+        while left > 0 {
+            if left & 1 == 1 {
+                power = product(power, square);
+            }
+            square = product(square, square);
+            left >>= 1;
+        }
+        power
+    }
+
+    /// A float of at least 0 as the element that it exactly is: a power of two is one here, too.
+    pub(super) fn of_float(value: f64) -> u64 {
+        let bits = value.to_bits();
+        let (exponent, fraction) = ((bits >> 52) as i64 & 0x7ff, bits & ((1 << 52) - 1));
+        let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+        // 2^61 is 1.
+        let shift = (exponent.max(1) - 1075).rem_euclid(61) as u32;
+        product(mantissa, 1 << shift)
+    }
+
+    /// The same, rounded to 24 significant bits, so that weights that differ by rounding are one element.
+    pub(super) fn of_rounded(value: f64) -> u64 {
+        let half = 1u64 << 28;
+        of_float(f64::from_bits((value.to_bits() + half) & !(2 * half - 1)))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use proptest::prelude::*;
+
+        proptest! {
+            #[test]
+            fn floats_multiply(a in 0..1u64 << 26, b in 1..1u64 << 26, exponent in -300..300i32) {
+                let power = 2f64.powi(exponent);
+                let both = of_float(a as f64 * b as f64 * power);
+                prop_assert_eq!(both, product(of_float(a as f64 * power), of_float(b as f64)));
+                prop_assert_eq!(product(of_float(b as f64), inverse(of_float(b as f64))), 1);
+                prop_assert_eq!(of_float(a as f64), a);
+                prop_assert_eq!(sum(of_float(a as f64), of_float(b as f64)), of_float((a + b) as f64));
+                let rounded = of_rounded((a as f64 * 0.1) * 10.0);
+                prop_assert_eq!(rounded, of_rounded(a as f64));
+            }
+        }
+    }
 }

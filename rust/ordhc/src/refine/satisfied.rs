@@ -27,6 +27,10 @@ impl Wish {
         let content = |wish: &Self| (wish.others, wish.apart);
         content(self).cmp(&content(other)).then(self.weight.total_cmp(&other.weight))
     }
+
+    fn is_repeat(&self, other: &Self) -> bool {
+        (self.others, self.apart) == (other.others, other.apart)
+    }
 }
 
 /// Triplets by leaf.
@@ -44,7 +48,7 @@ pub(super) struct SatisfiedTriplets<'a> {
     /// Above which nodes subtrees may be put.
     movable: &'a [bool],
     exact: bool,
-    /// The mean weight of a triplet.
+    /// The mean weight of a triplet, with that of its repeats.
     mean: f64,
 }
 
@@ -63,12 +67,8 @@ impl<'a> SatisfiedTriplets<'a> {
         let mut next = starts.clone();
         let nothing = Wish { others: [0; 2], weight: 0.0, apart: false };
         let mut wishes = vec![nothing; 3 * triplets.len()];
-        let mut all_whole = true;
-        let mut total = 0.0;
         triplets.rows().each(0..triplets.len(), |at, row| {
             let weight = triplets.weights().map_or(1.0, |weights| weights[at]);
-            all_whole &= weight.fract() == 0.0;
-            total += weight;
             let [anchor, near, far] = row.map(|leaf| number[leaf as usize]);
             for (leaf, others, apart) in
                 [(anchor, [near, far], false), (near, [anchor, far], false), (far, [anchor, near], true)]
@@ -77,11 +77,31 @@ impl<'a> SatisfiedTriplets<'a> {
                 next[leaf as usize] += 1;
             }
         });
-        // Sums must not depend on the order of rows.
+        // Sums must not depend on the order of rows. Repeats become one wish, with the sum of their weights: what
+        // annealing does must not depend on how often all triplets are repeated.
+        let (mut n_wishes, mut first) = (0, 0);
+        let (mut total, mut n_apart, mut all_whole) = (0.0, 0, true);
         for leaf in 0..shape.n_leaves() {
-            wishes[starts[leaf]..starts[leaf + 1]].sort_unstable_by(Wish::by_content);
+            let last = std::mem::replace(&mut first, starts[leaf + 1]);
+            wishes[last..first].sort_unstable_by(Wish::by_content);
+            starts[leaf] = n_wishes;
+            for at in last..first {
+                let wish = wishes[at];
+                all_whole &= wish.weight.fract() == 0.0;
+                if n_wishes > starts[leaf] && wishes[n_wishes - 1].is_repeat(&wish) {
+                    wishes[n_wishes - 1].weight += wish.weight;
+                } else if wish.weight > 0.0 {
+                    wishes[n_wishes] = wish;
+                    n_wishes += 1;
+                    n_apart += usize::from(wish.apart);
+                }
+                total += if wish.apart { wish.weight } else { 0.0 };
+            }
         }
-        let mean = total / triplets.len().max(1) as f64;
+        starts[shape.n_leaves()] = n_wishes;
+        wishes.truncate(n_wishes);
+        // Each triplet is one wish of its far leaf.
+        let mean = total / n_apart.max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
         let worth = vec![0.0; shape.n_nodes()];

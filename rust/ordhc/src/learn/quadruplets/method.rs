@@ -2,6 +2,7 @@
 
 use super::complete::Complete;
 use super::four_k::FourK;
+use super::once::Once;
 use super::single::Single;
 use crate::error::{Error, Result};
 use crate::learn::Learner;
@@ -14,7 +15,7 @@ use crate::learn::asking::Asking;
 /// (2019). For single and complete linkage 0 (equally similar, or nobody can say) counts as: the
 /// lexicographically smaller pair is more similar, which is the first one of every question. Their heights
 /// are dissimilarities: the number of the merge, 1 to n - 1, and before the merges are sorted the
-/// number of levels that are known to be below. From answers that contradict each other they find some tree.
+/// number of levels that are known to be below. Neither asks the same question twice. From answers that contradict each other they find some tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
@@ -89,8 +90,8 @@ impl QuadrupletMethod {
             return Err(Error::out_of_range("n_leaves", n, format!("1..={MOST}")));
         }
         Ok(match self {
-            Self::Single => Box::new(Asking::new(Single::new(n))),
-            Self::Complete => Box::new(Asking::new(Complete::new(n)?)),
+            Self::Single => Box::new(Asking::new(Once::new(Single::new(n)))),
+            Self::Complete => Box::new(Asking::new(Once::new(Complete::new(n)?))),
             Self::FourK { landmarks, references } => Box::new(Asking::new(FourK::new(n, landmarks, references, seed)?)),
         })
     }

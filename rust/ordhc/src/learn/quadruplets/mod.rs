@@ -6,6 +6,7 @@ mod complete;
 mod four_k;
 mod joins;
 mod method;
+mod once;
 mod single;
 mod sorting;
 

@@ -1,0 +1,69 @@
+"""Weights as whole multiples of a unit, so that their scale and rounding decide nothing."""
+
+import math
+from fractions import Fraction
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+
+__all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
+
+_C = TypeVar("_C", bound=Triplets | Quadruplets)
+
+#: Of more different weights no unit is looked for: they are measurements, not counts on some scale.
+MOST_WEIGHTS = 1000
+#: The largest denominator of the ratio of a weight to the smallest one.
+_MOST_PARTS = 1000
+#: Ratios that differ by less are equal up to rounding.
+_ROUNDING = 1e-12
+
+
+def unit_of(weights: NDArray[np.float64]) -> float | None:
+    """Find the largest number of which all weights are whole multiples, up to rounding.
+
+    Parameters
+    ----------
+    weights
+        Different positive weights, rising.
+
+    Returns
+    -------
+    float or None
+        None if there is no such number, as for measurements.
+
+    Examples
+    --------
+    >>> unit_of(np.array([0.1, 0.2, 0.5])), unit_of(np.array([4.0, 6.0])), unit_of(np.array([1.0, 2**0.5]))
+    (0.1, 2.0, None)
+    """
+    if not 0 < len(weights) <= MOST_WEIGHTS:
+        return None
+    ratios = weights / weights[0]
+    if ratios[-1] > 2**40:
+        return None
+    parts = 1
+    for ratio in ratios.tolist():
+        near = Fraction(ratio).limit_denominator(_MOST_PARTS)
+        parts = math.lcm(parts, near.denominator)
+        if abs(float(near) - ratio) > _ROUNDING * ratio or parts > _MOST_PARTS:
+            return None
+    common = np.gcd.reduce(np.rint(ratios * parts).astype(np.int64))
+    return float(weights[0] * int(common) / parts)
+
+
+def in_units(data: _C) -> tuple[_C, float]:
+    """Return comparisons whose weights are whole multiples of a unit, and the unit; else the same, and 1."""
+    weights: Any = data.weights
+    if weights is None or not len(weights) or weights.max() >= 2**53:
+        return data, 1.0
+    unit: float | None
+    if bool((weights == np.floor(weights)).all()):
+        unit = float(np.gcd.reduce(weights.astype(np.int64)))
+    else:
+        unit = unit_of(np.unique(weights[weights > 0]))
+    if not unit or unit == 1:
+        return data, 1.0
+    return cast(_C, data._changed(weights=np.rint(weights / unit))), unit
