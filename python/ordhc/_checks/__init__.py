@@ -9,7 +9,7 @@ from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers
 from ordhc._checks.direction import check_dissimilarities, is_distances, warn_of_distances
 from ordhc._checks.leaf_names import names
 from ordhc._checks.matrices import handed_over, leaves_of_condensed, matrix, square
-from ordhc._checks.quoting import nearest, quoted, unknown_name
+from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name
 from ordhc._checks.scalars import (
     as_int,
     callback,
@@ -42,6 +42,7 @@ __all__ = [
     "nearest",
     "number",
     "numbers_of",
+    "on_one_line",
     "path",
     "quoted",
     "seed",

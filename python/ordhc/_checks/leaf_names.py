@@ -7,6 +7,7 @@ import numpy as np
 
 from ordhc._checks.arrays import unmasked
 from ordhc._checks.quoting import quoted
+from ordhc._checks.scalars import text
 from ordhc.errors import InputError
 
 __all__ = ["names"]
@@ -18,7 +19,7 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
     Raises
     ------
     InputError
-        One string, what is no string, a name twice, another number.
+        One string, what is no string, no Unicode text, a name twice, another number.
     """
     if given is None:
         return None
@@ -32,14 +33,13 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
         raise InputError(f"names cannot be read: {quoted(str(error))}") from None
     seen: dict[str, int] = {}
     for at, name in enumerate(checked):
-        if not isinstance(name, str):
-            raise InputError(f"names[{at}] is {quoted(name)}, not a string")
+        name = text(f"names[{at}]", name)
         if name in seen:
             raise InputError(f"the name {quoted(name)} occurs twice, at {seen[name]} and {at}")
         seen[name] = at
     if n is not None and len(checked) != n:
         raise InputError(f"{len(checked)} names for {n} leaves")
-    return tuple(str(name) for name in checked)
+    return tuple(seen)
 
 
 def _kind(value: Any) -> str:

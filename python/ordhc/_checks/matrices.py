@@ -26,7 +26,7 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
         raise InputError(
             f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed: "
-            "of vectors, a row a leaf, ordhc.cluster(X, method='cosine-al') makes a tree"
+            "for vectors, a row a leaf, ordhc.cluster(X, similarity='euclidean', linkage='ward') makes a tree"
         )
     if values.ndim not in (1, 2):
         raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")

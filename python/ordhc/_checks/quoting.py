@@ -2,12 +2,13 @@
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["nearest", "quoted", "unknown_name"]
+__all__ = ["nearest", "on_one_line", "quoted", "unknown_name"]
 
 #: How much of what was given a message repeats.
 QUOTED = 80
@@ -35,6 +36,21 @@ def quoted(value: Any, limit: int = QUOTED) -> str:
         return f"an object of type {type(value).__name__}"
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: limit + 1])
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+#: Control characters, line separators, overrides of the direction of writing, and halves of characters.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def on_one_line(text: str) -> str:
+    r"""Return `text` with everything escaped that a terminal or a page would not show as a character.
+
+    Examples
+    --------
+    >>> print(on_one_line("a\x1b[2J\n\u202e"))
+    a\x1b[2J\n\u202e
+    """
+    return _UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -164,13 +164,21 @@ def path(value: Any, what: str = "path") -> str:
 
 
 def text(what: str, value: Any) -> str:
-    """Text that UTF-8 can write."""
+    """Return text that UTF-8 can write.
+
+    Raises
+    ------
+    InputError
+        What is no string; half of a character (a lone surrogate); code points above U+10FFFF, which NumPy
+        makes of damaged arrays.
+    """
     if not isinstance(value, str):
         raise InputError(f"{what} is {quoted(value)}, not a string")
     try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{what}, {quoted(value)}, is no Unicode text") from None
+        # Code points above U+10FFFF can be encoded, but not decoded.
+        value.encode().decode()
+    except UnicodeError:
+        raise InputError(f"{what} is {quoted(value)}, which is no Unicode text") from None
     return str(value)
 
 

@@ -9,14 +9,12 @@ __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked"]
 #: Questions, and how many items one is about.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: What tools call their columns.
-FORMATS = ("salmon", "jspsych", "cblearn", "prolific")
+FORMATS = ("salmon", "jspsych", "cblearn", "prolific", "collect")
 
 
 class AnswerOptions(TypedDict, total=False):
     """The options of `ordhc.read_answers` that frames take too; they are described there."""
 
-    items: Any
-    chosen: Any
     chosen_as: str | Mapping[Any, Any] | None
     ranks: Sequence[Any] | None
     n_ranked: int | None
@@ -28,6 +26,7 @@ class AnswerOptions(TypedDict, total=False):
     participants: Any
     names: Sequence[str] | None
     n_leaves: int | None
+    ids_from: int | None
     skip_bad: bool
 
 
@@ -43,10 +42,13 @@ class Asked:
     n_ranked: int | None = None
     person: Any = None
     weights: Any = None
+    #: The column of the number of the answer that a row is part of.
+    answer: Any = None
     exclude: Any = None
     na: Iterable[str] | None = None
     names: tuple[str, ...] | None = None
     n_leaves: int | None = None
+    ids_from: int | None = None
     skip_bad: bool = False
     #: Rows without any items are trials of other kinds.
     other_trials: bool = False

@@ -10,7 +10,8 @@ from ordhc import _checks
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.chosen import Options, chosen_places, not_an_option
-from ordhc.comparison.suspects import of_outside
+from ordhc.comparison.ids import check_ids_from, distinct_ids, names_of_ids
+from ordhc.comparison.suspects import of_outside, told_as_names, told_outside
 from ordhc.comparison.tables import Table, missing_words, text_of
 from ordhc.errors import InputError
 
@@ -127,46 +128,77 @@ def leaves_of(
     asked: Asked,
     rows: NDArray[np.intp],
     bad: dict[int, str],
-) -> NDArray[Any]:
-    """Cells as ids, or as names."""
-    flat = cells.ravel().tolist()
-    numeric = not is_literal(items) and all(_id_of(cell, table.text) is not None for cell in cells[0])
-    width = cells.shape[1]
-    if numeric and asked.by_name:
-        reason = "has ids, but the tree's leaves have names; give --names FILE to say which is which"
-        raise table.error(reason)
-    known = None if asked.names is None else set(asked.names)
-    limit = len(asked.names) if asked.names is not None else asked.n_leaves
-    ids = np.zeros(len(flat), dtype=np.int64)
+) -> tuple[NDArray[Any], tuple[str, ...] | None, str | None]:
+    """Return rows of ids or names, the names of all leaves if known, and a warning if ids became names."""
+    names, told = asked.names, None
+    found: NDArray[Any] = cells
+    if not is_literal(items) and all(_id_of(cell, table.text) is not None for cell in cells[0]):
+        found = _ids(table, cells, asked, rows, bad)
+    elif asked.ids_from is not None:
+        raise table.error("ids_from is for ids, but the leaves have names")
+    for place, row in enumerate(rows.tolist()):
+        leaves = found[place] if found is cells else found[place] + (asked.ids_from or 0)
+        twice = None if row in bad else _twice(asked.kind, leaves.tolist())
+        if twice is not None:
+            bad[row] = twice
+    if found is not cells:
+        fine = np.array([row not in bad for row in rows.tolist()], dtype=bool)
+        ids = distinct_ids(found[fine])
+        try:
+            texts = names_of_ids(ids, names, asked.n_leaves, asked.ids_from, by_name=asked.by_name)
+        except InputError as error:
+            at = rows[fine][int((found[fine] == ids[-1]).any(axis=1).argmax())]
+            raise table.error(error.reason, None if error.row is None else int(at)) from None
+        if texts is None:
+            _check_ids(found, asked, rows, bad)
+            return found, names, None
+        found = np.array([*texts, ""], dtype=object)[np.searchsorted(ids, found)]
+        if names is None:
+            return found, texts, told_as_names(ids)
+    known = None if names is None else set(names)
     told_near = False
-    for at, cell in enumerate(flat):
-        row = int(rows[at // width])
-        if row in bad:
-            continue
-        if numeric:
+    for place, row in enumerate(rows.tolist()):
+        for cell in () if row in bad else found[place].tolist():
+            if not isinstance(cell, str):
+                bad[row] = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
+            elif known is not None and cell not in known:
+                # The nearest names are looked up for the first row only.
+                bad[row] = (
+                    f"the name {quoted(cell)} is unknown" if told_near else unknown_name(cell, names or ())
+                )
+                told_near = True
+            if row in bad:
+                break
+    return found, names, told
+
+
+def _ids(
+    table: Table, cells: NDArray[np.object_], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]
+) -> NDArray[np.int64]:
+    """Cells as ids from 0."""
+    first = check_ids_from(asked.ids_from) or 0
+    ids = np.zeros(cells.shape, dtype=np.int64)
+    for place, row in enumerate(rows.tolist()):
+        for at, cell in enumerate(() if row in bad else cells[place].tolist()):
             leaf = _id_of(cell, table.text)
             if leaf is None:
                 bad[row] = f"{quoted(cell)} is no id; the first row has ids, give ids or names, not both"
-            elif leaf < 0 or (limit is not None and leaf >= limit):
-                told = "" if limit is None else f"..={limit - 1} (n_leaves = {limit})"
-                least = of_outside(np.array([leaf]), limit) if leaf < 0 else ""
-                bad[row] = f"leaf {leaf} is outside 0{told}{least}"
-            else:
-                ids[at] = leaf
-        elif not isinstance(cell, str):
-            bad[row] = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
-        elif known is not None and cell not in known:
-            # The nearest names are looked up for the first row only.
-            bad[row] = (
-                f"the name {quoted(cell)} is unknown" if told_near else unknown_name(cell, asked.names or ())
-            )
-            told_near = True
-    found: NDArray[Any] = ids.reshape(cells.shape) if numeric else cells
-    for place, row in enumerate(rows.tolist()):
-        twice = None if row in bad else _twice(asked.kind, found[place].tolist())
-        if twice is not None:
-            bad[row] = twice
-    return found
+                break
+            if leaf < first:
+                least = of_outside(np.array([leaf]), None) if leaf < 0 else ""
+                bad[row] = told_outside(leaf - first, None, first) + least
+                break
+            ids[place, at] = leaf - first
+    return ids
+
+
+def _check_ids(ids: NDArray[np.int64], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]) -> None:
+    """Find rows whose ids are beyond the last leaf."""
+    limit = len(asked.names) if asked.names is not None else asked.n_leaves
+    for place in np.flatnonzero((ids >= limit).any(axis=1)).tolist() if limit is not None else ():
+        leaf = next(leaf for leaf in ids[place].tolist() if leaf >= limit)
+        hint = of_outside(ids, limit) if not asked.ids_from else ""
+        bad.setdefault(int(rows[place]), told_outside(leaf, limit, asked.ids_from) + hint)
 
 
 def _twice(kind: str, leaves: list[Any]) -> str | None:

@@ -44,6 +44,9 @@ class Triplets(Rows):
         (m,) whose answer each row is, by number or name: a participant's.
     group_names
         The names of groups that are given as numbers from 0.
+    adaptive
+        True if a learner chose questions by earlier answers. By default False; of a data frame True if its
+        column `sampler` says "learner" or "uncertain" in any row.
     copy
         With False a contiguous array of int32, uint8 or uint16 is used as it is, which saves memory; it
         must not be changed then. Rows of uint8 and uint16 stay so.
@@ -194,6 +197,7 @@ class Triplets(Rows):
             return None if values is None else np.repeat(values, size)
 
         weights = checked_weights(weights, len(table))
+        adaptive = None if frame is None else frame.adaptive
         told, persons, group_names = belonging(answers, groups, None, len(table))
         if told is None and size > 1:
             told = np.arange(len(table), dtype=np.int32)
@@ -206,6 +210,7 @@ class Triplets(Rows):
             answers=spread(told),
             groups=spread(persons),
             group_names=group_names,
+            adaptive=adaptive,
         )
 
     @classmethod
@@ -253,11 +258,20 @@ class Triplets(Rows):
                 answers = values == 1
             table = table.copy()
             table[~answers] = table[~answers][:, [0, 2, 1]]
-        belong = {} if frame is None else {"answers": frame.answers, "groups": frame.groups}
+        belong: dict[str, Any] = {}
+        if frame is not None:
+            belong = {"answers": frame.answers, "groups": frame.groups, "adaptive": frame.adaptive}
         return cls(table, n_leaves, found, weights, **belong)
 
     @classmethod
-    def from_frame(cls, data: Any, *, kind: str = "triplet", **options: Unpack[AnswerOptions]) -> "Triplets":
+    def from_frame(
+        cls,
+        data: Any,
+        kind: str = "triplet",
+        items: Any = None,
+        chosen: Any = None,
+        **options: Unpack[AnswerOptions],
+    ) -> "Triplets":
         """From a table of answers, one a row, its columns by name.
 
         Parameters
@@ -267,9 +281,9 @@ class Triplets(Rows):
             records, or a list of dicts.
         kind
             "odd-one-out", "most-central", "ranking" or "triplet"; pairs make `Quadruplets.from_frame`.
-        **options
-            As in `ordhc.read_answers`: items, chosen, chosen_as, ranks, n_ranked, person, weights, exclude,
-            na, format, participants, names, n_leaves, skip_bad.
+        items, chosen, **options
+            As in `ordhc.read_answers`: chosen_as, ranks, n_ranked, person, weights, exclude,
+            na, format, participants, names, n_leaves, ids_from, skip_bad.
 
         Raises
         ------
@@ -292,7 +306,7 @@ class Triplets(Rows):
         """
         if _checks.choice("kind", kind, KINDS) == "pairs":
             raise InputError("two pairs make quadruplets: Quadruplets.from_frame")
-        found = comparisons_of_replies(*asked_of_frame(data, kind, options))
+        found = comparisons_of_replies(*asked_of_frame(data, kind, items, chosen, options))
         assert isinstance(found, Triplets)
         return found
 
@@ -326,7 +340,14 @@ class Quadruplets(Rows):
     _what = "quadruplets"
 
     @classmethod
-    def from_frame(cls, data: Any, *, kind: str = "pairs", **options: Unpack[AnswerOptions]) -> "Quadruplets":
+    def from_frame(
+        cls,
+        data: Any,
+        kind: str = "pairs",
+        items: Any = None,
+        chosen: Any = None,
+        **options: Unpack[AnswerOptions],
+    ) -> "Quadruplets":
         """From a table of answers to "which pair is more alike?"; otherwise as `Triplets.from_frame`.
 
         Examples
@@ -336,7 +357,7 @@ class Quadruplets(Rows):
         >>> [tuple(q.names[leaf] for leaf in row) for row in q]
         [('cat', 'car', 'cat', 'dog')]
         """
-        return comparisons_of_replies(*asked_of_frame(data, kind, options)).to_quadruplets()
+        return comparisons_of_replies(*asked_of_frame(data, kind, items, chosen, options)).to_quadruplets()
 
     def to_quadruplets(self) -> "Quadruplets":
         """Return the quadruplets themselves."""
@@ -369,7 +390,10 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
 def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
     """Comparisons of answers, with a warning of what was left out of them."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
-    known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": asked.names}
+    known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": replies.names}
+    if asked.ids_from is not None and replies.names is None and asked.n_leaves is None:
+        known["n_leaves"] = int(rows.max()) + 1
+        check_reach(rows, known["n_leaves"])
     made: Comparisons
     if replies.levels is not None:
         answers, triplets = ranked_triplets(rows, replies.levels)
@@ -382,6 +406,8 @@ def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
     else:
         kind = Quadruplets if asked.kind == "pairs" else Triplets
         made = kind(rows, **known, weights=weights, answers=replies.answers, groups=groups)
+    if replies.adaptive:
+        made = made._changed(adaptive=True)
     if replies.left_out is not None:
         warn(replies.left_out)
     return made

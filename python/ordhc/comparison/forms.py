@@ -16,9 +16,14 @@ __all__ = ["comparisons_of_any", "is_sparse", "states_all_twice"]
 
 
 def comparisons_of_any(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, n_leaves: int | None
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    n_leaves: int | None,
+    *,
+    known: int = 0,
 ) -> Comparisons:
-    """Comparisons from anything that the estimator takes."""
+    """Return comparisons from anything that the estimator takes; ids below `known` are those of a tree."""
     data: Comparisons
     if isinstance(X, list) and X and isinstance(X[0], Comparisons):
         X = _joined(X)
@@ -26,6 +31,8 @@ def comparisons_of_any(
         X, y, sample_weight = _from_frame(X, y, sample_weight)
     table = X if isinstance(X, Comparisons) or is_sparse(X) else _table(X)
     if isinstance(table, np.ndarray) and table.ndim != 3:
+        if known and table.ndim == 2 and table.size and table.dtype.kind in "iuf" and (table < known).all():
+            n_leaves = known
         return _from_list(X, table, y, sample_weight, n_leaves)
     kind = "a sparse tensor of counts" if is_sparse(X) else "a tensor of counts"
     if isinstance(X, Comparisons):
@@ -96,7 +103,12 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
         groups = names = None
     rows = np.concatenate([part.rows for part in parts])
     joined: Comparisons = first._changed(
-        rows=rows, weights=weights, answers=answers, groups=groups, group_names=names
+        rows=rows,
+        weights=weights,
+        answers=answers,
+        groups=groups,
+        group_names=names,
+        adaptive=any(part.adaptive for part in parts),
     )
     return joined
 

@@ -5,7 +5,7 @@ columns, a list of dicts; what only narwhals knows goes through narwhals. None o
 unless it is needed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,14 @@ from ordhc.errors import InputError, MissingExtraError
 __all__ = [
     "ANSWERS",
     "GROUPS",
+    "LESS_SURE",
+    "PEOPLE",
     "PERSONS",
     "ROLES",
+    "SAMPLERS",
     "WEIGHTS",
     "Columns",
+    "are_adaptive",
     "column_names",
     "column_of",
     "columns_of",
@@ -36,8 +40,17 @@ PERSONS = (
     "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
     "user_id", "puid", "prolific_pid", "who",
 )  # fmt: skip
+#: The same, where no column is called by one of `PERSONS`: Qualtrics, JATOS, PsychoPy, BIDS.
+LESS_SURE = (
+    "responseid", "response_id", "run_id", "pid", "subj", "subj_id", "sub", "sub_id",
+)  # fmt: skip
+#: The surest names first.
+PEOPLE = (*PERSONS, *LESS_SURE)
 GROUPS = ("group", "groups", *PERSONS)
 RESPONSES = ("y", "response", "target")
+#: The column that says what chose a question.
+SAMPLERS = ("sampler",)
+_LEARNERS = ("learner", "uncertain")
 
 #: The two others of a question about three.
 PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
@@ -75,6 +88,12 @@ class Columns:
     answers: Any = None
     groups: Any = None
     responses: Any = None
+    adaptive: bool | None = None
+
+
+def are_adaptive(samplers: Iterable[Any]) -> bool:
+    """Return whether a learner chose any question, by the cells of a column of samplers."""
+    return any(str(sampler).strip().lower() in _LEARNERS for sampler in set(samplers))
 
 
 def columns_of(data: Any, what: str, width: int) -> Columns | None:
@@ -111,8 +130,12 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
             )
     leaves = [column_of(data, names[plain.index(name)]) for name in sets[0]]
     weights, answers, groups = (_further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS))
+    if groups is None:
+        groups = _further(data, names, plain, LESS_SURE)
     told = _further(data, names, plain, RESPONSES) if what == "responses" else None
-    return Columns(_stacked(leaves), weights, answers, groups, told)
+    samplers = _further(data, names, plain, SAMPLERS)
+    adaptive = None if samplers is None else are_adaptive(np.asarray(samplers).tolist())
+    return Columns(_stacked(leaves), weights, answers, groups, told, adaptive)
 
 
 def _meant(shown: str, kind: str, known: Sequence[str]) -> InputError:

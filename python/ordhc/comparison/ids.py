@@ -2,6 +2,7 @@
 
 import contextlib
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["as_ids", "check_reach"]
+__all__ = ["as_ids", "check_ids_from", "check_reach", "distinct_ids", "names_of_ids", "numbers_of", "shifted"]
 
 #: Up to this number of leaves ids may have any gaps.
 FAR = 10_000
@@ -105,10 +106,89 @@ def check_reach(table: NDArray[Any], n_leaves: int) -> None:
         )
 
 
+def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the different ids in `rows`, sorted."""
+    if rows.size and rows.min() >= 0 and rows.max() < 1 << 24:
+        seen = np.zeros(int(rows.max()) + 1, dtype=bool)
+        seen[rows.ravel()] = True
+        return np.flatnonzero(seen).astype(np.int64)
+    return np.unique(rows).astype(np.int64)
+
+
+def names_of_ids(
+    ids: NDArray[np.int64],
+    names: Sequence[str] | None,
+    n_leaves: int | None,
+    ids_from: int | None,
+    *,
+    by_name: bool = False,
+) -> tuple[str, ...] | None:
+    """Return the names that ids in a file or frame mean, or None if ids are positions.
+
+    Ids mean names if `names` are whole numbers and hold ids at other positions than the ids say, as codes of
+    stimuli (101..112) do. Without `names`, `n_leaves` and `ids_from`, ids mean names if more than half of
+    0..max never occur: as positions these would be leaves without answers.
+
+    Parameters
+    ----------
+    ids
+        The different ids, sorted.
+    names, n_leaves, ids_from
+        What the caller said; None if nothing.
+    by_name
+        True if positions are refused, because `names` are those of a tree.
+
+    Raises
+    ------
+    InputError
+        Ids that can be read in both ways, or in the wrong one; a single id far above all others.
+    """
+    if ids_from is None and len(ids) and ids[0] >= 0:
+        if names is not None:
+            known = numbers_of(names)
+            elsewhere = [leaf for leaf in ids.tolist() if leaf in known and known[leaf][0] != leaf]
+            if elsewhere:
+                unknown = [leaf for leaf in ids.tolist() if leaf not in known]
+                if unknown and ids[-1] < len(names):
+                    raise InputError(
+                        f"id {elsewhere[0]} is among the names, {unknown[0]} is not; if ids are positions in "
+                        "the names, say ids_from=0 (--ids-from 0)"
+                    )
+                return tuple(known[leaf][1] if leaf in known else str(leaf) for leaf in ids.tolist())
+        elif n_leaves is None and 2 * len(ids) <= ids[-1]:
+            if len(ids) > 1 and ids[-1] > 2 * ids[-2]:
+                check_reach(ids[:, None], int(ids[-1]) + 1)
+            return tuple(map(str, ids.tolist()))
+    if by_name:
+        raise InputError("has ids, but the tree's leaves have names; give --names FILE to say which is which")
+    return None
+
+
+def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
+    """Position and text of each name by its number, if all names are different whole numbers."""
+    if not all(name.isascii() and name.isdigit() and len(name) < 19 for name in names):
+        return {}
+    found = {int(name): (at, name) for at, name in enumerate(names)}
+    return found if len(found) == len(names) else {}
+
+
+def check_ids_from(given: Any) -> int | None:
+    """Return the id of the first leaf, None if it was not said."""
+    return None if given is None else _checks.whole("ids_from", given, at_least=0, at_most=2**31)
+
+
+def shifted(rows: NDArray[Any], ids_from: int | None) -> NDArray[Any]:
+    """Return ids that are counted from `ids_from` as ids from 0."""
+    return rows.astype(np.int64) - ids_from if ids_from else rows
+
+
 def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     cells = table.ravel().tolist()
     if names is None:
         names = tuple(dict.fromkeys(cells))
+        for name in names:
+            if not name.isascii():
+                _check_text(cells, name, table.shape[1])
     codes = {name: code for code, name in enumerate(names)}
     ids = np.empty(len(cells), dtype=np.int64)
     for at, cell in enumerate(cells):
@@ -118,6 +198,13 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
             raise InputError(_checks.unknown_name(cell, names), row=row)
         ids[at] = code
     return ids.reshape(table.shape), names
+
+
+def _check_text(cells: list[str], name: str, width: int) -> None:
+    try:
+        _checks.text("the name", name)
+    except InputError as error:
+        raise InputError(error.reason, row=cells.index(name) // width) from None
 
 
 def _ragged(rows: Any, width: int) -> InputError:

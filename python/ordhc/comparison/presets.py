@@ -1,4 +1,4 @@
-"""What tools call the columns of their answers: Salmon, jsPsych, cblearn, Prolific."""
+"""What tools call the columns of their answers: Salmon, jsPsych, cblearn, Prolific, ordhc-collect."""
 
 import re
 from collections.abc import Mapping
@@ -24,13 +24,16 @@ _SHORT = ("head", "left", "right", "winner")
 _UNKNOWN = "not among the participants"
 
 
-def asked_of_frame(data: Any, kind: str, options: AnswerOptions) -> tuple[Replies, Asked]:
+def asked_of_frame(
+    data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
+) -> tuple[Replies, Asked]:
     """Answers from a frame and its options."""
     given: dict[str, Any] = dict(options)
     participants = given.pop("participants", None)
     given["names"] = _checks.names(given.get("names"))
     known = None if participants is None else table_of(participants)
-    return replies_with_format(table_of(data), given.pop("format", None), known, Asked(kind, **given))
+    asked = Asked(kind, items, chosen, **{name: value for name, value in given.items() if name != "format"})
+    return replies_with_format(table_of(data), given.get("format"), known, asked)
 
 
 def replies_with_format(
@@ -48,6 +51,8 @@ def replies_with_format(
         table, asked = _jspsych(table, asked)
     elif format == "cblearn":
         table, asked = _cblearn(table, asked)
+    elif format == "collect":
+        asked = _collect(table, asked)
     elif format == "prolific":
         asked = _prolific(table, participants, asked)
     if participants is not None:
@@ -71,9 +76,15 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
         # What Salmon's predecessor NEXT writes.
         return table, replace(asked, items=list(old[:3]), chosen=old[3], person=person)
     if table.find("loser") is None and all(table.find(name) is not None for name in _SHORT):
-        return table, replace(
-            asked, items=list(_SHORT[:3]), chosen=_SHORT[3], chosen_as="name", person=person
+        asked = replace(
+            asked,
+            items=list(_SHORT[:3]),
+            chosen=_SHORT[3],
+            chosen_as="name",
+            person=person,
+            answer=table.find("answer"),
         )
+        return table, _without_left_out(table, asked)
     items = [table.column(name, "format 'salmon'") for name in ("head", "winner", "loser")]
     names = asked.names
     skipped = [table.cells(name) for name in items]
@@ -82,8 +93,9 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
         table = table.with_columns(
             {name: [None if cell in (-1, "-1") else cell for cell in table.cells(name)] for name in items}
         )
-    if names is None:
-        names = _shown_by_salmon(table)
+    if names is None and (names := _shown_by_salmon(table)) is not None:
+        # Salmon's numbers are positions in the list of targets.
+        asked = replace(asked, ids_from=asked.ids_from or 0)
     return table, replace(asked, items=items, person=person, names=names)
 
 
@@ -134,6 +146,12 @@ def _jspsych(table: Table, asked: Asked) -> tuple[Table, Asked]:
     if asked.person is None and person_of(table, None, []) is None:
         asked = replace(asked, person=table.first_of(("run_id", "jspsych_id", "session_id")))
     asked = replace(asked, other_trials=True)
+    if asked.items is not None:
+        some = [asked.items] if isinstance(asked.items, str) else _checks.listed("items", asked.items)
+        chosen_too = [asked.chosen] if isinstance(asked.chosen, str) else []
+        table = _as_shown(
+            table, [name for each in (*some, *chosen_too) if (name := table.find(each)) is not None]
+        )
     if asked.chosen_as is None and isinstance(asked.chosen, str) and asked.items is not None:
         chosen = table.column(asked.chosen, "chosen")
         kinds = table.find("trial_type")
@@ -144,6 +162,36 @@ def _jspsych(table: Table, asked: Asked) -> tuple[Table, Asked]:
             if answered and all(text.isdigit() for text in answered):
                 asked = replace(asked, chosen_as="place0")
     return table, asked
+
+
+_TAG = re.compile(r"<[A-Za-z][^<>]*>")
+
+
+def _as_shown(table: Table, columns: list[Any]) -> Table:
+    """Replace HTML in some columns by the text or the picture that it shows, unless two would be the same."""
+    raw = {name: [_listed(cell) for cell in table.raw(name)] for name in columns}
+    texts = {part for rows in raw.values() for cell in rows for part in cell[0] if isinstance(part, str)}
+    shown = {text: _without_tags(text) if _TAG.search(text) else text for text in texts}
+    if len(set(shown.values())) < len(shown):
+        return table
+    plain = {
+        name: [
+            [shown.get(part, part) if isinstance(part, str) else part for part in parts]
+            if is_list
+            else shown.get(parts[0], parts[0])
+            if isinstance(parts[0], str)
+            else parts[0]
+            for parts, is_list in rows
+        ]
+        for name, rows in raw.items()
+    }
+    return table.with_columns(plain)
+
+
+def _listed(cell: Any) -> tuple[list[Any], bool]:
+    """The parts of a cell, and whether it is a list."""
+    found = list_of(cell)
+    return ([cell], False) if found is None else (found, True)
 
 
 def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
@@ -187,6 +235,41 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
         columns[weights] = [0.0 if count is None else abs(count) for count in counts]
     table = table.with_columns(columns)
     return table, replace(asked, items=items, chosen=chosen, chosen_as="sign", weights=weights)
+
+
+def _collect(table: Table, asked: Asked) -> Asked:
+    """Trials of ordhc-collect: what was shown, what was chosen, and whether the answer counts."""
+    if table.find("head") is not None:
+        kind, items, chosen, how = "triplet", ["head", "left", "right"], "answer", "name"
+    elif table.find("shown_4") is not None:
+        kind, items, chosen, how = "pairs", [f"shown_{k}" for k in range(1, 5)], "position", "place"
+    else:
+        kind, items, chosen, how = "odd-one-out", [f"shown_{k}" for k in range(1, 4)], "answer", "name"
+    # "triplet" is also what is asked for if no kind is given.
+    if asked.kind != "triplet":
+        _only(asked, "collect", kind)
+    person = asked.person or table.column("person", "format 'collect'")
+    asked = replace(asked, kind=kind, items=items, chosen=chosen, chosen_as=how, person=person)
+    asked = _without_left_out(table, asked)
+    if kind == "pairs" and "0" in {text_of(cell) for cell in table.cells(table.column("position", "items"))}:
+        asked = replace(asked, exclude={**(asked.exclude or {}), "position": ["0"]})
+    return asked
+
+
+def _without_left_out(table: Table, asked: Asked) -> Asked:
+    """Leave out what a study of ordhc-collect does: held-out answers, people whom its rules leave out."""
+    exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
+    if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
+        exclude = {asked.person: asked.exclude}
+    excluded, sampler = table.find("excluded"), table.find("sampler")
+    if excluded is None or sampler is None:
+        return asked
+    reasons = sorted({text_of(cell) for cell in table.cells(excluded)} - {""})
+    if reasons and excluded not in exclude:
+        exclude[excluded] = reasons
+    if sampler not in exclude and "heldout" in {text_of(cell) for cell in table.cells(sampler)}:
+        exclude[sampler] = ["heldout"]
+    return replace(asked, exclude=exclude or None)
 
 
 def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
@@ -245,12 +328,17 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
         renamed[name] = name if table.find(name) is None else f"participants:{name}"
         cells = people.cells(name)
         columns[renamed[name]] = [None if row is None else cells[row] for row in rows]
+    named = asked.exclude if isinstance(asked.exclude, Mapping) else {}
+    is_status_named = any(str(name).strip().lower() == "status" for name in named)
+    if named:
+        exclude = {_whose(table, people, by, renamed, name): values for name, values in named.items()}
+        asked = replace(asked, exclude=exclude)
     asked = replace(asked, person=person)
     if status is not None:
         exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
         if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
             exclude = {person: asked.exclude}
-        if not any(str(name).strip().lower() == "status" for name in exclude):
+        if not is_status_named:
             column = renamed[status]
             columns[column] = [
                 _UNKNOWN if row is None else cell for row, cell in zip(rows, columns[column], strict=True)
@@ -260,6 +348,22 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
                 exclude[column] = unused
             asked = replace(asked, exclude=exclude or None)
     return table.with_columns(columns), asked
+
+
+def _whose(table: Table, people: Table, by: Any, renamed: Mapping[Any, Any], name: Any) -> Any:
+    """The column to leave rows out by: of the answers, or of the participants.
+
+    Case decides where both have it, so that `Status` of Prolific's export is not `status` of the answers.
+    """
+    theirs, own = people.find(name), table.find(name)
+    if theirs is None or theirs == by or own is None:
+        return name
+    if theirs == own:
+        raise people.error(
+            f"exclude: the answers and the participants both have a column {quoted(name)}; say "
+            f"{quoted(renamed[theirs])} for that of the participants, or rename one of them"
+        )
+    return own if own == name else renamed[theirs]
 
 
 def _unused(status: Any) -> bool:

@@ -12,7 +12,20 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc.comparison.asked import KINDS, Asked
 from ordhc.comparison.cells import arranged, is_literal, leaves_of
-from ordhc.comparison.frames import ANSWERS, CENTRAL, GROUPS, ODD, PAIRS, PERSONS, RESPONSES, ROLES, WEIGHTS
+from ordhc.comparison.frames import (
+    ANSWERS,
+    CENTRAL,
+    GROUPS,
+    LESS_SURE,
+    ODD,
+    PAIRS,
+    PERSONS,
+    RESPONSES,
+    ROLES,
+    SAMPLERS,
+    WEIGHTS,
+    are_adaptive,
+)
 from ordhc.comparison.tables import LeftOut, Table, missing_words, text_of
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 
@@ -38,10 +51,14 @@ class Replies:
         What was asked.
     rows
         (m, w) ids, or names: the chosen item and the others, a reference and the others, four leaves.
+    names
+        The names of all leaves, None if rows hold the names or there are none.
     levels
         (m, w - 1) for rankings: how near each of the others is to the reference, from 0.
     weights, groups, answers
         What else is known of each row.
+    adaptive
+        True if a learner chose any of the questions.
     numbers
         The row of the table that each is.
     left_out
@@ -51,10 +68,12 @@ class Replies:
     kind: str
     rows: NDArray[Any]
     numbers: NDArray[np.intp]
+    names: tuple[str, ...] | None = None
     levels: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
     groups: Any = None
     answers: Any = None
+    adaptive: bool = False
     left_out: SkippedRowsWarning | None = None
     used: list[Any] = field(default_factory=list)
 
@@ -81,7 +100,7 @@ def replies_of(table: Table, asked: Asked) -> Replies:
     bad: dict[int, str] = {}
     cells, levels = arranged(table, items, chosen, asked, out.rows, bad)
     kept = out.rows
-    rows = leaves_of(table, items, cells, asked, kept, bad)
+    rows, names, told = leaves_of(table, items, cells, asked, kept, bad)
     if bad:
         first = min(bad)
         if not asked.skip_bad:
@@ -91,17 +110,23 @@ def replies_of(table: Table, asked: Asked) -> Replies:
         fine = out.kept[kept]
         kept, rows = kept[fine], rows[fine]
         levels = None if levels is None else levels[fine]
-    answer = None
-    if asked.kind in ("triplet", "pairs") and not chosen:
+    if told is not None:
+        warn(str(table.error(told)))
+    answer = asked.answer
+    if answer is None and asked.kind in ("triplet", "pairs") and not chosen:
         answer = table.first_of(name for name in ANSWERS if table.find(name) not in items)
+    sampler = table.first_of(name for name in SAMPLERS if table.find(name) not in [*items, *chosen])
+    samplers = [] if sampler is None else table.cells(sampler)
     return Replies(
         kind=asked.kind,
         rows=rows,
+        names=names,
         numbers=kept,
         levels=levels,
         weights=_weights(table, asked.weights, kept, [*items, *chosen]),
         groups=None if person is None else _labels(table, person, kept),
         answers=None if answer is None else _labels(table, answer, kept),
+        adaptive=are_adaptive(samplers[row] for row in kept.tolist()) if samplers else False,
         left_out=out.warning(),
         used=[*items, *chosen],
     )
@@ -186,7 +211,10 @@ def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], li
     elif kind == "pairs":
         candidates = [(list(names), chosen) for names in ROLES["quadruplets"]]
     else:
-        taken = {table.find(name) for name in [*WEIGHTS, *ANSWERS, *GROUPS, *chosen, *(asked.ranks or [])]}
+        taken = {
+            table.find(name)
+            for name in [*WEIGHTS, *ANSWERS, *GROUPS, *LESS_SURE, *chosen, *(asked.ranks or [])]
+        }
         taken |= {asked.person, asked.weights, *(asked.exclude if isinstance(asked.exclude, Mapping) else ())}
         reference = table.find("reference")
         if reference is not None:
@@ -237,11 +265,12 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
     if given is not None:
         return table.column(given, "person")
     found: list[Any] = []
-    for base in PERSONS:
-        for name in (base, f"{base}_name", base.replace("_", "."), base.replace("_", " ")):
-            there = table.find(name)
-            if there is not None and there not in found and there not in taken:
-                found.append(there)
+    for known in (PERSONS, LESS_SURE):
+        for base in () if found else known:
+            for name in (base, f"{base}_name", base.replace("_", "."), base.replace("_", " ")):
+                there = table.find(name)
+                if there is not None and there not in found and there not in taken:
+                    found.append(there)
     for other in found[1:]:
         same = len(set(zip(table.cells(found[0]), table.cells(other), strict=True)))
         if not len(set(table.cells(found[0]))) == len(set(table.cells(other))) == same:

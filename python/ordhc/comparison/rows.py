@@ -22,7 +22,16 @@ _SHOWN = 5
 class Rows:
     """Rows of leaf ids, checked once and never changed."""
 
-    __slots__ = ("_answers", "_group_names", "_groups", "_n_leaves", "_names", "_rows", "_weights")
+    __slots__ = (
+        "_adaptive",
+        "_answers",
+        "_group_names",
+        "_groups",
+        "_n_leaves",
+        "_names",
+        "_rows",
+        "_weights",
+    )
 
     _width: ClassVar[int]
     _columns: ClassVar[tuple[str, ...]]
@@ -38,9 +47,11 @@ class Rows:
         answers: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         group_names: Sequence[str] | None = None,
+        adaptive: bool | None = None,
         copy: bool = True,
     ) -> None:
         copy = _checks.flag("copy", copy)
+        adaptive = None if adaptive is None else _checks.flag("adaptive", adaptive)
         if isinstance(rows, Rows):
             if not isinstance(rows, type(self)):
                 raise InputError(f"{type(rows).__name__} are no {type(self).__name__}")
@@ -50,12 +61,14 @@ class Rows:
             answers = rows.answers if answers is None else answers
             if groups is None:
                 groups, group_names = rows.groups, rows.group_names
+            adaptive = rows.adaptive if adaptive is None else adaptive
             rows, copy = rows.rows, False
         elif (frame := columns_of(rows, self._what, self._width)) is not None:
             rows = frame.rows
             weights = frame.weights if weights is None else weights
             answers = frame.answers if answers is None else answers
             groups = frame.groups if groups is None else groups
+            adaptive = frame.adaptive if adaptive is None else adaptive
         names = _checks.names(names)
         is_said = n_leaves is not None
         if n_leaves is not None:
@@ -92,6 +105,7 @@ class Rows:
         self._weights = checked_weights(weights, len(table), copy=copy)
         parts = belonging(answers, groups, group_names, len(table), copy=copy)
         self._answers, self._groups, self._group_names = parts
+        self._adaptive = bool(adaptive)
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -120,6 +134,15 @@ class Rows:
     def group_names(self) -> tuple[str, ...] | None:
         """The names of the groups, if `groups` were given as text."""
         return self._group_names
+
+    @property
+    def adaptive(self) -> bool:
+        """True if a learner chose questions by earlier answers.
+
+        Such questions are mostly about close leaves, so methods that count answers are biased. By default
+        `cluster` therefore uses "posterior-al".
+        """
+        return self._adaptive
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -164,6 +187,7 @@ class Rows:
         return (
             self._n_leaves == other._n_leaves
             and self._names == other._names
+            and self._adaptive == other._adaptive
             and np.array_equal(self._rows, other._rows)
             and _same(self._weights, other._weights)
             and _same(self._answers, other._answers)
@@ -182,6 +206,7 @@ class Rows:
         counted = "" if self._answers is None else f", {self._count(answers_of(self))} answers"
         if self._groups is not None:
             counted += f", {len(np.unique(self._groups)):,} groups"
+        counted += ", adaptive" if self._adaptive else ""
         missing = len(self.unmentioned)
         note = f", {missing} leaves unmentioned" if missing else ""
         return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
@@ -220,6 +245,7 @@ class Rows:
             "answers": self._answers,
             "groups": self._groups,
             "group_names": self._group_names,
+            "adaptive": self._adaptive,
         }
 
     def _changed(self, **changes: Any) -> Self:

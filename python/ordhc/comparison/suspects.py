@@ -9,19 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
+from ordhc.comparison.ids import distinct_ids
 from ordhc.errors import warn
 
-__all__ = ["alike", "TIMELY", "of_outside", "suspect_ids", "suspect_names", "warn_of_suspects"]
+__all__ = [
+    "alike",
+    "TIMELY",
+    "of_outside",
+    "suspect_ids",
+    "suspect_names",
+    "told_as_names",
+    "told_outside",
+    "warn_of_suspects",
+]
 
 #: Ids that stand for no answer in many a table.
 CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
+#: Up to this number of leaves unused ids are normal in arrays: those of tests and examples.
+FEW = 50
 #: Of ids 1..n so many may be missing where 0 is: else 0 is missing by chance.
 CHANCE = 0.05
 MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 TIMELY = re.compile(
     rf"\d{{4}}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{{4}}|\d\d?-(?:{MONTHS})|(?:{MONTHS})-\d\d?", re.I
 )
-_SUBTRACT = "subtract 1, so that they are 0..{}"
+_SUBTRACT = "subtract 1, so that they are 0..{} (of files: ids_from=1, --ids-from 1)"
 _ERRORS = ("#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!")
 
 
@@ -30,7 +42,7 @@ def warn_of_suspects(
 ) -> None:
     """Warn of odd ids, unless the number of leaves was said, and of odd names, unless these were given."""
     if found is None:
-        told = None if said else suspect_ids(rows, n_leaves)
+        told = None if said else suspect_ids(distinct_ids(rows), n_leaves)
     else:
         odd = None if named else suspect_names(found) or _numbered(found)
         told = None if odd is None else odd[0]
@@ -38,26 +50,53 @@ def warn_of_suspects(
         warn(told)
 
 
-def suspect_ids(rows: NDArray[Any], n_leaves: int) -> str | None:
-    """What is odd about ids up to n_leaves - 1, where nobody said how many leaves there are."""
-    if n_leaves < 3:
+def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
+    """Say what is odd about the different ids `there`, sorted, if nobody said the number of leaves."""
+    if n_leaves < 3 or len(there) < 3:
         return None
-    seen = np.zeros(n_leaves, dtype=bool)
-    seen[rows.ravel()] = True
-    there = np.flatnonzero(seen)
     last = n_leaves - 1
-    if not seen[0] and int((~seen[1:]).sum()) <= CHANCE * last:
+    if there[0] > 0 and last - len(there) <= CHANCE * last:
         return (
             f"the ids are {there[0]}..{last} and 0 never occurs: they look as if counted from 1, and leaf 0 "
             f"is one without answers; {_SUBTRACT.format(last - 1)}, or say n_leaves={n_leaves} if that is so"
         )
-    below = int(there[-2])
-    if last in CODES and last > 2 * below:
+    if last in CODES and (told := _far_above(there)):
+        return f"{told}; if not, say n_leaves={n_leaves}"
+    if 2 * len(there) < n_leaves and n_leaves > FEW:
         return (
-            f"leaf {last} is far above all others, which end at {below}: if it means no answer, leave such "
-            f"rows out (of files by missing=['{last}'], --missing {last}); if not, say n_leaves={n_leaves}"
+            f"only {len(there)} of the ids 0..{last} occur, the others are leaves without answers; "
+            f"if ids are codes of items, give them as text; if not, say n_leaves={n_leaves}"
         )
     return None
+
+
+def told_as_names(there: NDArray[np.int64]) -> str:
+    """Say that the different ids `there`, sorted, are taken as names."""
+    last = int(there[-1])
+    far = _far_above(there)
+    return (f"{far}; " if far else "") + (
+        f"only {len(there)} of the ids 0..{last} occur, so they are taken as names, as {str(there[0])!r}; "
+        "if they are ids, say ids_from=0 (--ids-from 0), or 1 if they are counted from 1"
+    )
+
+
+def _far_above(there: NDArray[np.int64]) -> str | None:
+    if len(there) < 2 or there[-1] <= 2 * there[-2]:
+        return None
+    last, below = int(there[-1]), int(there[-2])
+    return (
+        f"leaf {last} is far above all others, which end at {below}: if it means no answer, leave such "
+        f"rows out (of files by missing=['{last}'], --missing {last})"
+    )
+
+
+def told_outside(leaf: int, n_leaves: int | None, ids_from: int | None) -> str:
+    """Say that a leaf, counted from 0, is none of `n_leaves`; the text counts from `ids_from`."""
+    first = ids_from or 0
+    if n_leaves is None:
+        return f"leaf {leaf + first} is below {first}"
+    told = f", ids_from = {first}" if first else ""
+    return f"leaf {leaf + first} is outside {first}..={n_leaves - 1 + first} (n_leaves = {n_leaves}{told})"
 
 
 def of_outside(rows: NDArray[Any], n_leaves: int | None) -> str:

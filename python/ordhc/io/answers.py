@@ -40,6 +40,7 @@ def read_answers(
     participants: Any = None,
     names: Sequence[str] | Source | None = None,
     n_leaves: int | None = None,
+    ids_from: int | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -77,7 +78,7 @@ def read_answers(
         Of a ranking without these, how many of the others are ranked, by default two.
     person
         The column that says whose answer a row is; by default `person`, `participant`, `subject`, `worker`
-        and the like, if there is one.
+        and the like, or else `ResponseId`, `run_id`, `pid`, `subj` or `sub`, if there is one.
     weights
         The column of weights; by default `weight`, `count` and the like.
     exclude
@@ -86,11 +87,12 @@ def read_answers(
         Words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty list
         all of these are items, as they are if they are among `names`.
     format
-        "salmon", "jspsych", "cblearn" or "prolific": columns are called as these tools call them.
+        "salmon", "jspsych", "cblearn", "prolific" or "collect" (trials of ordhc-collect): columns are called
+        as these tools call them.
     participants
         A file or frame with a row for each person, whose columns `exclude` can name; with "prolific" its
         export: rejected, returned and timed-out submissions, and persons who aren't in it, are left out.
-    names, n_leaves, delimiter, header, comment, progress
+    names, n_leaves, ids_from, delimiter, header, comment, progress
         As in `read_triplets`.
     skip_bad
         Leave out rows that cannot be used (an item twice, a chosen one that isn't there) as well.
@@ -129,8 +131,8 @@ def read_answers(
     return answers_of_file(
         file, kind, items, chosen, chosen_as=chosen_as, ranks=ranks, n_ranked=n_ranked, person=person,
         weights=weights, exclude=exclude, na=na, format=format, participants=participants, names=names,
-        n_leaves=n_leaves, delimiter=delimiter, header=header, comment=comment, skip_bad=skip_bad,
-        progress=progress,
+        n_leaves=n_leaves, ids_from=ids_from, delimiter=delimiter, header=header, comment=comment,
+        skip_bad=skip_bad, progress=progress,
     )  # fmt: skip
 
 
@@ -183,6 +185,8 @@ def answers_of_file(
         )
         if asked["names"] is None:
             asked["names"] = own
+            if own is not None:
+                asked["ids_from"] = asked["ids_from"] or 0
         people = None if participants is None else _participants(participants)
         items, chosen = (_by_names(table, given) for given in (items, chosen))
         found = replies_with_format(table, format, people, Asked(kind, items, chosen, **asked))

@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._checks import quoted
+from ordhc._checks import text as checked_text
 from ordhc._signals import interrupts_later
-from ordhc.comparison.frames import ANSWERS, PERSONS, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.files import check_unpacked
+from ordhc.io.files import check_unpacked, max_unpacked
 from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed, persons_of
 from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
 
+#: Encodings of Parquet whose text pyarrow reads as codes.
+_CODED = {"PLAIN", "RLE", "BIT_PACKED", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
 
@@ -114,10 +117,16 @@ def _rows(
     parsed = Parsed(source, rows.astype(np.int64), names, n_leaves=n_leaves)
     if given is not None:
         parsed.own_names = given
-    parsed.weights = arrays.get("weights")
-    parsed.answers = arrays.get("answers")
-    parsed.groups = arrays.get("groups")
+    for name in ("weights", "answers", "groups"):
+        values = arrays.get(name)
+        if values is not None and values.shape != (len(rows),):
+            told = f"{name} have shape {values.shape}; one for each of {len(rows):,} rows is needed"
+            raise InputError(told, path=source)
+        setattr(parsed, name, values)
     parsed.group_names = texts_of(arrays, "group_names", source)
+    parsed.adaptive = bool(np.any(arrays["adaptive"])) if "adaptive" in arrays else None
+    if parsed.group_names is not None and parsed.groups is None:
+        raise InputError("group_names without groups: write both", path=source)
     return parsed
 
 
@@ -128,14 +137,20 @@ def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] 
             raise InputError(
                 f"{name} are {arrays[name].dtype} of shape {arrays[name].shape}, no text", path=source
             )
-        return tuple(str(text) for text in arrays[name].tolist())
+        try:
+            return tuple(checked_text(name, text) for text in arrays[name].tolist())
+        except InputError as error:
+            raise located(error, source) from None
     if f"{name}_utf8" not in arrays or f"{name}_ends" not in arrays:
         return None
     data = arrays[f"{name}_utf8"].astype(np.uint8).tobytes()
     ends = [0, *arrays[f"{name}_ends"].ravel().astype(np.int64).tolist()]
     if any(start > end for start, end in pairwise(ends)) or ends[-1] != len(data):
         raise InputError(f"{name}_ends don't cut {name}_utf8 of {len(data)} bytes", path=source)
-    return tuple(data[start:end].decode() for start, end in pairwise(ends))
+    try:
+        return tuple(data[start:end].decode() for start, end in pairwise(ends))
+    except UnicodeDecodeError:
+        raise InputError(f"{name}_utf8 is no UTF-8 text", path=source) from None
 
 
 def texts_to(texts: Sequence[str], name: str) -> dict[str, NDArray[Any]]:
@@ -162,11 +177,11 @@ class Table:
     """Columns of a Parquet file, read as they are asked for."""
 
     def __init__(self, data: bytes, source: str) -> None:
-        parquet = pyarrow_parquet()
+        pyarrow_parquet()
         import pyarrow
 
         try:
-            self._file = parquet.ParquetFile(pyarrow.BufferReader(data))
+            self._open(pyarrow.BufferReader(data))
         except (pyarrow.ArrowException, OSError) as error:
             found = looks_like(data)
             like = f"; looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
@@ -181,6 +196,36 @@ class Table:
         self.n_rows: int = self._file.metadata.num_rows
         self._sheet = Sheet(source, [self.there], [1])
 
+    def _open(self, where: Any, **options: Any) -> None:
+        """Open the file so that text is read as codes and a dictionary, which repeated text can't blow up."""
+        parquet = pyarrow_parquet()
+        file = parquet.ParquetFile(where, **options)
+        found = file.metadata
+        encodings: dict[str, set[str]] = {}
+        #: The longest text of a column has at most this number of bytes.
+        self._longest: dict[str, int] = {}
+        self._unpacked: dict[str, int] = {}
+        for group in range(found.num_row_groups):
+            for at in range(found.num_columns):
+                column = found.row_group(group).column(at)
+                name, size = column.path_in_schema, column.total_uncompressed_size
+                encodings.setdefault(name, set()).update(column.encodings)
+                self._longest[name] = max(self._longest.get(name, 0), size)
+                self._unpacked[name] = self._unpacked.get(name, 0) + size
+        coded = [
+            name
+            for at, name in enumerate(encodings)
+            if found.schema.column(at).physical_type == "BYTE_ARRAY" and encodings[name] <= _CODED
+        ]
+        # Texts that other encodings write share their beginnings, so that a few bytes may mean gigabytes.
+        self._spread = [name for name in encodings if not encodings[name] <= _CODED]
+        self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
+
+    def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
+        """Return how many rows of some columns take at most a sixteenth of the limit of unpacked files."""
+        size = max((self._longest[name] for name in columns if name in self._spread), default=1)
+        return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
+
     def find(self, names: Sequence[str]) -> str | None:
         """The column of one of some names; twice is an error."""
         at = self._sheet.find(names)
@@ -188,12 +233,24 @@ class Table:
 
     def cells(self, column: str) -> list[Any]:
         """A column as Python's values, None where there is none."""
-        found: list[Any] = self.column(column).to_pylist()
-        return found
+        found = self.column(column)
+        cells: list[Any] = objects_of(found).tolist() if _is_coded_text(found.type) else found.to_pylist()
+        return cells
 
     def column(self, name: str) -> Any:
         """A column as Arrow has it."""
-        return self._file.read(columns=[name], use_threads=False).column(0)
+        import pyarrow
+
+        check_unpacked(self._unpacked.get(name, 0), self.source)
+        at_once = self._rows_at_once([name], 1 << 16)
+        if name not in self._spread or at_once >= self.n_rows:
+            return self._file.read(columns=[name], use_threads=False).column(0)
+        chunks, size = [], 0
+        for batch in self._file.iter_batches(at_once, columns=[name], use_threads=False):
+            chunks.append(batch.column(0))
+            size += chunks[-1].nbytes
+            check_unpacked(size, self.source)
+        return pyarrow.chunked_array(chunks)
 
     def values(self, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """A column as numbers or text, and which of it is missing."""
@@ -207,6 +264,9 @@ class Table:
         try:
             found = self.column(column)
             kind = found.type
+            if _is_coded_text(kind):
+                texts = objects_of(found)
+                return texts, np.array([text is None for text in texts.tolist()], dtype=bool)
             if pyarrow.types.is_dictionary(kind):
                 found = found.cast(kind.value_type)
                 kind = found.type
@@ -227,6 +287,26 @@ class Table:
         raise InputError(
             f"the column {quoted(column)} is {quoted(str(kind))}, neither numbers nor text", path=self.source
         )
+
+
+def _is_coded_text(kind: Any) -> bool:
+    """Whether a column is text as codes and a dictionary."""
+    from pyarrow import types
+
+    text = types.is_dictionary(kind) and (
+        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+    )
+    return bool(text)
+
+
+def objects_of(column: Any) -> NDArray[np.object_]:
+    """Return coded text as an array of objects: rows of the same text share one object."""
+    parts = [np.empty(0, dtype=object)]
+    for chunk in column.chunks:
+        texts = chunk.dictionary.to_pylist()
+        places = chunk.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        parts.append(np.array([*texts, None], dtype=object)[places])
+    return np.concatenate(parts)
 
 
 def rows_of(
@@ -303,7 +383,8 @@ def leaf_columns(
         sets = " or ".join(",".join(names) for names in known[:4])
         raise InputError(f"there are no columns {sets} among {listed(table.there)}", path=table.source)
     # All columns but those that are known to be something else.
-    other = {table.find([name for name in names if name]) for names in (further, WEIGHTS, ANSWERS, PERSONS)}
+    further_names = (further, WEIGHTS, ANSWERS, PEOPLE, SAMPLERS)
+    other = {table.find([name for name in names if name]) for names in further_names}
     return [column for column in table.there if column not in other], False
 
 
@@ -337,7 +418,7 @@ def add_further(
         parsed.weights = values[kept]
     if (column := column_of(answer, ANSWERS)) is not None:
         parsed.answers = _whole_or_text(table, column)[kept]
-    if (column := column_of(group, PERSONS)) is not None:
+    if (column := column_of(group, PEOPLE)) is not None:
         values = _whole_or_text(table, column)[kept]
         if values.dtype == object:
             texts = list(dict.fromkeys(values.tolist()))
@@ -346,6 +427,8 @@ def add_further(
             parsed.groups, parsed.group_names = persons_of(texts, codes, literal=True)
         else:
             parsed.groups = values
+    if (column := table.find(list(SAMPLERS))) is not None and column not in wanted:
+        parsed.adaptive = are_adaptive(_whole_or_text(table, column)[kept].tolist())
 
 
 def _whole_or_text(table: Table, column: str) -> NDArray[Any]:

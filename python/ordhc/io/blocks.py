@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ordhc import _ordhc
-from ordhc.comparison.frames import ANSWERS, PERSONS, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, add_further, leaf_columns, pyarrow_parquet, rows_of
-from ordhc.io.files import name_of
+from ordhc.io.files import check_unpacked, name_of
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.parsed import Parsed
 from ordhc.io.texts import drop_headers, from_text
@@ -39,6 +39,7 @@ class Form:
     delimiter: str | None
     header: bool | None
     missing: tuple[str, ...]
+    ids_from: int | None
     comment: str | None
     skip_bad: bool
 
@@ -70,23 +71,23 @@ def read_piece(piece: Piece, form: Form) -> Iterator[Parsed]:
     InputError
         What cannot be read, with file and line or row.
     """
-    if is_parquet(piece.path):
-        yield from _of_parquet(piece, form)
-    else:
-        yield from _of_text(piece.path, form)
+    parts = _of_parquet(piece, form) if is_parquet(piece.path) else _of_text(piece.path, form)
+    for parsed in parts:
+        parsed.shift(form.ids_from)
+        yield parsed
 
 
 class _Batches(Table):
     """Columns of one batch of rows of a Parquet file."""
 
     def __init__(self, path: str) -> None:
-        parquet = pyarrow_parquet()
+        pyarrow_parquet()
         import pyarrow
 
         source = name_of(path)
         try:
             # Not pre-buffered, and column chunks in small pieces: else whole row groups would be kept.
-            self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+            self._open(path, pre_buffer=False, buffer_size=1 << 20)
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, FileNotFoundError | PermissionError):
                 raise
@@ -120,11 +121,14 @@ class _Batches(Table):
 
     def batches(self, groups: tuple[int, int] | None, columns: Sequence[str]) -> Iterator[int]:
         """Read batch after batch; the number of the first row of each."""
+        for name in columns:
+            check_unpacked(self._longest.get(name, 0), self.source)
+        at_once = self._rows_at_once(columns, ROWS)
         first, end = groups or (0, self.metadata.num_row_groups)
         row = sum(self.metadata.row_group(at).num_rows for at in range(first))
         for group in range(first, end):
             for batch in self._file.iter_batches(
-                ROWS, row_groups=[group], columns=columns, use_threads=False
+                at_once, row_groups=[group], columns=columns, use_threads=False
             ):
                 self._batch = batch
                 yield row
@@ -152,7 +156,10 @@ def _of_parquet(piece: Piece, form: Form) -> Iterator[Parsed]:
 
 def _further(table: Table, form: Form, wanted: Sequence[str]) -> tuple[str | None, str | None]:
     """The columns of weights and of persons, if there are such."""
-    given = ([form.weights] if form.weights else WEIGHTS, [form.group] if form.group else PERSONS)
+    given = (
+        [form.weights] if form.weights else WEIGHTS,
+        [form.group] if form.group else PEOPLE,
+    )
     found = [table.find(names) for names in given]
     weights, group = (None if name in wanted else name for name in found)
     return weights, group

@@ -11,13 +11,14 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
+from ordhc.comparison.ids import check_ids_from
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, from_arrays, rows_of
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.names import as_names
-from ordhc.io.parsed import assemble
+from ordhc.io.parsed import assemble, settle
 from ordhc.io.texts import drop_headers, from_text
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
@@ -40,6 +41,7 @@ def read_triplets(
     columns: Sequence[str] | Sequence[int] | None = None,
     *,
     n_leaves: int | None = None,
+    ids_from: int | None = None,
     names: Sequence[str] | Source | None = None,
     weights: str | None = None,
     answer: str | None = None,
@@ -64,9 +66,13 @@ def read_triplets(
         are names even if they look like ids, and those in quotes are taken to the letter.
     n_leaves
         The number of leaves; by default the number of names, or the largest id plus one.
+    ids_from
+        The id of the first leaf: 0, or 1 for ids from R or MATLAB. By default ids count from 0, and are names
+        if more than half of 0..max never occur, as of stimuli that are called 101..112.
     names
         The names of the leaves, or a file with them (see `ordhc.io.read_names`). Files may hold ids
-        or names; names are numbered in order of first appearance unless given here.
+        or names; names are numbered in order of first appearance unless given here. If `names` are whole
+        numbers, ids are looked up among them.
     weights
         The column of weights; by default `weight`, `count` and the like if there is one.
     answer
@@ -105,6 +111,7 @@ def read_triplets(
         path,
         columns,
         n_leaves=n_leaves,
+        ids_from=ids_from,
         names=names,
         weights=weights,
         answer=answer,
@@ -123,6 +130,7 @@ def read_quadruplets(
     columns: Sequence[str] | Sequence[int] | None = None,
     *,
     n_leaves: int | None = None,
+    ids_from: int | None = None,
     names: Sequence[str] | Source | None = None,
     weights: str | None = None,
     answer: str | None = None,
@@ -147,6 +155,7 @@ def read_quadruplets(
         path,
         columns,
         n_leaves=n_leaves,
+        ids_from=ids_from,
         names=names,
         weights=weights,
         answer=answer,
@@ -177,13 +186,16 @@ def read_in_order(
     def make(rows: Any, **known: Any) -> Triplets:
         # Each row is an answer: numbers of answers in the file say nothing more.
         known.pop("answers", None)
+        adaptive = known.pop("adaptive", None)
         if (group_names := known.pop("group_names", None)) is not None:
             known["groups"] = np.array(group_names, dtype=object)[known["groups"]]
         if kind == "ranking":
-            return Triplets.from_ranking(rows, checked_ranked(n_ranked, rows.shape[1] - 1), **known)
-        if kind == "odd-one-out":
-            return Triplets.from_odd_one_out(rows, **known)
-        return Triplets.from_most_central(rows, **known)
+            made = Triplets.from_ranking(rows, checked_ranked(n_ranked, rows.shape[1] - 1), **known)
+        elif kind == "odd-one-out":
+            made = Triplets.from_odd_one_out(rows, **known)
+        else:
+            made = Triplets.from_most_central(rows, **known)
+        return made._changed(adaptive=adaptive)
 
     found: Triplets = _read(make, QUESTIONS[kind], False, path, columns, **options)
     return found
@@ -208,6 +220,7 @@ def _read(
     n_leaves: int | None = None,
     names: Sequence[str] | Source | None = None,
     skip_bad: bool = False,
+    ids_from: int | None = None,
     by_name: bool = False,
     progress: Progress | bool | None = None,
     **options: Any,
@@ -215,6 +228,7 @@ def _read(
     progress = _checks.callback("progress", progress)
     given = as_names(names)
     n_leaves = None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1)
+    ids_from = check_ids_from(ids_from)
     chosen = chosen_columns(columns, len(known[0]) if known else None, known)
     source = name_of(path)
     suffix = suffix_of(path, SUFFIXES)
@@ -240,17 +254,18 @@ def _read(
             told = part(progress, 0, 0.8)
             parsed = from_text(data, source, suffix, chosen, known, skip_bad, told, **options)
         drop_headers(parsed, [*known, *([chosen] if chosen else [])])
-        if by_name and parsed.names is None:
-            raise InputError(
-                "has ids, but the tree's leaves have names; give --names FILE to say which is which",
-                path=source,
-            )
-        if given is None and parsed.names is None:
-            given = parsed.own_names
+        n_leaves = parsed.n_leaves if n_leaves is None else n_leaves
+        if given is None and parsed.names is None and parsed.own_names is not None:
+            given, ids_from = parsed.own_names, ids_from or 0
+        settle(parsed, given, n_leaves, ids_from, by_name=by_name, skip_bad=skip_bad, quadruplets=quadruplets)
         if progress is not None:
             progress(0.8)
         if responses is not None and make is Triplets:
-            made = make.from_responses(parsed.rows, responses, n_leaves, given, parsed.weights)
+            rows: Any = parsed.rows
+            if parsed.names is not None:
+                rows = np.array(parsed.names, dtype=object)[parsed.rows]
+                given = tuple(parsed.names) if given is None else given
+            made = make.from_responses(rows, responses, n_leaves, given, parsed.weights)
         else:
             made = assemble(parsed, make, given, n_leaves, skip_bad=skip_bad, quadruplets=quadruplets)
     if progress is not None:

@@ -219,6 +219,10 @@ def _umask() -> int:
     return mask
 
 
+#: What to do about text of other encodings.
+SAVE_AS_UTF8 = "; in Excel save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Latin-1 too)"
+
+
 def text_of(data: bytes, name: str) -> str:
     """UTF-8 text, or an error that names line and offset."""
     try:
@@ -226,5 +230,7 @@ def text_of(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(
-            f"not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start})", path=name, line=line
+            f"not UTF-8 text (byte {data[error.start]:#04x} at offset {error.start}){SAVE_AS_UTF8}",
+            path=name,
+            line=line,
         ) from None

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 
+#: A table has at most this number of columns.
+CELLS = 1_000_000
 #: How long a message may be, and how much of what is in a file it may quote.
 MESSAGE = 480
 QUOTED = 80
@@ -114,6 +116,11 @@ def refuse_others(data: bytes, source: str, wanted: str) -> None:
     found = looks_like(data)
     if found is not None:
         raise InputError(f"looks like {found[0]}, not {wanted}: {found[1]}", path=source)
+    line = data[: data.find(b"\n")] if b"\n" in data else data
+    cells = max(line.count(mark) for mark in (b",", b";", b"\t", b" ")) + 1
+    if cells > CELLS:
+        told = f"the first line has {cells:,} cells, more than {CELLS:,}: is the table on its side?"
+        raise InputError(told, path=source, line=1)
 
 
 def brief(text: str, limit: int = MESSAGE) -> str:

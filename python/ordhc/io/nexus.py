@@ -18,6 +18,8 @@ __all__ = ["newick_texts", "nexus_text"]
 _SUPPORT = ("support", "posterior", "prob", "bootstrap")
 #: The first word of a statement.
 _WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)\b", re.IGNORECASE)
+#: Names that DendroPy reads as what they are without quotes.
+_LOST = ("", "(", ")", ",", ":", ";")
 #: FigTree's annotation for the name of a node. It tells a name from support where the name is a number.
 _NAME = "!name"
 
@@ -65,9 +67,13 @@ def newick_texts(text: str, schema: str) -> list[str]:
 
 
 def _check_blocks(text: str) -> None:
-    """Raise if a block has no end."""
+    """Raise if a block or a comment has no end."""
     begun: int | None = None
-    for line, statement in statements(text):
+    found = statements(text, escapes=False)
+    if found and (at := _open_comment(found[-1][1])) is not None:
+        line = found[-1][0] + found[-1][1].count("\n", 0, at) + 1
+        raise InputError("the comment that begins here with [ has no ]", line=line)
+    for line, statement in found:
         word = _WORD.match(statement)
         if word is not None and word[1].upper() in ("BEGIN", "END", "ENDBLOCK"):
             if word[1].upper() == "BEGIN" and begun is not None:
@@ -75,6 +81,17 @@ def _check_blocks(text: str) -> None:
             begun = line + statement.count("\n", 0, word.start(1)) + 1 if word[1].upper() == "BEGIN" else None
     if begun is not None:
         raise InputError("the block that begins here has no END;", line=begun)
+
+
+def _open_comment(statement: str) -> int | None:
+    """Where the first comment begins that has no end."""
+    begun: list[int] = []
+    for mark in re.finditer(r"'(?:[^']|'')*'|[\[\]]", statement):
+        if mark.group() == "[":
+            begun.append(mark.start())
+        elif mark.group() == "]" and begun:
+            begun.pop()
+    return begun[0] if begun else None
 
 
 @contextmanager
@@ -139,8 +156,19 @@ def _quoted(name: str) -> str:
 
 
 def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
-    """A NEXUS file of trees and their Newick texts, with a block of all leaves."""
+    """A NEXUS file of trees and their Newick texts, with a block of all leaves.
+
+    Raises
+    ------
+    InputError
+        Names that DendroPy takes for punctuation, even in quotes, or for none.
+    """
     labels = list(dict.fromkeys(label for tree in trees for label in tree.labels))
+    for name in (*labels, *(name for tree in trees for name in tree.node_names or ())):
+        if name in _LOST:
+            raise InputError(
+                f"the name {name!r} cannot be written as NEXUS; write .nwk or .json, or rename it"
+            )
     quoted = [label if re.fullmatch(r"[A-Za-z0-9.]+", label) else _quoted(label) for label in labels]
     lines = ["#NEXUS", "", "BEGIN TAXA;", f"    DIMENSIONS NTAX={len(labels)};", "    TAXLABELS"]
     lines += [f"        {label}" for label in quoted]

@@ -1,7 +1,7 @@
 """Rows as a file holds them, whatever its format, and comparisons made of them."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeVar
@@ -10,8 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import quoted, unknown_name
-from ordhc.comparison.ids import check_reach
-from ordhc.comparison.suspects import alike, of_outside, suspect_ids, suspect_names
+from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, shifted
+from ordhc.comparison.suspects import (
+    alike,
+    of_outside,
+    suspect_ids,
+    suspect_names,
+    told_as_names,
+    told_outside,
+)
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
@@ -19,6 +26,8 @@ from ordhc.io.guard import brief
 LITERAL = "_name"
 
 Made = TypeVar("Made")
+#: Rows that cannot be used, in order, and why each of them.
+Wrong = tuple[NDArray[np.intp], Iterator[str]]
 
 
 @dataclass
@@ -33,7 +42,7 @@ class Parsed:
         (m, w) ids, or places in `names`.
     names
         What rows are places in, None if they are ids.
-    weights, answers, groups, group_names, n_leaves
+    weights, answers, groups, group_names, adaptive, n_leaves
         What else the file tells.
     numbers
         The line of each row, or its number in the file; None for all rows from 0.
@@ -45,6 +54,8 @@ class Parsed:
         Rows that were passed over: the line or row, and what stands for no leaf, or what is wrong.
     first
         How many lines or rows of the file come before, if this is a part of it.
+    ids_from
+        The id of the first leaf in the file, if it was said; `rows` begin with 0.
     delimiter, has_header
         Of text: what separates columns, and whether the first row is a header.
     """
@@ -56,6 +67,7 @@ class Parsed:
     answers: ArrayLike | None = None
     groups: ArrayLike | None = None
     group_names: Sequence[str] | None = None
+    adaptive: bool | None = None
     n_leaves: int | None = None
     numbers: NDArray[Any] | None = None
     unit: str = "row"
@@ -63,6 +75,7 @@ class Parsed:
     missing: list[tuple[int, str]] = field(default_factory=list)
     bad: list[tuple[int, str]] = field(default_factory=list)
     first: int = 0
+    ids_from: int | None = None
     delimiter: str | None = None
     has_header: bool = False
 
@@ -73,6 +86,33 @@ class Parsed:
     def place(self, row: int) -> dict[str, int]:
         """Where a row stands, as errors take it."""
         return {self.unit: self.number(row)}
+
+    def pass_over(self, wrong: "Wrong") -> None:
+        """Leave out rows that cannot be used, and list them in `bad`."""
+        rows, reasons = wrong
+        if len(rows):
+            self.bad = [*self.bad, *zip(map(self.number, rows.tolist()), reasons, strict=True)]
+            kept = np.ones(len(self.rows), dtype=bool)
+            kept[rows] = False
+            self.keep(kept)
+
+    def take_as_names(self, ids: NDArray[np.int64], names: Sequence[str]) -> None:
+        """Make rows of ids rows of names: `names` are those of `ids`, sorted."""
+        if self.names is None and len(self.rows):
+            self.rows, self.names = np.searchsorted(ids, self.rows), names
+
+    def shift(self, ids_from: int | None) -> None:
+        """Count ids from 0 that are counted from `ids_from` in the file.
+
+        Raises
+        ------
+        InputError
+            Rows hold names.
+        """
+        if ids_from is not None and self.names is not None and len(self.rows):
+            raise InputError("ids_from is for ids, but the leaves have names", path=self.source)
+        if self.names is None:
+            self.rows, self.ids_from = shifted(self.rows, ids_from), ids_from
 
     def forget_unused(self) -> None:
         """Leave out names that no row has."""
@@ -92,6 +132,37 @@ class Parsed:
                 setattr(self, name, np.asarray(values)[kept])
 
 
+def settle(
+    parsed: Parsed,
+    names: tuple[str, ...] | None,
+    n_leaves: int | None,
+    ids_from: int | None,
+    *,
+    by_name: bool,
+    skip_bad: bool,
+    quadruplets: bool,
+) -> None:
+    """Find out whether ids in a file are positions or names, and make `rows` of `parsed` accordingly.
+
+    The parameters are those of `names_of_ids`. `assemble` refuses ids below 0, with their row.
+    """
+    parsed.shift(ids_from)
+    if parsed.names is None and skip_bad:
+        parsed.pass_over(wrong_rows(parsed, None, None, quadruplets))
+    if parsed.names is not None or not len(parsed.rows):
+        return
+    ids = distinct_ids(parsed.rows)
+    try:
+        found = names_of_ids(ids, names, n_leaves, ids_from, by_name=by_name)
+    except InputError as error:
+        place = {} if error.row is None else parsed.place(int((parsed.rows == ids[-1]).any(axis=1).argmax()))
+        raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
+    if found is not None:
+        parsed.take_as_names(ids, found)
+        if names is None:
+            warn(f"{parsed.source}: {told_as_names(ids)}")
+
+
 def assemble(
     parsed: Parsed,
     make: Callable[..., Made],
@@ -105,18 +176,12 @@ def assemble(
     total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
     if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
         raise InputError(_of_missing(parsed, total, kept=False), path=parsed.source)
-    if n_leaves is None:
-        n_leaves = parsed.n_leaves
     if parsed.names is not None:
         names = _look_up(parsed, names, n_leaves)
     wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, quadruplets)
-    if wrong:
-        if not skip_bad:
-            raise first_of(parsed, wrong)
-        parsed.bad += [(parsed.number(row), reason) for row, reason in wrong]
-        kept = np.ones(len(parsed.rows), dtype=bool)
-        kept[[row for row, _ in wrong]] = False
-        parsed.keep(kept)
+    if len(wrong[0]) and not skip_bad:
+        raise first_of(parsed, wrong)
+    parsed.pass_over(wrong)
     if parsed.bad and not len(parsed.rows):
         raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)
@@ -150,13 +215,11 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
     return names
 
 
-def wrong_rows(
-    parsed: Parsed, names: tuple[str, ...] | None, n: int | None, quadruplets: bool
-) -> list[tuple[int, str]]:
-    """Rows with leaves that are twice in them or aren't there, with the reason, in order."""
+def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, quadruplets: bool) -> Wrong:
+    """Return the rows with leaves that occur twice in them or aren't there, and the reasons."""
     rows = parsed.rows
     if not len(rows):
-        return []
+        return np.zeros(0, dtype=np.intp), iter(())
     outside: Any = rows < 0
     if n is not None:
         outside |= rows >= n
@@ -174,44 +237,41 @@ def wrong_rows(
         else:
             ordered = np.sort(rows, axis=1)
             twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    found: list[tuple[int, str]] = []
-    for row in np.flatnonzero(strange | twice | same).tolist():
+    wrong = np.flatnonzero(strange | twice | same)
+
+    def reason(row: int) -> str:
         leaves = rows[row].tolist()
+        is_first = row == wrong[0]
         if strange[row]:
             leaf = leaves[int(outside[row].argmax())]
             if parsed.names is not None and leaf < 0:
                 name = parsed.names[-1 - leaf]
                 # The nearest names are looked up for the first row only.
-                reason = (
-                    unknown_name(name, names or ()) if not found else f"the name {quoted(name)} is unknown"
-                )
-            else:
-                limit = "" if n is None else f"..={n - 1} (n_leaves = {n})"
-                hint = of_outside(rows, n) if not found else ""
-                reason = f"leaf {leaf} is outside 0{limit}{hint}"
-        elif twice[row]:
-            leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
-            told = leaf if names is None else quoted(names[leaf])
-            reason = f"leaf {told} occurs twice in {_row_of(leaves, names)}"
-        else:
-            reason = f"the pairs are the same in {_row_of(leaves, names)}"
-        found.append((row, reason))
-    return found
+                return unknown_name(name, names or ()) if is_first else f"the name {quoted(name)} is unknown"
+            hint = of_outside(rows, n) if is_first and not parsed.ids_from else ""
+            return told_outside(leaf, n, parsed.ids_from) + hint
+        first = parsed.ids_from or 0
+        shown = [leaf + first for leaf in leaves] if names is None else [names[leaf] for leaf in leaves]
+        row_shown = brief(str(shown), 80)
+        if twice[row]:
+            leaf = next(leaf for leaf in shown if shown.count(leaf) > 1)
+            return f"leaf {quoted(leaf)} occurs twice in {row_shown}"
+        return f"the pairs are the same in {row_shown}"
+
+    return wrong, (reason(int(row)) for row in wrong)
 
 
-def _row_of(leaves: list[int], names: tuple[str, ...] | None) -> str:
-    return brief(str(leaves if names is None else [names[leaf] for leaf in leaves]), 80)
-
-
-def first_of(parsed: Parsed, wrong: list[tuple[int, str]]) -> InputError:
+def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
     """The error of the first bad row, and how many there are."""
-    row, text = wrong[0]
-    if len(wrong) > 1:
-        numbers = _listed([parsed.number(at) for at, _ in wrong], parsed.unit, 10)
-        text += f"; {len(wrong):,} of {len(parsed.rows):,} rows are such: {numbers}; "
+    rows, reasons = wrong
+    row, text = int(rows[0]), next(reasons)
+    if len(rows) > 1:
+        some = ", ".join(str(parsed.number(at)) for at in rows[:10].tolist())
+        more = f" and {len(rows) - 10:,} more" if len(rows) > 10 else ""
+        text += f"; {len(rows):,} of {len(parsed.rows):,} rows are such: {parsed.unit}s {some}{more}; "
         text += "skip_bad (--skip-bad) passes them over and lists all"
     # Names that are unknown have no id.
-    leaves = parsed.rows[row].tolist()
+    leaves = (parsed.rows[row] + (parsed.ids_from or 0)).tolist()
     about = [leaves] if parsed.names is None or min(leaves) >= 0 else None
     return InputError(text, path=parsed.source, leaves=about, **parsed.place(row))
 
@@ -254,14 +314,14 @@ def _made(
         warn(f"{parsed.source}: {odd[0]}")
     known = {
         name: getattr(parsed, name)
-        for name in ("answers", "groups", "group_names")
+        for name in ("answers", "groups", "group_names", "adaptive")
         if getattr(parsed, name) is not None
     }
     try:
         if n_leaves is None and names is None and len(parsed.rows):
             n_leaves = int(parsed.rows.max()) + 1
             check_reach(parsed.rows, n_leaves)
-            if told := suspect_ids(parsed.rows, n_leaves):
+            if parsed.ids_from is None and (told := suspect_ids(distinct_ids(parsed.rows), n_leaves)):
                 warn(f"{parsed.source}: {told}")
         return make(parsed.rows, n_leaves=n_leaves, names=names, weights=parsed.weights, **known)
     except InputError as error:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc.comparison import scale
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece
 from ordhc.io.scan import Block, Scan
 from ordhc.io.survey import Survey
 
-__all__ = ["Portion", "rows_of_units", "unit_of"]
+__all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
 
 
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
@@ -72,3 +73,31 @@ class Portion(Scan):
                 weights = times[kept].astype(np.float64)
                 data = data._changed(weights=weights if data.weights is None else data.weights * weights)
             yield Block(data, block.file, None if block.persons is None else block.persons[kept])
+
+
+class _InUnits(Scan):
+    """The comparisons of a scan with weights that are whole multiples of a unit."""
+
+    def __init__(self, scan: Scan, unit: float) -> None:
+        self.__dict__.update(scan.__dict__)
+        self._whole, self._unit = scan, unit
+        # Sums in files that workers share are those of these weights.
+        self.state = (*scan.state, (unit,))
+
+    @property
+    def survey(self) -> Survey:
+        """What is known of all rows."""
+        return replace(self._whole.survey, whole=True)
+
+    def blocks(self, pieces: Sequence[Piece] | None = None) -> Iterator[Block]:
+        """The comparisons block by block."""
+        for block in self._whole.blocks(pieces):
+            weights: Any = block.data.weights
+            yield replace(block, data=block.data._changed(weights=np.rint(weights / self._unit)))
+
+
+def in_units(scan: Scan) -> tuple[Scan, float]:
+    """Give a scan with weights as whole multiples of a common unit, and the unit; else the same, and 1."""
+    weights = scan.survey.weights
+    unit = None if weights is None else scale.unit_of(np.array(sorted(weights)))
+    return (scan, 1.0) if unit is None or unit == 1 else (_InUnits(scan, unit), unit)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.ids import check_ids_from
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.blocks import Form, Piece, is_parquet, read_piece, row_groups
@@ -72,7 +73,7 @@ class Scan:
         self.form = form
         self.kind = kind
         self._given = names, n_leaves
-        self.state = tuple(_state(path) for path in files)
+        self.state: tuple[tuple[float, ...], ...] = tuple(_state(path) for path in files)
         self._survey: Survey | None = None
         self._told = False
 
@@ -159,6 +160,7 @@ class Scan:
             weights=weights,
             groups=groups,
             group_names=first.group_names,
+            adaptive=any(b.data.adaptive for b in blocks),
             copy=False,
         )
         return made
@@ -184,6 +186,10 @@ class Scan:
 
     def _block(self, parsed: Parsed, file: int, code: Any, number: Any) -> Block:
         survey = self.survey
+        if survey.codes is not None:
+            if self.form.skip_bad:
+                parsed.pass_over(wrong_rows(parsed, None, None, self.kind is Quadruplets))
+            parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
             if code is None:
@@ -200,14 +206,12 @@ class Scan:
             made = self.kind(rows, **options)
         except InputError as error:
             wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.kind is Quadruplets)
-            if not wrong:
+            if not len(wrong[0]):
                 place = {} if error.row is None else parsed.place(error.row)
                 raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
             if not self.form.skip_bad:
                 raise first_of(parsed, wrong) from None
-            kept = np.ones(len(rows), dtype=bool)
-            kept[[row for row, _ in wrong]] = False
-            parsed.keep(kept)
+            parsed.pass_over(wrong)
             persons, options["weights"] = self._beside(parsed, number, options)
             made = self.kind(_narrow(parsed.rows), **options)
         return Block(made, file, persons)
@@ -264,6 +268,7 @@ def scan(
     *,
     quadruplets: bool = False,
     n_leaves: int | None = None,
+    ids_from: int | None = None,
     names: Sequence[str] | Source | None = None,
     weights: str | None = None,
     group: str | None = None,
@@ -284,7 +289,7 @@ def scan(
     paths
         A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
         of these. Rows stand in the order of the files.
-    columns, n_leaves, weights, group, delimiter, header, missing, comment, skip_bad
+    columns, n_leaves, ids_from, weights, group, delimiter, header, missing, comment, skip_bad
         As in `read_triplets`; columns that say which answer a row belongs to are not read.
     quadruplets
         Rows are i,j,k,l: i and j are closer than k and l.
@@ -336,6 +341,7 @@ def scan(
         delimiter=delimiter,
         header=None if header is None else _checks.flag("header", header),
         missing=tuple(missing_words("missing", missing, given)),
+        ids_from=check_ids_from(ids_from),
         comment=comment,
         skip_bad=_checks.flag("skip_bad", skip_bad),
     )

@@ -1,23 +1,27 @@
 """What all files of a scan tell together: leaves, names, people, weights, rows that are passed over."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordhc.comparison.comparisons import Quadruplets
-from ordhc.comparison.ids import check_reach
-from ordhc.comparison.suspects import alike, suspect_ids, suspect_names
+from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
+from ordhc.comparison.scale import MOST_WEIGHTS
+from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import Form, is_parquet, read_piece, whole_ids
+from ordhc.io.blocks import is_parquet, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 
 __all__ = ["Survey", "surveyed", "warn_of"]
 
 #: Rows that were passed over are listed up to so many.
 LISTED = 1000
+#: Ids that are names: the different ids, sorted, and the name that each means.
+Codes = tuple[NDArray[np.int64], tuple[str, ...]]
 
 
 @dataclass
@@ -30,12 +34,17 @@ class Survey:
         Of all files.
     weighted, whole
         Whether there are weights, and whether all of them are whole numbers (their sum below 2^53).
+    weights, largest_weight
+        The different positive weights (with the 1 of rows without one), None if there are too many to have a
+        common unit; and the largest.
     persons, numbered
         The people in order of first appearance, and whether they are whole numbers.
     missing, n_missing, reasons, bad, n_bad
         Rows without all leaves, by word, and rows that can't be used: the first of them, and how many.
     suspect
         What looks like a slip.
+    codes
+        What ids mean if they are names.
     has_names
         Whether rows hold names.
     """
@@ -45,6 +54,8 @@ class Survey:
     n_rows: int
     weighted: bool = False
     whole: bool = True
+    weights: frozenset[float] | None = frozenset()
+    largest_weight: float = 1.0
     persons: tuple[str, ...] | None = None
     numbered: bool = False
     missing: list[tuple[str, int, str]] = field(default_factory=list)
@@ -53,26 +64,45 @@ class Survey:
     bad: list[tuple[str, int, str]] = field(default_factory=list)
     n_bad: int = 0
     suspect: str | None = None
+    codes: Codes | None = None
     has_names: bool = False
 
 
 def surveyed(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> Survey:
     """One pass over all files, or a look at what Parquet says of its columns where that is enough."""
-    quick = _by_statistics(scan.files, scan.form, names, n_leaves)
+    quick = _by_statistics(scan, names, n_leaves)
     if quick is not None:
         return quick
-    merged = _Merged(scan, names, n_leaves)
-    for piece in scan.pieces:
-        for parsed in read_piece(piece, scan.form):
-            merged.add(parsed)
+    codes = None
+    if names is not None and numbers_of(names):
+        ids = np.zeros(0, dtype=np.int64)
+        for parsed in _parts(scan, None):
+            if parsed.names is None:
+                ids = np.union1d(ids, distinct_ids(np.asarray(parsed.rows)))
+        texts = names_of_ids(ids, names, n_leaves, scan.form.ids_from)
+        codes = None if texts is None else (ids, texts)
+    merged = _Merged(scan, names, n_leaves, codes)
+    for parsed in _parts(scan, codes):
+        merged.add(parsed)
     return merged.survey()
 
 
-def _by_statistics(
-    files: Sequence[str], form: Form, names: tuple[str, ...] | None, n_leaves: int | None
-) -> Survey | None:
-    """Files of ids whose columns tell all that is needed."""
-    if form.skip_bad or not all(is_parquet(path) for path in files):
+def _parts(scan: Any, codes: Codes | None) -> Iterator[Parsed]:
+    for piece in scan.pieces:
+        for parsed in read_piece(piece, scan.form):
+            if scan.form.skip_bad and parsed.names is None:
+                # Ids of rows that cannot be used say nothing about the leaves.
+                parsed.pass_over(wrong_rows(parsed, None, None, scan.kind is Quadruplets))
+            if codes is not None:
+                parsed.take_as_names(*codes)
+            yield parsed
+
+
+def _by_statistics(scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> Survey | None:
+    """Return what Parquet files of ids say of their columns, None if that is not enough."""
+    files, form = scan.files, scan.form
+    alone = not (form.skip_bad or form.ids_from or numbers_of(names or ()))
+    if not (alone and all(is_parquet(path) for path in files)):
         return None
     n_rows, largest = 0, -1
     for path in files:
@@ -81,22 +111,37 @@ def _by_statistics(
             return None
         n_rows, largest = n_rows + found[0], max(largest, found[1])
     n = len(names) if names is not None else n_leaves if n_leaves is not None else largest + 1
-    if n_leaves is None and names is None and n > 10_000 and n > 3 * 100 * n_rows:
-        # Far more leaves than rows could name: said in the words of a pass over all rows.
+    if not n_rows or (n_leaves is None and names is None and not _mostly_used(scan, n)):
         return None
-    return Survey(n, names, n_rows) if n_rows else None
+    return Survey(n, names, n_rows)
+
+
+def _mostly_used(scan: Any, n: int) -> bool:
+    """Return whether at least half of n ids occur: as a rule the first rows tell."""
+    if n > 1 << 31:
+        return False
+    seen = np.zeros(n, dtype=bool)
+    for piece in scan.pieces:
+        for parsed in read_piece(piece, scan.form):
+            seen[np.asarray(parsed.rows).ravel()] = True
+            if 2 * np.count_nonzero(seen) >= n:
+                return True
+    return False
 
 
 class _Merged:
     """What blocks tell, one after the other."""
 
-    def __init__(self, scan: Any, names: tuple[str, ...] | None, n_leaves: int | None) -> None:
+    def __init__(
+        self, scan: Any, names: tuple[str, ...] | None, n_leaves: int | None, codes: Codes | None
+    ) -> None:
         self.given, self.n_leaves = names, n_leaves
         self.skip_bad, self.quadruplets = scan.form.skip_bad, scan.kind is Quadruplets
         self.code: dict[str, int] = {}
         self.persons: dict[str, int] = {}
-        self.seen = np.zeros(0, dtype=bool)
-        self.found = Survey(0, None, 0, numbered=True)
+        self.ids_from = scan.form.ids_from
+        self.ids = np.zeros(0, dtype=np.int64)
+        self.found = Survey(0, None, 0, numbered=True, codes=codes)
         self.total = 0.0
         #: The first file of ids, of names, with people, without.
         self.first: dict[str, str] = {}
@@ -121,6 +166,12 @@ class _Merged:
             found.weighted = True
             self.total += float(weights.sum())
             found.whole = found.whole and bool((weights == np.floor(weights)).all())
+            found.largest_weight = max(found.largest_weight, float(weights.max()))
+            if found.weights is not None:
+                different = found.weights.union(np.unique(weights[weights > 0]).tolist())
+                found.weights = different if len(different) <= MOST_WEIGHTS else None
+        elif found.weights is not None:
+            found.weights |= {1.0}
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
@@ -135,13 +186,8 @@ class _Merged:
                 at = {name: leaf for leaf, name in enumerate(names)}
                 places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
                 looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
-        wrong = wrong_rows(looked, names, n, self.quadruplets)
-        if not wrong:
-            return parsed
-        parsed = replace(parsed, bad=[*parsed.bad, *((parsed.number(row), told) for row, told in wrong)])
-        kept = np.ones(len(parsed.rows), dtype=bool)
-        kept[[row for row, _ in wrong]] = False
-        parsed.keep(kept)
+        parsed = replace(parsed)
+        parsed.pass_over(wrong_rows(looked, names, n, self.quadruplets))
         return parsed
 
     def _leaves(self, parsed: Parsed) -> None:
@@ -154,16 +200,7 @@ class _Merged:
             for name in parsed.names:
                 self.code.setdefault(name, len(self.code))
         elif self.given is None and self.n_leaves is None:
-            rows = np.asarray(parsed.rows)
-            if rows.min() < 0 or rows.max() >= 2**31:
-                # The pass that makes comparisons says what is wrong.
-                rows = rows[((rows >= 0) & (rows < 2**31)).all(axis=1)]
-            largest = int(rows.max()) + 1 if len(rows) else 0
-            if largest > len(self.seen):
-                grown = np.zeros(max(largest, 2 * len(self.seen)), dtype=bool)
-                grown[: len(self.seen)] = self.seen
-                self.seen = grown
-            self.seen[rows.ravel()] = True
+            self.ids = np.union1d(self.ids, distinct_ids(np.asarray(parsed.rows)))
 
     def _persons(self, parsed: Parsed) -> None:
         self.first.setdefault("people" if parsed.groups is not None else "no people", parsed.source)
@@ -214,15 +251,20 @@ class _Merged:
     def _by_id(self) -> None:
         found = self.found
         found.names = self.given
-        if self.given is not None:
-            found.n_leaves = len(self.given)
+        if self.given is None and (texts := names_of_ids(self.ids, None, self.n_leaves, self.ids_from)):
+            found.codes, found.has_names = (self.ids, texts), True
+            found.names, found.suspect = texts, told_as_names(self.ids)
+        if found.names is not None:
+            found.n_leaves = len(found.names)
         elif self.n_leaves is not None:
             found.n_leaves = self.n_leaves
         else:
-            there = np.flatnonzero(self.seen).astype(np.int64)
+            # The pass that makes comparisons says what is wrong with ids that are no int32.
+            there = self.ids[(self.ids >= 0) & (self.ids < 2**31)]
             found.n_leaves = int(there[-1]) + 1 if len(there) else 1
             check_reach(there[:, None], found.n_leaves)
-            found.suspect = suspect_ids(there, found.n_leaves) if len(there) > 1 else None
+            if self.ids_from is None and len(there) == len(self.ids):
+                found.suspect = suspect_ids(there, found.n_leaves)
 
 
 def _words(found: Survey) -> str:

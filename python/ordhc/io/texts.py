@@ -7,8 +7,9 @@ import numpy as np
 from ordhc import _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress
-from ordhc.comparison.frames import ANSWERS, PERSONS, WEIGHTS
+from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.errors import InputError
+from ordhc.io.files import SAVE_AS_UTF8
 from ordhc.io.guard import refuse_others
 from ordhc.io.parsed import LITERAL, Parsed, persons_of
 from ordhc.io.sheet import check_header, located, refuse_quadruplets, unknown_column
@@ -41,7 +42,8 @@ def from_text(
         delimiter = "\t"
     labels = [
         [answer] if answer is not None else list(ANSWERS),
-        [group] if group is not None else [name for base in PERSONS for name in (base, f"{base}_name")],
+        [group] if group is not None else [name for base in PEOPLE for name in (base, f"{base}_name")],
+        list(SAMPLERS),
     ]
     wanted = [weights] if weights is not None else list(WEIGHTS)
     try:
@@ -53,6 +55,8 @@ def from_text(
             # Perhaps these are answers as they were saved, a row each.
             more = "or say what was asked: ordhc.read_answers (--kind, --items, --chosen)"
             error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
+        if error.reason.startswith("not UTF-8"):
+            error = InputError(error.reason + SAVE_AS_UTF8, line=error.line)
         raise located(error, source) from None
     for given, values in (
         (weights, found["weights"]),
@@ -76,6 +80,8 @@ def from_text(
     if found["labels"][1] is not None:
         column, codes, texts = found["labels"][1]
         parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
+    if found["labels"][2] is not None:
+        parsed.adaptive = are_adaptive(found["labels"][2][2])
     return parsed
 
 

@@ -27,7 +27,8 @@ def write_comparisons(
 ) -> None:
     """Write comparisons as csv, tsv (also .gz), Parquet, npz or npy, by the file's ending.
 
-    Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; where names
+    Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; a column
+    `sampler` says "learner" in each row if the comparisons are `adaptive`. Where names
     look like ids, like missing values or have outer blanks, the columns are called `anchor_name` and so on,
     and are read to the letter. npz keeps everything; npy only the rows (anything else would be lost, and
     is an error). "-" is csv on standard output. `progress` is True for a bar, or called with
@@ -45,7 +46,6 @@ def write_comparisons(
     path = _checks.path(path)
     suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
     packed = os.fspath(path).lower().endswith(".gz")
-    _check_text(data)
     progress = _checks.callback("progress", progress)
     buffer = _Counting(data.rows.nbytes, part(progress, 0, 0.9))
     if suffix in (".csv", ".tsv"):
@@ -63,6 +63,8 @@ def write_comparisons(
         for name in ("names", "group_names"):
             if getattr(data, name) is not None:
                 arrays |= texts_to(getattr(data, name), name)
+        if data.adaptive:
+            arrays["adaptive"] = True
         np.savez_compressed(buffer, **arrays)
     elif suffix == ".npy":
         lost = [name for name in ("weights", "names", "answers", "groups") if getattr(data, name) is not None]
@@ -95,17 +97,6 @@ class _Counting(bytes_io.BytesIO):
             self.told = share
             self.progress(share)
         return count
-
-
-def _check_text(data: Triplets | Quadruplets) -> None:
-    for what, texts in (("name", data.names), ("group name", data.group_names)):
-        for text in texts or ():
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise InputError(
-                    f"the {what} {quoted(text)} is no Unicode text, and cannot be written"
-                ) from None
 
 
 def _looks_whole(text: str) -> bool:
@@ -141,6 +132,8 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
         found["person"] = data.groups
         if data.group_names is not None:
             found["person"] = np.array(data.group_names, dtype=object)[data.groups]
+    if data.adaptive:
+        found["sampler"] = np.full(len(data), "learner", dtype=object)
     return found
 
 

@@ -211,7 +211,9 @@ def _labels(names: Sequence[str | None] | None, n: int) -> tuple[str | None, ...
             raise InputError(
                 f"node_names[{at}] is {_checks.quoted(name)} of type {type(name).__name__}, not str or None"
             )
-    labels = tuple(None if name is None else str(name) for name in names)
+    labels = tuple(
+        None if name is None else _checks.text(f"node_names[{at}]", name) for at, name in enumerate(names)
+    )
     return labels if any(label is not None for label in labels) else None
 
 

@@ -95,8 +95,6 @@ class Dendrogram(Navigation):
         <Dendrogram: 3 leaves, dissimilarity 0.5 .. 1>
         """
         table = _checks.numbers_of("Z", Z)
-        if table.size == 0:
-            table = np.zeros((0, 4))
         if table.ndim != 2 or table.shape[1] != 4:
             raise InputError(f"Z has shape {table.shape}, not (n - 1, 4)")
         tree = cls(table[:, :2], table[:, 2], names=names)
@@ -220,6 +218,12 @@ class Dendrogram(Navigation):
             raise InputError("a tree is a dict that has the keys merges, heights and kind")
         merges, heights, kind = data["merges"], data["heights"], data["kind"]
         found = cls(merges, heights, kind=kind, names=data.get("names"), **from_dict(data))
+        if (n := data.get("n_leaves")) is not None and _checks.whole(
+            "n_leaves", n, at_least=1
+        ) != found.n_leaves:
+            raise InputError(
+                f"n_leaves is {n}, but {len(found.merges)} merges make a tree of {found.n_leaves}"
+            )
         shares, standing = data.get("support_as_shares"), data.get("leaves_as_written")
         if standing is not None:
             standing = _checks.whole_numbers("leaves_as_written", standing, (found.n_leaves,))
@@ -285,7 +289,11 @@ class Dendrogram(Navigation):
         return tables.as_nested_json(self)
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
-        """Draw the tree with Matplotlib (the extra `plot`); see `ordhc.plotting.plot_dendrogram`.
+        """Draw the tree with Matplotlib (the extra `plot`).
+
+        Options are those of `ordhc.plotting.plot_dendrogram`: layout, orientation, truncate, n_clusters,
+        color_by, colors, columns, palette, labels, node_names, support, support_threshold, scale, width,
+        height, font, font_size, line_width, theme, title, pyplot.
 
         Without `ax` into pyplot's current axes if these are empty, else into a new figure of pyplot, so
         that ``plt.savefig`` and notebooks show it. With `ax` nothing of pyplot is touched.
@@ -295,9 +303,9 @@ class Dendrogram(Navigation):
         >>> d = Dendrogram([(0, 1), (2, 3)], [0.5, 2.0], names=["cat", "dog", "car"])
         >>> ax = d.plot(layout="circular", n_clusters=2)
         """
-        from ordhc.plotting.drawing import plot_dendrogram
+        from ordhc.plotting.drawing import checked_options, plot_dendrogram
 
-        return plot_dendrogram(self, ax, **{"pyplot": ax is None, **options})
+        return plot_dendrogram(self, ax, **{"pyplot": ax is None, **checked_options(options)})
 
     def savefig(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Draw the tree into an svg, png or pdf file (the extra `plot`), the same file every time.
@@ -316,7 +324,16 @@ class Dendrogram(Navigation):
 
         save_plot(self, path, **options)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str | None:
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        n_clusters: int | None = None,
+        support_threshold: float = 0.0,
+        texts: Mapping[Any, Any] | None = None,
+        pictures: Mapping[Any, Any] | None = None,
+        title: str | None = None,
+    ) -> str | None:
         """A page to explore the tree with: zoom, collapse, search, cut, copy clusters, export SVG.
 
         It is one file that needs no network, for mouse, touch, keys and screen readers. Texts are escaped.
@@ -348,6 +365,13 @@ class Dendrogram(Navigation):
         """
         from ordhc.plotting.pages import page, write_page
 
+        options: dict[str, Any] = {
+            "n_clusters": n_clusters,
+            "support_threshold": support_threshold,
+            "texts": texts,
+            "pictures": pictures,
+            "title": title,
+        }
         if path is None:
             return page(self, **options)
         write_page(self, path, **options)

@@ -63,8 +63,11 @@ def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
     return np.array([place[name] for name in found], dtype=np.int64)
 
 
-def statements(text: str) -> list[tuple[int, str]]:
-    """The trees in a text, each with the number of lines before it; what follows the last `;` is one, too."""
+def statements(text: str, *, escapes: bool = True) -> list[tuple[int, str]]:
+    """The trees in a text, each with the number of lines before it; what follows the last `;` is one, too.
+
+    With `escapes` a quote after a backslash is part of a name.
+    """
     found: list[tuple[int, str]] = []
     start = lines = depth = 0
     is_quoted = False
@@ -72,12 +75,16 @@ def statements(text: str) -> list[tuple[int, str]]:
         at = mark.start()
         if is_quoted:
             # As Biopython writes quotes within names: `\'`.
-            is_inside = text[at - 1] == "\\" and not re.match(r"\s*([(),:;\[]|$)", text[at + 1 : at + 100])
+            is_inside = (
+                escapes
+                and text[at - 1] == "\\"
+                and not re.match(r"\s*([(),:;\[]|$)", text[at + 1 : at + 100])
+            )
             is_quoted = mark.group() != "'" or is_inside
         elif mark.group() == "[":
             depth += 1
         elif mark.group() == "]":
-            depth -= 1
+            depth = max(depth - 1, 0)
         elif depth <= 0 and mark.group() == "'":
             is_quoted = True
         elif depth <= 0 and mark.group() == ";":
@@ -85,7 +92,8 @@ def statements(text: str) -> list[tuple[int, str]]:
             lines += text.count("\n", start, at + 1)
             start = at + 1
     rest = text[start:]
-    if re.sub(r"\[[^]]*\]", "", rest).strip():
+    # A comment without end runs to the end: looked for at each bracket it would take quadratic time.
+    if depth or re.sub(r"\[[^]]*(?:\]|\Z)", "", rest).strip():
         found.append((lines, rest))
     return found
 

@@ -53,12 +53,14 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def _plain(value: Any) -> Any:
-    if value is None or type(value) is str:
+    if value is None:
         return value
+    if isinstance(value, str):
+        return _checks.text("a setting", value)
     if isinstance(value, dict | Mapping):
         if not value:
             return _NONE
-        return MappingProxyType({str(name): _plain(part) for name, part in value.items()})
+        return MappingProxyType({_plain(str(name)): _plain(part) for name, part in value.items()})
     if isinstance(value, np.ndarray | np.generic):
         if value.size > _MANY:
             return f"{type(value).__name__} of shape {value.shape}"
@@ -67,7 +69,7 @@ def _plain(value: Any) -> Any:
         return tuple(map(_plain, value))
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(float(value))
-    return value if value is None or isinstance(value, bool | int | str) else _checks.quoted(value)
+    return value if value is None or isinstance(value, bool | int) else _checks.quoted(value)
 
 
 def as_json(settings: Any) -> Any:
