@@ -33,6 +33,7 @@ seed = {seed}
 folder = "items"
 [trials]
 per_person = {each}
+min_seconds = 0
 [people]
 joins_per_minute = 100000
 {more}
@@ -148,7 +149,7 @@ def answered(sampler, seed, total=6000, each=40):
         for _ in range(each):
             with session.transaction():
                 for name, answering in crowd:
-                    found = asker.next(name, None, list)
+                    found = asker.next(name, 1, None, list)
                     if found is not None:
                         number, leaves, _ = found
                         session.tell([number], [answering(list(leaves)) - 1], who=name)

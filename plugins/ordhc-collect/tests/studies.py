@@ -21,17 +21,18 @@ title = "Things"
 folder = "items"
 [trials]
 per_person = {per_person}
+min_seconds = {minimum}
 {more}
 """
 
 
-def make_study(folder, n=8, *, per_person=6, top="", more="", items=None, study=""):
+def make_study(folder, n=8, *, per_person=6, top="", more="", items=None, study="", minimum=0):
     """A study of texts in a folder; the path of its file."""
     folder = Path(folder)
     (folder / "items").mkdir(parents=True, exist_ok=True)
     for name, text in (items or {f"item{k:02}": f"Item {k}" for k in range(n)}).items():
         (folder / "items" / f"{name}.txt").write_text(text)
-    text = MINIMAL.format(per_person=per_person, more=more)
+    text = MINIMAL.format(per_person=per_person, minimum=minimum, more=more)
     if study:
         text = text.replace('title = "Things"', f'title = "Things"\n{study}')
     path = folder / "study.toml"
@@ -54,12 +55,14 @@ class Server:
             env={**os.environ, **(env or {})},
         )
         self.address = self.dashboard = None
+        self.told = ""
         if wait:
             self.wait()
 
     def wait(self):
         """Until it has told its addresses."""
         for line in self.process.stdout:
+            self.told += line
             if found := re.search(r"(http\S+)", line):
                 if "token=" in found[1]:
                     self.dashboard = found[1]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def server(tmp_path_factory):
         port = first.port
     path.write_text(text.replace("{back}", f"http://127.0.0.1:{port}"))
     with Server(path, data=folder / "study.ordhc", port=port) as running:
+        running.data = folder / "study.ordhc"
         yield running
 
 
@@ -85,8 +87,18 @@ def counter(page):
     return page.locator(".progress span")
 
 
-def answer(page, number, how):
+def ready(page):
+    """What is chosen on this page counts now."""
+    expect(page.locator("main.ready")).to_be_attached()
+
+
+def at_question(page, number):
     expect(counter(page)).to_have_text(f"{number} of 5")
+    ready(page)
+
+
+def answer(page, number, how):
+    at_question(page, number)
     how(page)
 
 
@@ -97,10 +109,17 @@ def click_any(page):
 def to_the_trials(page, server, query=""):
     page.goto(f"{server.address}/{query}")
     page.get_by_role("button", name="I agree").click()
+    to_the_first_question(page)
+    at_question(page, 1)
+
+
+def to_the_first_question(page):
+    expect(page.get_by_role("heading", name="How it works")).to_be_visible()
+    ready(page)
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("The one that fits least").check()
+    ready(page)
     page.get_by_role("button", name="Continue").click()
-    expect(counter(page)).to_have_text("1 of 5")
 
 
 # --- all the way -----------------------------------------------------------------------------
@@ -113,10 +132,12 @@ def all_the_way(page, server, name, query, how=click_any, click=None):
     picture(page, f"{name}-consent")
     click(page.get_by_role("button", name="I agree"))
     expect(page.get_by_role("heading", name="How it works")).to_be_visible()
+    ready(page)
     accessible(page)
     picture(page, f"{name}-instructions")
     click(page.get_by_role("button", name="Continue"))
     expect(page.get_by_role("heading", name="A short check")).to_be_visible()
+    ready(page)
     accessible(page)
     if click is press:
         press(page.get_by_label("The one I like best"), "ArrowDown")
@@ -125,12 +146,13 @@ def all_the_way(page, server, name, query, how=click_any, click=None):
     picture(page, f"{name}-check")
     click(page.get_by_role("button", name="Continue"))
     for number in range(1, 6):
-        expect(counter(page)).to_have_text(f"{number} of 5")
+        at_question(page, number)
         if number <= 2:
             accessible(page)
             picture(page, f"{name}-question-{number}")
         how(page)
     expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
+    ready(page)
     accessible(page)
     picture(page, f"{name}-debriefing")
     click(page.get_by_role("button", name="Finish"))
@@ -203,9 +225,12 @@ def test_without_a_script(browser, server):
     page.get_by_label("The one that fits least").check()
     page.get_by_role("button", name="Continue").click()
     for number in range(1, 6):
-        answer(page, number, click_any)
+        expect(counter(page)).to_have_text(f"{number} of 5")
+        page.wait_for_timeout(300)
+        click_any(page)
     page.get_by_role("button", name="Take my last answer back").click()
-    answer(page, 5, click_any)
+    expect(counter(page)).to_have_text("5 of 5")
+    click_any(page)
     page.get_by_role("button", name="Finish").click()
     expect(page.get_by_text("ANIMALS-DONE")).to_be_visible()
     assert page.wrong == []
@@ -225,7 +250,7 @@ def test_reload_and_back_lose_nothing(page, server):
     expect(counter(page)).to_have_text("2 of 5")
     shown = names(page)
     page.reload()
-    expect(counter(page)).to_have_text("2 of 5")
+    at_question(page, 2)
     assert names(page) == shown
     click_any(page)
     expect(counter(page)).to_have_text("3 of 5")
@@ -244,6 +269,7 @@ def test_two_tabs(page, server):
     click_any(page)
     expect(counter(page)).to_have_text("2 of 5")
     expect(counter(other)).to_have_text("1 of 5")
+    ready(other)
     # What the other tab answers was answered; it shows what comes next.
     other.locator("[name=choice]").nth(2).click()
     expect(counter(other)).to_have_text("2 of 5")
@@ -254,10 +280,10 @@ def test_undo(page, server):
     to_the_trials(page, server)
     shown = names(page)
     click_any(page)
-    expect(counter(page)).to_have_text("2 of 5")
+    at_question(page, 2)
     second = names(page)
     page.get_by_role("button", name="Take my last answer back").click()
-    expect(counter(page)).to_have_text("1 of 5")
+    at_question(page, 1)
     assert names(page) == shown
     page.keyboard.press("1")
     expect(counter(page)).to_have_text("2 of 5")
@@ -287,18 +313,107 @@ def test_a_lost_connection_loses_nothing(page, server):
     assert len(set(lost)) == 1
 
 
-def test_double_clicks_answer_once(page, server):
+def times(server):
+    """Seconds that pages have measured, by person and question."""
+    with sqlite3.connect(server.data) as db:
+        return db.execute(
+            "SELECT trial, page_seconds FROM collect_trials WHERE choice NOT NULL AND person ="
+            " (SELECT person FROM collect_trials ORDER BY asked DESC LIMIT 1) ORDER BY trial"
+        ).fetchall()
+
+
+@pytest.mark.parametrize("latency", [0, 80])
+def test_double_clicks_answer_once(page, server, latency):
+    """The second click comes when the next question is shown, or before its pictures are there."""
     to_the_trials(page, server)
-    page.locator("[name=choice]").nth(0).dblclick()
-    expect(counter(page)).to_have_text("2 of 5")
+    line = page.context.new_cdp_session(page)
+    line.send("Network.enable")
+    line.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    box = page.locator("[name=choice]").nth(1).bounding_box()
+    place = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for number in (1, 2, 3):
+        at_question(page, number)
+        page.mouse.click(*place)
+        page.wait_for_timeout(120 + latency)
+        page.mouse.click(*place)
+        at_question(page, number + 1)
     page.wait_for_timeout(300)
+    expect(counter(page)).to_have_text("4 of 5")
+    found = times(server)
+    assert [number for number, _ in found] == [1, 2, 3]
+    assert all(seconds >= 0.25 for _, seconds in found)
+
+
+def test_keys_and_double_taps_answer_once(browser, server):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = watched(context)
+    to_the_trials(page, server)
+    box = page.locator("[name=choice]").nth(1).bounding_box()
+    place = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for _ in range(2):
+        page.touchscreen.tap(*place)
+        page.wait_for_timeout(100)
+    at_question(page, 2)
+    for _ in range(3):
+        page.keyboard.press("2")
+        page.wait_for_timeout(60)
+    at_question(page, 3)
+    page.wait_for_timeout(300)
+    expect(counter(page)).to_have_text("3 of 5")
+    context.close()
+
+
+def test_nothing_counts_before_pictures_are_there(browser, server):
+    context = browser.new_context()
+    page = watched(context)
+    page.route("**/media/**", lambda _: None)
+    page.goto(f"{server.address}/")
+    page.get_by_role("button", name="I agree").click()
+    to_the_first_question(page)
+    expect(counter(page)).to_have_text("1 of 5")
+    for key in "123":
+        page.keyboard.press(key)
+    page.wait_for_timeout(600)
+    page.keyboard.press("1")
+    page.locator("[name=choice]").nth(0).dispatch_event("click")
+    page.wait_for_timeout(300)
+    expect(counter(page)).to_have_text("1 of 5")
+    # What waits arrives.
+    page.unroute("**/media/**")
+    at_question(page, 1)
+    page.keyboard.press("1")
     expect(counter(page)).to_have_text("2 of 5")
+    assert page.wrong == []
+    context.close()
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1366, 768)])
+def test_choices_stay_where_they_are(browser, server, size):
+    """Also when an answer can be taken back, and when it can't any more."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]})
+    page = watched(context)
+    to_the_trials(page, server)
+
+    def places():
+        return [button.bounding_box() for button in page.locator("[name=choice]").all()]
+
+    first = places()
+    click_any(page)
+    at_question(page, 2)
+    expect(page.get_by_role("button", name="Take my last answer back")).to_be_visible()
+    assert places() == first
+    page.evaluate("document.querySelector('[data-undo]').classList.add('gone')")
+    expect(page.get_by_role("button", name="Take my last answer back")).to_be_hidden()
+    assert places() == first
+    context.close()
 
 
 def test_response_times_run_from_when_pictures_are_there(page, server):
     to_the_trials(page, server)
-    expect(counter(page)).to_have_text("1 of 5")
-    page.wait_for_timeout(700)
+    page.wait_for_timeout(500)
     with page.expect_request("**/answer") as sent:
         click_any(page)
     took = int(re.search(r"ms=(\d+)", sent.value.post_data)[1])
@@ -322,6 +437,8 @@ def test_the_dashboard_shows_what_happens(browser, page, server):
     to_the_trials(page, server)
     for number in range(1, 6):
         answer(page, number, click_any)
+    expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
+    ready(page)
     page.get_by_role("button", name="Finish").click()
     # The numbers change by themselves.
     board.wait_for_function(
@@ -338,9 +455,7 @@ def test_the_dashboard_shows_what_happens(browser, page, server):
     second = browser.new_context().new_page()
     second.goto(f"{server.address}/")
     second.get_by_role("button", name="I agree").click()
-    second.get_by_role("button", name="Continue").click()
-    second.get_by_label("The one that fits least").check()
-    second.get_by_role("button", name="Continue").click()
+    to_the_first_question(second)
     expect(second.get_by_role("heading", name="A short break")).to_be_visible()
     accessible(second)
     picture(second, "paused")

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, admin, number_of
+from studies import Client, admin, answers, number_of, title_of
 
 import ordhc
 from support.processes import command_line
@@ -48,6 +48,9 @@ def test_exports(serve, tmp_path):
         "response_time",
         "time_received",
         "sampler",
+        "answer",
+        "weight",
+        "excluded",
     ]
     assert len(salmon) == 2 * 18
     for row in salmon:
@@ -111,9 +114,8 @@ def test_rules_leave_people_out_and_delete_nothing(serve):
 def test_gold_tells_who_is_reliable(serve, tmp_path):
     lines = ["a,b,c,answer", *(f"item{k:02},item{k + 1:02},item{k + 2:02},item{k + 2:02}" for k in range(6))]
     (tmp_path / "gold.csv").write_text("\n".join(lines) + "\n")
-    server = serve(
-        per_person=6, top='sampler = "gold"', more='[gold]\ntable = "gold.csv"\n[exclude]\nfailed_gold = 0.5'
-    )
+    more = '[gold]\ntable = "gold.csv"\nper_person = 6\n[exclude]\nfailed_gold = 0.5'
+    server = serve(per_person=6, more=more)
 
     def all_the_way(name, is_right):
         from studies import shown_on
@@ -146,7 +148,14 @@ def test_erasing_somebody_erases_them(serve, way):
         boss = admin(server)
         page = boss.get("/dashboard")
         token = fields_of(page.text)["token"]
-        found = boss.post("/dashboard/forget", {"token": token, "person": "bob-who-wants-to-leave"})
+        fields = {"token": token, "person": "bob-who-wants-to-leave"}
+        asked = boss.post("/dashboard/forget", fields)
+        assert title_of(asked) == "Erase this person?"
+        assert f"6 answers of <code>{secret}</code> (bob-who-wants-to-leave on the platform)" in asked.text
+        assert fields_of(asked.text)["person"] == "bob-who-wants-to-leave"
+        # One click erases nobody.
+        assert len(answers(server)) == 12
+        found = boss.post("/dashboard/forget", fields_of(asked.text))
         assert found.status == 200, found.text
         assert "6 answers are erased" in found.text
         assert boss.post("/dashboard/forget", {"token": token, "person": "bob"}).status == 404
@@ -178,6 +187,35 @@ def test_the_ids_of_the_platform_can_be_deleted(serve, tmp_path):
     rows = rows_of((tmp_path / "a.csv").read_text())
     assert rows
     assert {len(row["puid"]) for row in rows} == {20}
+
+
+def test_the_dashboard_asks_before_it_deletes_ids(serve):
+    server = serve(per_person=6)
+    for name in ("ann", "bob"):
+        take_part(server, name, 6)
+    boss = admin(server)
+    token = fields_of(boss.get("/dashboard").text)["token"]
+
+    def ids():
+        with sqlite3.connect(server.data) as db:
+            return db.execute("SELECT count(*) FROM collect_ids").fetchone()[0]
+
+    asked = boss.post("/dashboard/ids", {"token": token})
+    assert title_of(asked) == "Delete all platform ids?"
+    assert "2 ids of the platform will be deleted" in asked.text
+    assert "nobody can be paid" in asked.text
+    assert ids() == 2
+    assert "2 ids of the platform are deleted" in boss.post("/dashboard/ids", fields_of(asked.text)).text
+    assert ids() == 0
+    assert boss.post("/dashboard/ids", {"confirmed": "yes"}).status == 403
+
+
+def test_the_dashboard_shows_planned_and_actual_shares(serve):
+    server = serve(per_person=10, top="[sampler]\nheldout = 1\nrandom = 4")
+    take_part(server, "ann", 10)
+    page = admin(server).get("/dashboard").text
+    for name, share, count in (("heldout", "20%", 2), ("random", "80%", 8)):
+        assert f'<th scope="row">{name}</th><td>{share}</td><td>{share}</td><td>{count}</td>' in page
 
 
 def test_closing_lets_nobody_new_in(serve):

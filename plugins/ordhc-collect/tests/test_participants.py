@@ -1,10 +1,11 @@
 """From consent to the code, as a browser without a script does it."""
 
 import sqlite3
+import time
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, Server, number_of, shown_on, title_of
+from studies import Client, Server, admin, number_of, shown_on, title_of
 
 import ordhc
 
@@ -131,6 +132,49 @@ def test_reload_and_second_tab_double_nothing(serve):
         assert session.n_answered in (2, 3)
 
 
+def test_an_answer_that_comes_too_soon_does_not_count(serve):
+    """The second click of two: the next question is not yet seen. It is shown again, kindly."""
+    server = serve(per_person=3, minimum=0.5)
+    client = Client(server)
+    first = client.begin()
+    early = client.answer(first, 1)
+    assert (early.status, number_of(early), shown_on(early)) == (200, 1, shown_on(first))
+    time.sleep(0.6)
+    second = client.answer(early, 2)
+    assert number_of(second) == 2
+    assert number_of(client.answer(second, 1)) == 2
+    # What is taken back was seen long ago.
+    back = client.submit("/answer", {"token": fields_of(second.text)["token"], "undo": 1})
+    assert number_of(client.answer(back, 3)) == 2
+    server.stop()
+    assert [row[2] for row in trials(server)] == [3, None]
+
+
+@pytest.mark.parametrize("name", ["{{%PROLIFIC_PID%}}", "{{PID}}", "%PROLIFIC_PID%", "${workerId}"])
+def test_a_link_that_nobody_has_filled_in_merges_nobody(serve, name):
+    server = serve()
+    link = f"?PROLIFIC_PID={name}"
+    for _ in range(2):
+        page = Client(server).get(f"/{link}")
+        assert page.status == 400
+        assert title_of(page) == "Your link is not complete"
+    with sqlite3.connect(server.data) as db:
+        assert db.execute("SELECT count(*) FROM collect_people").fetchone() == (0,)
+    board = admin(server).get("/dashboard").text
+    assert "2 people came by a link" in board
+    assert "PROLIFIC_PID" in board
+    assert "PROLIFIC_PID is not filled in" in server.stop()
+
+
+def test_parameters_of_links_in_any_case(serve):
+    server = serve(per_person=2)
+    Client(server).begin("?prolific_pid=ann")
+    assert number_of(Client(server).join("?Prolific_PID=ann")) == 1
+    with sqlite3.connect(server.data) as db:
+        rows = db.execute("SELECT parameter, platform FROM collect_ids").fetchall()
+    assert rows == [("PROLIFIC_PID", "ann")]
+
+
 def test_undo(serve):
     server = serve(per_person=3)
     client = Client(server)
@@ -150,7 +194,7 @@ def test_undo(serve):
     third = client.answer(after, 1)
     back = client.submit("/answer", {"token": fields_of(third.text)["token"], "undo": 2})
     assert number_of(back) == 2
-    assert "undo" not in back.text
+    assert 'name="undo"' not in back.text
     page = client.answer(client.answer(back, 1), 1)
     client.submit("/next", fields_of(page.text))
     server.stop()
@@ -161,8 +205,6 @@ def test_undo(serve):
 
 
 def test_an_answer_is_told_when_it_is_too_late_to_take_it_back(tmp_path, serve):
-    import time
-
     server = serve(more="undo_seconds = 0.5")
     client = Client(server)
     second = client.answer(client.begin(), 1)
@@ -183,8 +225,6 @@ def test_places(serve):
     assert "Finish" in page.text
     clients[0].submit("/next", fields_of(page.text))
     # The second one leaves, so the third one gets the place.
-    import time
-
     deadline = time.monotonic() + 15
     while title_of(page := clients[2].join()) == "All places are taken":
         assert time.monotonic() < deadline

@@ -1,9 +1,12 @@
 """Study files: what they say, and what is wrong with them."""
 
+import sqlite3
+from itertools import permutations
+
 import pytest
 from ordhc_collect.demo import DEMO
 from ordhc_collect.study.reading import read_study, study_or_problems
-from studies import make_study
+from studies import Client, Server, admin, make_study, title_of
 
 from ordhc.errors import InputError
 from support.processes import command_line
@@ -42,7 +45,12 @@ def test_the_demo_is_a_study():
         ({"top": 'sampler = "lerner"'}, "there is no sampler 'lerner'; did you mean 'learner'?"),
         ({"more": "[sampler]\nrandom = -1"}, "[sampler] random = -1: should be a share"),
         ({"top": 'sampler = "list"'}, 'has "list", but there are no questions'),
-        ({"top": 'sampler = "gold"'}, 'has "gold", but there are no questions'),
+        (
+            {"top": 'sampler = "gold"'},
+            "gold: is no sampler: every person gets as many questions of gold",
+        ),
+        ({"more": "[gold]\nper_person = 3"}, "[gold]: table is missing"),
+        ({"more": "[gold]\nper_person = 7"}, "[gold] per_person = 7: should be a whole number from 1 to 6"),
         ({"top": 'sampler = "repeat"'}, "nothing to repeat"),
         ({"more": '[learner]\nmethod = "nope"'}, "'nope'"),
         ({"more": "[learner]\nq = 7"}, "[learner]"),
@@ -103,7 +111,11 @@ def test_questions_in_tables(tmp_path):
     study = read_study(make_study(tmp_path, more='[gold]\ntable = "gold.csv"'))
     assert study.gold.rows == [(0, 1, 2)]
     assert study.gold.answers == [1]
-    assert study.sampler["gold"] > 0
+    assert study.gold.per_person == 1
+    assert study.planned["gold"] == pytest.approx(1 / 6)
+    assert sum(study.planned.values()) == pytest.approx(1)
+    _, problems = study_or_problems(make_study(tmp_path, more='[gold]\ntable = "gold.csv"\nper_person = 2'))
+    assert problems.warnings == ["[gold] per_person = 2: gold.csv has only 1"]
 
 
 def test_items_of_all_kinds(tmp_path):
@@ -180,5 +192,64 @@ def test_bots_tell_what_a_study_will_be_like(tmp_path):
     assert "6 bots are done with 48 answers about 9 items" in found.stdout
     assert "12.00 EUR, 18.00 with the platform's fee" in found.stdout
     assert "0 errors" in found.stdout
+    assert "left out   nobody: there are no rules in [exclude]" in found.stdout
+    assert "learner    70% planned" in found.stdout
     # The study's own file is left alone.
     assert not path.with_suffix(".ordhc").exists()
+
+
+GOLD = "a,b,c,answer\nitem00,item01,item02,item01\nitem03,item04,item05,item05\nitem06,item07,item08,item06\n"
+RULES = '[gold]\ntable = "gold.csv"\n[exclude]\nfailed_gold = 0.5'
+
+
+@pytest.mark.parametrize(
+    ("crowd", "told"),
+    [("1:1", "left out   0 of 8 people\n"), ("1:0", "left out   8 of 8 people: gold (8)\n")],
+)
+def test_bots_know_gold_and_the_rules_say_whom_they_leave_out(tmp_path, crowd, told):
+    """By a tree of their own nearly all would fail the checks, and be left out without a word."""
+    (tmp_path / "gold.csv").write_text(GOLD)
+    path = make_study(tmp_path, 9, per_person=9, top='sampler = "random"', more=RULES)
+    found = collect(path, "--simulate", 8, "--crowd", crowd)
+    assert told in found.stdout, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize(("question", "row"), [("odd", 3), ("triplet", 3), ("pairs", 4)])
+def test_answers_to_gold_are_those_of_its_table(question, row):
+    from ordhc_collect.simulate.crowd import Answering, drawn_tree
+    from ordhc_collect.study.model import Gold
+
+    tree = drawn_tree(8, 0)
+    for shown in permutations(range(5), row):
+        for choice in (1, 2, 3)[: 3 if question == "odd" else 2]:
+            if question == "odd":
+                gold = Gold([(shown[2], shown[0], shown[1])], [(1, 2, 0)[choice - 1]])
+            elif question == "triplet":
+                gold = Gold([(shown[0], shown[2], shown[0], shown[1])], [(-1, 1)[choice - 1]])
+            else:
+                gold = Gold([(shown[3], shown[2], shown[0], shown[1])], [(-1, 1)[choice - 1]])
+            assert Answering(tree, question, 1.0, "x", gold)(list(shown)) == choice
+
+
+def test_answers_of_bots_are_kept_apart(tmp_path):
+    path = make_study(tmp_path, 9, per_person=8)
+    data, out = tmp_path / "pilot.ordhc", tmp_path / "a.csv"
+    found = collect(path, "--simulate", 6, "--data", data)
+    assert f"Their answers are in {data}" in found.stdout, found.stderr
+    assert collect(path, "--data", data, "--export", out, "--as", "trials").returncode == 0
+    assert len(out.read_text().splitlines()) == 49
+    assert command_line("cluster", data, "-o", tmp_path / "tree.nwk").returncode == 0
+    # Neither more bots nor people go on in it, but the dashboard shows it.
+    again = collect(path, "--simulate", 6, "--data", data)
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
+    with Server(path, data=data) as server:
+        assert "are simulated" in server.told
+        page = Client(server).get("/?PROLIFIC_PID=ann")
+        assert title_of(page) == "This study has not begun yet"
+        assert Client(server).get("/?PROLIFIC_PID=bot-1").status == 403
+        board = admin(server).get("/dashboard").text
+        assert "The people of this file are simulated" in board
+        assert "<b>48</b><span>answers</span>" in board
+    with sqlite3.connect(data) as db:
+        assert db.execute("SELECT count(*) FROM collect_people").fetchone() == (6,)

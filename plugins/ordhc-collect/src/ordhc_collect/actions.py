@@ -3,14 +3,16 @@
 import contextlib
 import logging
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ordhc.commands import say
 from ordhc.errors import InputError
-from ordhc_collect.analysis.exclusion import standings
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
+from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.demo import DEMO
 from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.desk import Desk
@@ -32,44 +34,47 @@ def hash_password() -> None:
     secret = click.prompt("Password of the dashboard", hide_input=True, confirmation_prompt=True, err=True)
     if len(secret) < 8:
         raise click.UsageError("a password needs 8 characters or more")
-    click.echo(PasswordHasher().hash(secret))
+    say(PasswordHasher().hash(secret))
 
 
 def check(path: Path) -> int:
     """Say what is wrong with a study; 2 if anything is."""
     study, problems = study_or_problems(path)
     for line in problems.errors:
-        click.echo(f"error    {line}")
+        say(f"error    {line}")
     for line in problems.warnings:
-        click.echo(f"warning  {line}")
+        say(f"warning  {line}")
     if study is None:
         many = len(problems.errors)
-        click.echo(f"{path}: {many} {'error' if many == 1 else 'errors'}", err=True)
+        say(f"{path}: {many} {'error' if many == 1 else 'errors'}", err=True)
         return 2
-    click.echo(report(study))
+    say(report(study))
     return 0
 
 
-def run(study: Study, data: Path | None, *, host: str, port: int, is_behind_proxy: bool) -> None:
+def run(study: Study, data: Path | None, *, host: str, port: int, proxies: str | None) -> None:
     """Serve a study."""
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
     def started(served: Served) -> None:
         kept = "nowhere: they are lost at the end (--data FILE keeps them)" if data is None else str(data)
-        click.echo(f"Participants  {served.address}/")
-        click.echo(f"Dashboard     {served.address}/dashboard?token={served.token}")
-        click.echo(f"Answers       {kept}")
-        click.echo("Ctrl-C ends the server; the same command goes on.")
+        say(f"Participants  {served.address}/")
+        say(f"Dashboard     {served.address}/dashboard?token={served.token}")
+        say(f"Answers       {kept}")
+        if served.desk.is_simulated:
+            say("The people of this file are simulated, so nobody else can take part in it:")
+            say("its dashboard can be tried, and a study with people needs another --data FILE.")
+        say("Ctrl-C ends the server; the same command goes on.")
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(study, data, host=host, port=port, is_behind_proxy=is_behind_proxy, on_start=started)
+        serve(study, data, host=host, port=port, proxies=proxies, on_start=started)
 
 
 def simulate(study: Study, n: int, **options: Any) -> None:
     """Let bots take part."""
     from ordhc_collect.simulate.study import simulated
 
-    click.echo(simulated(study, n, **options))
+    say(simulated(study, n, **options))
 
 
 def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
@@ -86,13 +91,13 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
         if options["delete_ids"]:
             with session.transaction():
                 count = desk.delete_ids()
-            click.echo(f"{count:,} ids of the platform are deleted.")
+            say(f"{count:,} ids of the platform are deleted.")
             return
         try:
             count = forget(desk, options["forget"])
         except RefusedError:
             raise InputError(f"there is nobody with the id {options['forget']!r}", path=str(data)) from None
-        click.echo(f"This person and {count:,} answers are erased from the file.")
+        say(f"This person and {count:,} answers are erased from the file.")
 
 
 def export(study: Study, data: Path, target: str, how: str | None) -> None:
@@ -107,13 +112,16 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
                 "is no session of a study on a web page; `ordhc learn SESSION --export FILE` exports others",
                 path=str(data),
             )
-        people = standings(session, study.exclude, tables.positions(), session.table())
+        session.set_rules(**asdict(study.exclude))
+        people = people_of(session)
         if how == "people":
             rows = people_rows(tables, people)
         else:
             rows = rows_of(how, study, session, tables, people)
         try:
-            with Path(new).open("w", encoding="utf-8", newline="") as file:
+            # Answers and ids are for their owner alone, until they hand them on.
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
                 file.writelines(as_csv(rows))
             Path(new).replace(target)
         finally:

@@ -1,5 +1,6 @@
 """`ordhc collect`: a study on a web page."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,23 @@ if TYPE_CHECKING:
 __all__ = ["collect"]
 
 
+#: Where `--behind-proxy` without an address expects the proxy.
+THIS_MACHINE = "127.0.0.1,::1"
+
+
+def _networks(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Check addresses and networks with commas between."""
+    found = []
+    for part in [] if value is None else value.split(","):
+        try:
+            found.append(str(ip_network(part.strip(), strict=False)))
+        except ValueError:
+            raise click.BadParameter(
+                f"{part.strip()!r} is no address or network as 172.16.0.0/12; a study is given before it"
+            ) from None
+    return ",".join(found) or None
+
+
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("study", metavar="[STUDY.TOML]", required=False)
 @click.option("--demo", is_flag=True, help="Take the study that comes along: 20 animals.")
@@ -20,14 +38,20 @@ __all__ = ["collect"]
 @click.option(
     "--data",
     metavar="FILE",
-    help="The session file that keeps all answers. Default: STUDY.ordhc; of --demo none.",
+    help="The session file that keeps all answers. Default: STUDY.ordhc; of --demo and --simulate none.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 for any."
 )
 @click.option(
-    "--behind-proxy", is_flag=True, help="Believe the addresses that a proxy on this machine tells."
+    "--behind-proxy",
+    metavar="[ADDRESS,...]",
+    is_flag=False,
+    flag_value=THIS_MACHINE,
+    callback=_networks,
+    help="Believe what a proxy says of clients' addresses. ADDRESS: of the proxy, or its network; without one"
+    " the proxy is on this machine.",
 )
 @section("Before it begins")
 @click.option("--check", is_flag=True, help="Say what is wrong with the study, and what may be.")
@@ -105,7 +129,8 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
     found: Study = actions.read_study(path)
     if options["simulate"]:
         keys = ("accuracy", "crowd", "truth", "seed")
-        actions.simulate(found, options["simulate"], **{key: options[key] for key in keys})
+        given = {key: options[key] for key in keys}
+        actions.simulate(found, options["simulate"], data=data, **given)
         return
     if data is None and not demo:
         data = path.with_suffix(".ordhc")
@@ -116,6 +141,4 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
             )
         actions.afterwards(found, data, options)
         return
-    actions.run(
-        found, data, host=options["host"], port=options["port"], is_behind_proxy=options["behind_proxy"]
-    )
+    actions.run(found, data, host=options["host"], port=options["port"], proxies=options["behind_proxy"])

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ordhc import Session
+from ordhc.asking.people import Person
 from ordhc.errors import InputError
-from ordhc_collect.analysis.exclusion import Standing
 from ordhc_collect.analysis.tree import people_of
 from ordhc_collect.people.state import Trial
 from ordhc_collect.people.tables import Tables
@@ -40,7 +40,7 @@ def _harmless(cell: Any) -> Any:
 
 
 def rows_of(
-    format: str, study: Study, session: Session, tables: Tables, people: dict[str, Standing]
+    format: str, study: Study, session: Session, tables: Tables, people: dict[str, Person]
 ) -> Iterator[Row]:
     """A head and rows in a format.
 
@@ -50,10 +50,10 @@ def rows_of(
         The format has no place for such answers.
     """
     if format == "salmon":
-        return _salmon(study, tables)
+        return _salmon(study, tables, people)
     if format == "trials":
         return _trials(study, tables, people)
-    return _comparisons(study, session, people)
+    return _comparisons(study, session)
 
 
 def _told(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
@@ -79,16 +79,20 @@ def _seconds(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _salmon(study: Study, tables: Tables) -> Iterator[Row]:
+def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
     """Salmon's columns: is head more like left or right? An odd one out is two such answers.
 
-    Answers that say nothing ("I can't say") are left out, as Salmon has none.
+    Answers that say nothing ("I can't say") are left out, as Salmon has none. Further columns say which rows
+    are one answer, what it weighs, and whether its person is left out.
     """
     if study.question == "pairs":
         raise InputError('Salmon\'s columns have no place for pairs: take "trials" or "triplets"')
     names, ids = study.names, tables.platform_ids()
-    yield ["head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"]
-    for person, trial, (choice, at, page, server, _) in _told(tables):
+    yield [
+        *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
+        *("answer", "weight", "excluded"),
+    ]
+    for number, (person, trial, (choice, at, page, server, _)) in enumerate(_told(tables)):
         if not choice:
             continue
         shown = trial.shown
@@ -103,11 +107,18 @@ def _salmon(study: Study, tables: Tables) -> Iterator[Row]:
         else:
             told = [(*shown, shown[choice])]
         took = _seconds(server if page is None else page)
+        known = people.get(person)
+        about = [number, None if known is None else known.weight, _reasons(known)]
         for row in told:
-            yield [*(names[leaf] for leaf in row), ids.get(person, person), took, at, trial.sampler]
+            yield [*(names[leaf] for leaf in row), ids.get(person, person), took, at, trial.sampler, *about]
 
 
-def _trials(study: Study, tables: Tables, people: dict[str, Standing]) -> Iterator[Row]:
+def _reasons(person: Person | None) -> str:
+    """Why somebody is left out; blank for those who count."""
+    return "" if person is None else "; ".join(person.excluded)
+
+
+def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
     """Everything about every question that anybody was asked."""
     names, ids = study.names, tables.platform_ids()
     shown_at = {
@@ -145,8 +156,8 @@ def _trials(study: Study, tables: Tables, people: dict[str, Standing]) -> Iterat
             *(person, ids.get(person), trial.number, trial.question, trial.sampler, *shown, choice),
             *_meaning(study.question, shown, choice),
             *(_time(trial.asked), _time(at), _seconds(page), _seconds(server), trial.attempt, status),
-            None if standing is None else round(standing.weight, 4),
-            "" if standing is None else "; ".join(standing.excluded),
+            None if standing is None else standing.weight,
+            _reasons(standing),
         ]
 
 
@@ -162,10 +173,9 @@ def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, 
     return f"{shown[2 * choice - 2]} + {shown[2 * choice - 1]}", "more alike"
 
 
-def _comparisons(study: Study, session: Session, people: dict[str, Standing]) -> Iterator[Row]:
-    """Comparisons of all who count, weighted by reliability, without held-out ones."""
-    excluded = [who for who, standing in people.items() if standing.excluded]
-    found = session.comparisons(weights="reliability", heldout=False)
+def _comparisons(study: Study, session: Session) -> Iterator[Row]:
+    """Comparisons of all who count, as `ordhc cluster` takes them from the session."""
+    found = session.analysed().comparisons
     names = study.names
     rows = found.rows
     weights = found.weights if found.weights is not None else np.ones(len(rows))
@@ -176,17 +186,19 @@ def _comparisons(study: Study, session: Session, people: dict[str, Standing]) ->
     )
     if study.question == "triplet":
         head = ["anchor_name", "near_name", "far_name"]
-    yield [*head, "group", "weight"]
-    for row, who, weight in zip(rows.tolist(), people_of(found), weights.tolist(), strict=True):
-        if who in excluded:
-            continue
+    answers = np.arange(len(rows)) if found.answers is None else found.answers
+    sampler = "learner" if found.adaptive else ""
+    yield [*head, "person_name", "answer", "weight", "sampler"]
+    for row, answer, who, weight in zip(
+        rows.tolist(), answers.tolist(), people_of(found), weights.tolist(), strict=True
+    ):
         if study.question == "triplet":
             (anchor,) = set(row[:2]) & set(row[2:])
             row = [anchor, *(sum(pair) - anchor for pair in (row[:2], row[2:]))]
-        yield [*(names[leaf] for leaf in row), who, round(weight, 6)]
+        yield [*(names[leaf] for leaf in row), who, answer, weight, sampler]
 
 
-def people_rows(tables: Tables, people: dict[str, Standing]) -> Iterator[Row]:
+def people_rows(tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
     """What is known of everybody."""
     ids = tables.platform_ids()
     yield [
@@ -212,8 +224,8 @@ def people_rows(tables: Tables, people: dict[str, Standing]) -> Iterator[Row]:
                 *(_seconds(standing.seconds), round(standing.same_side, 4), round(standing.reliability, 4)),
                 *(round(standing.low, 4), round(standing.high, 4), standing.gold, standing.n_gold),
                 *(
-                    standing.agreement,
-                    standing.n_agreement,
+                    standing.repeats,
+                    standing.n_repeats,
                     round(standing.weight, 4),
                     "; ".join(standing.excluded),
                 ),

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import Dendrogram, Session
-from ordhc_collect.analysis.exclusion import Standing, standings
-from ordhc_collect.analysis.tree import agreeing, comparisons_without, heldout_accuracy, tree_of, wilson
+from ordhc.asking.people import Person
+from ordhc_collect.analysis.tree import agreeing, tree_of, wilson
 from ordhc_collect.study.model import Study
 
-__all__ = ["Confusing", "Summary", "summarise"]
+__all__ = ["Confusing", "Summary", "people_of", "summarise"]
 
 #: Answers about an item below which nothing is said of it.
 _FEW = 5
@@ -37,32 +37,37 @@ class Summary:
     n_agreement: int
     tree: Dendrogram | None
     heldout: tuple[int, float, float, float] | None
-    people: dict[str, Standing]
+    people: dict[str, Person]
     confusing: tuple[Confusing, ...]
     samplers: dict[str, int] = field(default_factory=dict)
 
     @property
     def excluded(self) -> list[str]:
         """Who is left out."""
-        return [who for who, standing in self.people.items() if standing.excluded]
+        return [who for who, person in self.people.items() if person.excluded]
 
 
-def summarise(
-    study: Study, session: Session, positions: dict[str, NDArray[Any]], now: float, *, support: bool = True
-) -> Summary:
-    """Look at all answers."""
+def people_of(session: Session) -> dict[str, Person]:
+    """What is known of everybody who answered under a name."""
+    return {who: person for who, person in session.people().items() if who is not None}
+
+
+def summarise(study: Study, session: Session, now: float, *, support: bool = True) -> Summary:
+    """Look at all answers, as `ordhc cluster` and `ordhc report` take them from the session."""
     table = session.table()
-    people = standings(session, study.exclude, positions, table)
-    excluded = [who for who, standing in people.items() if standing.excluded]
-    tree = tree_of(comparisons_without(session, excluded), support=support, seed=study.seed)
+    people = people_of(session)
+    found = session.analysed()
+    excluded = list(found.about["excluded"])
+    tree = tree_of(found.comparisons, support=support, seed=study.seed)
+    heldout = None if tree is None else session.accuracy(tree)
     took = table["seconds"][~np.isnan(table["seconds"])]
     lately = float((table["at"] > now - 300).sum())
     began = float(table["at"].min()) if len(table["at"]) else now
     minutes = min(max((now - began) / 60, 1 / 6), 5)
-    compared = [person for person in people.values() if person.n_agreement]
-    n_agreement = sum(person.n_agreement for person in compared)
+    compared = [person for person in people.values() if person.n_repeats]
+    n_agreement = sum(person.n_repeats for person in compared)
     agreement = (
-        sum((person.agreement or 0) * person.n_agreement for person in compared) / n_agreement
+        sum((person.repeats or 0) * person.n_repeats for person in compared) / n_agreement
         if n_agreement
         else None
     )
@@ -74,7 +79,7 @@ def summarise(
         agreement=agreement,
         n_agreement=n_agreement,
         tree=tree,
-        heldout=None if tree is None else heldout_accuracy(tree, table, session.width, excluded),
+        heldout=None if heldout is None else (heldout.n_answers, heldout.accuracy, heldout.low, heldout.high),
         people=people,
         confusing=() if tree is None else _confusing(study, tree, table, session.width, excluded),
         samplers=dict(zip(names.tolist(), counts.tolist(), strict=True)),

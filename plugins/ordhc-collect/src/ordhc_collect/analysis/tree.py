@@ -2,32 +2,23 @@
 
 import math
 import warnings
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ordhc
-from ordhc import Dendrogram, Quadruplets, Session, Triplets
+from ordhc import Dendrogram, Quadruplets, Triplets
 from ordhc.errors import InputError, OrdhcWarning
 
-__all__ = ["agreeing", "comparisons_without", "heldout_accuracy", "people_of", "tree_of", "wilson"]
+__all__ = ["agreeing", "people_of", "tree_of", "wilson"]
 
 #: Resamples of which the support of clusters is the share that has them.
 RESAMPLES = 60
-#: Answers times items up to which trees are drawn by how likely they are, and how long each of two chains is.
-_MOST, _SWEEPS = 3_000_000, 30
-
-
-def comparisons_without(
-    session: Session, excluded: Collection[str], *, heldout: bool | None = False
-) -> Triplets | Quadruplets:
-    """Answers of all but some people, weighted by how reliable these are."""
-    found = session.comparisons(weights="reliability", heldout=heldout)
-    if not excluded:
-        return found
-    return found[~np.isin(people_of(found), list(excluded))]
+#: Answers times items up to which trees are drawn by how likely they are.
+_MOST = 3_000_000
+#: Settings of the posterior for trees that are compared only, whose support nobody sees.
+_QUICK = {"chains": 2, "sweeps": 30}
 
 
 def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
@@ -38,11 +29,11 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
 
 
 def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: int = 0) -> Dendrogram | None:
-    """The tree of some answers, of which some are wrong; None where there are none.
+    """Return the tree of some answers, of which some are wrong; None without answers.
 
-    Where there are not too many items it stands for trees drawn by how likely they are (`ordhc.posterior`),
-    and its support is the share of them that has a cluster; otherwise it is that of `ordhc.cluster`, with
-    support by resampling people.
+    The tree is that of `ordhc.cluster` with the method "posterior-al", and its support is the share of the
+    drawn trees that have a cluster. Above a limit of answers to random questions the tree is that of the
+    default method, with support by resampling people.
     """
     if not len(comparisons):
         return None
@@ -50,8 +41,8 @@ def tree_of(comparisons: Triplets | Quadruplets, *, support: bool = True, seed: 
         # Items without answers stand anywhere, at first.
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
-            if len(comparisons) * comparisons.n_leaves <= _MOST:
-                return ordhc.posterior(comparisons, chains=2, sweeps=_SWEEPS, seed=seed).tree
+            if comparisons.adaptive or len(comparisons) * comparisons.n_leaves <= _MOST:
+                return ordhc.posterior(comparisons, **({} if support else _QUICK)).tree
             if not support:
                 return ordhc.cluster(comparisons)
             unit = "group" if len(set(people_of(comparisons))) >= 5 else "answer"
@@ -77,18 +68,6 @@ def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> ND
         ordered = np.sort(pairs, axis=0)
         silent = (ordered[0] == ordered[1]) | (answers < 0)
     return np.where(silent, np.nan, (right == answers).astype(float))
-
-
-def heldout_accuracy(
-    tree: Dendrogram, table: dict[str, NDArray[Any]], width: int, excluded: Collection[str]
-) -> tuple[int, float, float, float] | None:
-    """How many held-out answers the tree says something about, the share that agrees, and its interval."""
-    mine = (table["sampler"] == "heldout") & ~np.isin(table["who"].astype(str), list(excluded))
-    found = agreeing(tree, {key: values[mine] for key, values in table.items()}, width)
-    found = found[~np.isnan(found)]
-    if not len(found):
-        return None
-    return len(found), float(found.mean()), *wilson(float(found.sum()), len(found))
 
 
 def wilson(right: float, n: int) -> tuple[float, float]:

@@ -3,16 +3,15 @@
 import random
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ordhc import Session
 from ordhc_collect.study.model import Study
 
-__all__ = ["Asker", "sides_of"]
+__all__ = ["Asker", "key_of", "sides_of"]
 
 #: Questions belong to whoever has them until they answer or leave.
 LEASE = 7 * 86_400.0
-#: What is asked where all samplers of the study have nothing for a person.
-_FALLBACK = ("repeat", "heldout", "random")
 _DRAWS = 200
 
 Row = tuple[int, ...]
@@ -27,21 +26,57 @@ class Asker:
         self._study, self._session = study, session
         self.counts = counts
         self._listed = counts["list"]
+        self._gold = {key_of(row) for row in study.gold.rows}
         #: Questions of the list that people left without an answer.
         self.returned: deque[Row] = deque()
 
-    def next(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
-        """A question for somebody; None if there is none that they don't know.
+    def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
+        """Question `number` of a person; None if they know all questions.
 
-        `held` is the number of the question whose answer is held back, `known` gives what they were asked.
+        `held` is the number of the question whose answer is held back, `known` returns the leaves of all
+        questions that the person was asked.
         """
-        shares = self._study.sampler
-        order = sorted(shares, key=lambda name: (self.counts[name] + 1) / shares[name])
-        for name in (*order, *(name for name in _FALLBACK if name not in shares)):
+        found = self._check(who, number, known) or self._by_shares(who, held, known)
+        if found is not None:
+            self.counts[found[2]] += 1
+        return found
+
+    def _check(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
+        """A question of gold, if the person had fewer than they should have by now.
+
+        The questions of a person fall into as many equal blocks as there are checks. Each block has one
+        check, at a place drawn at random.
+        """
+        each, total = self._study.gold.per_person, self._study.per_person
+        if not each:
+            return None
+        draw = random.Random(f"{self._study.seed} {who} gold")
+        blocks = [range(total * block // each, total * (block + 1) // each) for block in range(each)]
+        due = sum(draw.choice(block) < number for block in blocks)
+        mine = {key_of(row) for row in known()}
+        if len(mine & self._gold) >= due:
+            return None
+        left = [row for row in self._study.gold.rows if key_of(row) not in mine]
+        return self._posed("gold", "gold", draw.choice(left), who) if left else None
+
+    def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
+        """A question of the sampler that is furthest behind its share.
+
+        The share of a sampler without a question for this person goes to random questions: other samplers
+        keep theirs, also after a learner has ended.
+        """
+        shares, counts = dict(self._study.sampler), self.counts.copy()
+        has_random = True
+        while shares:
+            name = min(shares, key=lambda name: (counts[name] + 1) / shares[name])
             found = self._of(name, who, held, known)
             if found is not None:
-                self.counts[name] += 1
                 return found
+            share = shares.pop(name)
+            has_random = has_random and name != "random"
+            if has_random:
+                shares["random"] = shares.get("random", 0.0) + share
+                counts["random"] += counts[name]
         return None
 
     def _of(self, name: str, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
@@ -57,7 +92,7 @@ class Asker:
         return None
 
     def _learner(self, who: str, held: int | None) -> Asked | None:
-        """A question of the learner; one whose answer is held back comes again, as it is still open."""
+        """A question of the learner; not the one whose answer is held back, which is still open."""
         questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE, fill={})
         found = [
             (number, row)
@@ -89,24 +124,25 @@ class Asker:
     def _triplet(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
         """Whether a is more like b or c, for any three."""
         n = len(self._study.items)
-        mine = {_key(row) for row in known()}
+        mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
         for _ in range(_DRAWS):
             a, b, c = draw.sample(range(n), 3)
-            if _key((a, b, a, c)) not in mine:
+            if key_of((a, b, a, c)) not in mine:
                 return self._posed(name, name, (a, b, a, c), who)
         left = [
             (a, b, a, c)
             for a in range(n)
             for b in range(n)
             for c in range(b + 1, n)
-            if len({a, b, c}) == 3 and _key((a, b, a, c)) not in mine
+            if len({a, b, c}) == 3 and key_of((a, b, a, c)) not in mine
         ]
         return self._posed(name, name, draw.choice(left), who) if left else None
 
 
-def _key(row: Sequence[int]) -> frozenset[frozenset[int]]:
-    return frozenset((frozenset(row[:2]), frozenset(row[2:])))
+def key_of(row: Sequence[int]) -> frozenset[Any]:
+    """The same for rows that ask the same question."""
+    return frozenset(row) if len(row) == 3 else frozenset((frozenset(row[:2]), frozenset(row[2:])))
 
 
 def sides_of(row: Row, question: str, draw: random.Random) -> Row:

@@ -4,7 +4,8 @@ import hashlib
 import math
 import random
 import secrets
-from dataclasses import replace
+from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from ordhc import Session
@@ -47,6 +48,10 @@ class Desk:
         self._gone: set[str] = set()
         self._released: set[str] = set()
         self.status = RUNNING
+        #: Whether the people of this file are simulated: nobody else may take part.
+        self.is_simulated = False
+        #: How many people came by links whose parameter for an id is not filled in, by parameter.
+        self.unfilled: Counter[str | None] = Counter()
         #: Whom the session has yet to forget.
         self.unfinished: str | None = None
         self._tables: Tables
@@ -61,6 +66,9 @@ class Desk:
                 self.session.add_gold(self.study.gold.rows, self.study.gold.answers)
                 tables.set("gold", self.study.gold.rows)
             self.status = tables.get("status") or RUNNING
+            self.session.set_rules(**asdict(self.study.exclude))
+            tables.keep_version(self.clock.now(), self.study.text, self.study.pages)
+            self.is_simulated = bool(tables.get("simulated"))
             self._finish_forgetting(tables)
             now = self.clock.now()
             self.people, seen = {}, {}
@@ -128,6 +136,8 @@ class Desk:
 
     def join(self, parameter: str | None, platform: str | None, language: str) -> Person:
         """Somebody takes part; whoever has been there with this id goes on."""
+        if self.is_simulated:
+            raise RefusedError("simulated", 403)
         if platform is not None:
             known = self._tables.person_of(platform)
             if known is not None and known in self.people:
@@ -186,11 +196,11 @@ class Desk:
         if person.n_done >= self.study.per_person:
             return replace(person, stage=DEBRIEFING, trial=None)
         held = None if person.held is None else person.held.trial.question
-        found = self._asker.next(person.id, held, lambda: self._tables.known(person.id))
+        number = person.n_done + 1
+        found = self._asker.next(person.id, number, held, lambda: self._tables.known(person.id))
         if found is None:
             return replace(person, stage=DEBRIEFING, trial=None)
         question, leaves, sampler = found
-        number = person.n_done + 1
         draw = random.Random(f"{self.study.seed} {person.id} {number}")
         trial = Trial(
             number, question, sampler, leaves, sides_of(leaves, self.study.question, draw), self.clock.now()
@@ -213,9 +223,12 @@ class Desk:
             raise RefusedError("no choice")
         if not self.has_place(who):
             raise RefusedError("full", 403)
-        person = self._told(person)
         now = self.clock.now()
         server = max(now - trial.asked, 0.0)
+        if server < self.study.min_seconds:
+            # The second click of two: nobody has seen this question yet. It is shown again.
+            return person
+        person = self._told(person)
         page = page if page is not None and 0 <= page <= _LONGEST else None
         answer = Answer(trial, choice, min(server if page is None else page, _LONGEST), now)
         self._tables.hold(who, answer, page, server)
@@ -230,7 +243,11 @@ class Desk:
             return person
         trial = person.held.trial
         (status,) = self.session.tell(
-            [trial.question], [trial.answer(person.held.choice)], who=person.id, seconds=[person.held.seconds]
+            [trial.question],
+            [trial.answer(person.held.choice)],
+            who=person.id,
+            seconds=[person.held.seconds],
+            places=[person.held.choice],
         )
         self._tables.settle(person.id, trial.number, status)
         return replace(person, held=None)
@@ -284,6 +301,14 @@ class Desk:
         ) or any(not self.is_here(who) for who in self._active - self._released)
 
     # What the dashboard keeps and shows.
+
+    def asked(self) -> dict[str, int]:
+        """How many questions each sampler has chosen."""
+        return dict(self._asker.counts)
+
+    def n_ids(self) -> int:
+        """How many ids of the platform are known."""
+        return len(self._tables.platform_ids())
 
     def history(self) -> list[tuple[float, float, float, float]]:
         """Held-out accuracy over time: how many answers there were, the share, its interval."""

@@ -9,15 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ordhc_collect.people.state import Answer, Person, Trial
 
 __all__ = ["Tables", "reading"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS collect_study (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS collect_versions (at REAL NOT NULL, text TEXT NOT NULL, pages TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS collect_people (
   person TEXT PRIMARY KEY, stage TEXT NOT NULL, language TEXT NOT NULL, tries INTEGER NOT NULL,
   n_done INTEGER NOT NULL, outcome TEXT, joined REAL NOT NULL, seen REAL NOT NULL
@@ -71,6 +69,13 @@ class Tables:
     def unset(self, key: str) -> None:
         """Forget a value."""
         self._db.execute("DELETE FROM collect_study WHERE key = ?", (key,))
+
+    def keep_version(self, at: float, text: str, pages: dict[str, dict[str, str]]) -> None:
+        """Keep the file and pages of a study and when they were first used, unless they are the last ones."""
+        new = (text, json.dumps(pages, sort_keys=True))
+        query = "SELECT text, pages FROM collect_versions ORDER BY rowid DESC LIMIT 1"
+        if self._db.execute(query).fetchone() != new:
+            self._db.execute("INSERT INTO collect_versions VALUES (?, ?, ?)", (at, *new))
 
     # People.
 
@@ -192,15 +197,6 @@ class Tables:
         """How many answers of somebody are kept."""
         query = "SELECT count(*) FROM collect_trials WHERE person = ? AND choice NOT NULL"
         return int(self._db.execute(query, (person,)).fetchone()[0])
-
-    def positions(self) -> dict[str, NDArray[Any]]:
-        """The places on the page that everybody chose, 0 for none."""
-        found: dict[str, list[int]] = {}
-        for who, choice in self._db.execute(
-            "SELECT person, choice FROM collect_trials WHERE choice NOT NULL"
-        ):
-            found.setdefault(who, []).append(choice)
-        return {who: np.array(choices) for who, choices in found.items()}
 
     def counts(self) -> Counter[str]:
         """How many questions each sampler has chosen."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError
+from ordhc_collect.people.asking import key_of
+from ordhc_collect.study.model import Gold
 
 __all__ = ["Answering", "Kind", "crowd_of", "drawn_tree"]
 
@@ -63,11 +65,18 @@ def drawn_tree(n: int, seed: int) -> Dendrogram:
 
 
 class Answering:
-    """Answers what is shown: the numbers of items, to the number of a choice."""
+    """Answers what is shown: the numbers of items, to the number of a choice.
 
-    def __init__(self, tree: Dendrogram, question: str, accuracy: float | None, seed: str) -> None:
+    What is right is what a question of gold says, and what the tree says of all others.
+    """
+
+    def __init__(
+        self, tree: Dendrogram, question: str, accuracy: float | None, seed: str, gold: Gold | None = None
+    ) -> None:
         self._size, self._question, self._accuracy = tree.lca_size, question, accuracy
         self._chance = random.Random(seed)
+        gold = Gold() if gold is None else gold
+        self._gold = {key_of(row): (row, answer) for row, answer in zip(gold.rows, gold.answers, strict=True)}
 
     def __call__(self, shown: list[int]) -> int:
         """A choice, from 1 on."""
@@ -81,6 +90,13 @@ class Answering:
         return self._chance.choice([choice for choice in choices if choice != right])
 
     def _right(self, shown: list[int]) -> int:
+        asked = [shown[0], shown[1], shown[0], shown[2]] if self._question == "triplet" else shown
+        if (known := self._gold.get(key_of(asked))) is not None:
+            row, answer = known
+            if self._question == "odd":
+                return 1 + shown.index(row[answer])
+            near = row[:2] if answer == 1 else row[2:]
+            return 1 if set(asked[:2]) == set(near) else 2
         if self._question == "odd":
             a, b, c = shown
             sizes = [self._of(b, c), self._of(a, c), self._of(a, b)]

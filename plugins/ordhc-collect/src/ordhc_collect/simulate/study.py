@@ -1,10 +1,13 @@
 """What a study will be like: bots take part over HTTP, and their answers are looked at."""
 
 import asyncio
+import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from ordhc import Dendrogram, Session, metrics
 from ordhc.errors import InputError
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.analysis.tree import tree_of
-from ordhc_collect.people.tables import reading
+from ordhc_collect.people.tables import Tables, reading
 from ordhc_collect.simulate.bots import Run, take_part
 from ordhc_collect.simulate.crowd import Answering, Kind, crowd_of, drawn_tree
 from ordhc_collect.study.model import Study
@@ -50,21 +53,41 @@ def simulated(
     crowd: str | None = None,
     truth: str | None = None,
     seed: int = 0,
+    data: Path | None = None,
 ) -> str:
-    """Let n bots take part; a report."""
+    """Let n bots take part; a report. Their answers are kept in a new session file, `data`.
+
+    Raises
+    ------
+    InputError
+        The file exists, or an argument is invalid.
+    """
+    if data is not None and data.exists():
+        raise InputError(
+            "exists already, and answers of bots are not mixed with others: name a new file", path=str(data)
+        )
     kinds = [Kind(1.0, accuracy)] if crowd is None else crowd_of(crowd)
     tree = _truth(study, truth, seed)
     places = n if study.total is None else min(n, study.total)
-    open_study = replace(study, joins_per_minute=1_000_000)
+    # Bots need no time to look.
+    open_study = replace(study, joins_per_minute=1_000_000, min_seconds=0.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.ordhc"
         run, took = _run(open_study, path, n, kinds, tree, seed)
         with reading(path) as tables:
-            positions = tables.positions()
+            asked = tables.counts()
         with Session(path) as session:
-            summary = summarise(study, session, positions, time.time())
-            points = curve(session, tree)
-    return "\n".join(_report(study, places, kinds, run, took, summary, points, is_drawn=truth is None))
+            summary = summarise(study, session, time.time())
+            points = curve(session, tree, excluded=summary.excluded)
+            with session.transaction() as db:
+                Tables(db).set("simulated", True)
+        if data is not None:
+            with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(data)) as copy:
+                source.backup(copy)
+    found = _report(study, places, kinds, run, took, summary, asked, points, is_drawn=truth is None)
+    if data is not None:
+        found += ["", f"Their answers are in {data}, in which nobody else can take part."]
+    return "\n".join(found)
 
 
 def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
@@ -118,7 +141,7 @@ def _run(
 
         async def one(k: int) -> None:
             kind = kinds[int(np.searchsorted(counts, k, side="right"))]
-            answering = Answering(tree, study.question, kind.accuracy, f"{seed} {k}")
+            answering = Answering(tree, study.question, kind.accuracy, f"{seed} {k}", study.gold)
             async with turns:
                 await take_part(study, found[0].address, f"bot-{k}", answering, run, seed=seed)
 
@@ -134,9 +157,11 @@ def _run(
     return run, time.perf_counter() - start
 
 
-def curve(session: Session, truth: Dendrogram, n_points: int = 10) -> list[Point]:
-    """How good the tree is after so many answers, in the order in which they came."""
-    every = [session.comparisons(weights=weights) for weights in (None, "reliability")]
+def curve(
+    session: Session, truth: Dendrogram, n_points: int = 10, *, excluded: Collection[str] = ()
+) -> list[Point]:
+    """How good the tree is after so many answers of all but some people, in the order in which they came."""
+    every = [session.comparisons(weights=how, exclude=excluded) for how in ("equal", "reliability")]
     m = len(every[0])
     if not m:
         return []
@@ -190,6 +215,7 @@ def _report(
     run: Run,
     took: float,
     summary: Summary,
+    asked: Counter[str],
     points: Sequence[Point],
     *,
     is_drawn: bool,
@@ -208,6 +234,12 @@ def _report(
         f"  a person   {each / 60:.1f} minutes: {study.per_person} questions of "
         f"{study.seconds_per_answer:g} s, and pages",
         f"  all        {places * each / 3600:.1f} hours of people",
+        "",
+        "Who is asked what",
+        *_share_lines(study, asked),
+        "",
+        "Who counts",
+        f"  left out   {_left_out(study, summary)}",
         "",
         "How good",
         *_quality_lines(summary, points),
@@ -230,6 +262,25 @@ def _report(
         f"  {len(run.errors)} errors" + (f": {run.errors[0]}" if run.errors else ""),
     ]
     return lines
+
+
+def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
+    """Planned and actual shares of samplers."""
+    total = max(asked.total(), 1)
+    return [
+        f"  {name:<9}  {study.planned.get(name, 0):.0%} planned, {asked[name] / total:.0%} asked"
+        for name in dict.fromkeys([*study.planned, *asked])
+    ]
+
+
+def _left_out(study: Study, summary: Summary) -> str:
+    """How many people the rules leave out, and which rules."""
+    if study.exclude.is_empty:
+        return "nobody: there are no rules in [exclude]"
+    count, total = len(summary.excluded), len(summary.people)
+    rules = Counter(why.partition(":")[0] for each in summary.people.values() for why in each.excluded)
+    told = ", ".join(f"{rule} ({number})" for rule, number in rules.most_common())
+    return f"{count:,} of {total:,} people" + (f": {told}" if told else "")
 
 
 def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:

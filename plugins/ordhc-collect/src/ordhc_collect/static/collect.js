@@ -4,23 +4,48 @@
   "use strict";
   const main = document.getElementById("main");
   const notice = document.getElementById("notice");
-  let shown = performance.now();
-  let busy = false;
-  let ready = true;
+  // When all pictures of the page were there.
+  let shown = 0;
 
-  // Time runs from when pictures are there.
-  const begin = () => {
-    shown = performance.now();
-    const pictures = [...main.querySelectorAll("img")].filter((image) => !image.complete);
-    ready = pictures.length === 0;
-    Promise.allSettled(pictures.map((image) => image.decode())).then(() => {
-      if (!ready) shown = performance.now();
-      ready = true;
-    });
+  const wait = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
+
+  // A picture that a bad connection has lost is asked for again, for about ten seconds.
+  const loaded = async (image) => {
+    for (let tries = 0; tries < 5; tries++) {
+      try {
+        return await image.decode();
+      } catch {
+        if (image.naturalWidth) return;
+        await wait(0.5 * 2 ** tries);
+        image.src = image.src;
+      }
+    }
+  };
+
+  const begin = async () => {
+    const page = main.firstElementChild;
     const undo = main.querySelector("[data-undo]");
-    if (undo) setTimeout(() => { undo.hidden = true; }, Math.max(0, undo.dataset.undo * 1000 - 500));
+    if (undo) setTimeout(() => undo.classList.add("gone"), Math.max(0, undo.dataset.undo * 1000 - 500));
     const again = main.querySelector("[data-again]");
     if (again) setTimeout(() => { if (again.isConnected) location.replace("/study"); }, again.dataset.again * 1000);
+    // Nothing counts before pictures are there and for a moment after that: it is the second click of two.
+    await Promise.all([...main.querySelectorAll("img")].map(loaded));
+    if (page !== main.firstElementChild) return;
+    main.classList.remove("waiting");
+    shown = performance.now();
+    preload(page);
+    await wait(main.dataset.wait);
+    if (page === main.firstElementChild) main.classList.add("ready");
+  };
+
+  // While people look at a question, pictures of later ones come, one after the other.
+  const later = (main.dataset.preload ?? "").split(" ").filter(Boolean);
+  const preload = (page) => {
+    if (page !== main.firstElementChild || !later.length) return;
+    const image = new Image();
+    image.fetchPriority = "low";
+    image.onload = image.onerror = () => preload(page);
+    image.src = `/media/${later.shift()}/picture`;
   };
 
   const show = (html) => {
@@ -31,8 +56,6 @@
     main.focus({ preventScroll: true });
     begin();
   };
-
-  const wait = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
 
   // The server keeps an answer once, however often it comes.
   const send = async (form, data) => {
@@ -62,16 +85,13 @@
     const form = event.target;
     if (!form.matches("[data-live]")) return;
     event.preventDefault();
-    if (busy) return;
-    busy = true;
-    if (form.elements.ms) form.elements.ms.value = ready ? Math.round(performance.now() - shown) : "";
+    if (!main.classList.contains("ready")) return;
+    main.classList.remove("ready");
+    if (form.elements.ms) form.elements.ms.value = Math.round(performance.now() - shown);
     const data = new URLSearchParams(new FormData(form, event.submitter));
     event.submitter?.closest(".choice")?.classList.add("chosen");
     main.classList.add("waiting");
-    const html = await send(form, data);
-    main.classList.remove("waiting");
-    busy = false;
-    show(html);
+    show(await send(form, data));
   });
 
   addEventListener("keydown", (event) => {
@@ -84,5 +104,6 @@
   // A page that the back button brings is asked for anew.
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
+  main.classList.add("waiting");
   begin();
 })();

@@ -27,8 +27,11 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 
 def _own(element: str, attribute: str, value: str) -> str | None:
     """Pictures come from the study only; nothing of elsewhere is loaded."""
-    if element == "img" and attribute == "src" and re.match(r"(?:[a-z][a-z0-9+.-]*:|/)", value, re.I):
-        return None
+    if element == "img" and attribute == "src":
+        # As browsers read it: without blanks before it and line ends within, and with `\\` for `/`.
+        address = re.sub(r"[\t\n\r]|^[\x00-\x20]+", "", value)
+        if re.match(r"[a-z][a-z0-9+.-]*:|[/\\]", address, re.IGNORECASE):
+            return None
     return value
 
 

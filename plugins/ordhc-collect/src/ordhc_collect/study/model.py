@@ -57,10 +57,11 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Gold:
-    """Questions whose answers are known: leaves as sessions have them, and answers."""
+    """Questions with known answers: leaves as sessions have them, answers, and how many a person gets."""
 
     rows: list[tuple[int, ...]] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
+    per_person: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,18 @@ class Study:
     ----------
     root
         The folder of the file, in which everything lies that the study shows.
+    text
+        The file as it was read, without the hash of the password.
     question
         "odd": which of three is the odd one out; "triplet": is A more like B or C; "pairs": which of two
         pairs is more alike.
     pages
         Clean HTML by page ("consent", "instructions", "debriefing") and language; what is missing is a text
         of the package.
+    min_seconds
+        Answers that come sooner after a question is shown don't count: they are second clicks.
     sampler
-        Shares of "learner", "random", "heldout", "repeat", "gold" and "list".
+        Shares of "learner", "random", "heldout", "repeat" and "list" among the questions that are no checks.
     learner
         The settings of the session's learner.
     total
@@ -86,6 +91,7 @@ class Study:
     """
 
     root: Path
+    text: str
     title: str
     question: str
     prompt: dict[str, str]
@@ -101,6 +107,7 @@ class Study:
     per_person: int
     can_undo: bool
     undo_seconds: float
+    min_seconds: float
     seconds_per_answer: float
     sampler: dict[str, float]
     learner: dict[str, object]
@@ -120,6 +127,13 @@ class Study:
     def names(self) -> list[str]:
         """The names of the items."""
         return [item.name for item in self.items]
+
+    @property
+    def planned(self) -> dict[str, float]:
+        """The share of each sampler, and of checks ("gold"), among all questions."""
+        checks = self.gold.per_person / self.per_person
+        shares = {name: share * (1 - checks) for name, share in self.sampler.items()}
+        return {**shares, "gold": checks} if checks else shares
 
     @property
     def width(self) -> int:

@@ -1,5 +1,6 @@
 """What chooses the questions of a study: shares of samplers, a learner, a list, questions of gold."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ordhc_collect.study.sections import Problems, Section, suggestion
 
 __all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of"]
 
-SAMPLERS = ("learner", "random", "heldout", "repeat", "gold", "list")
+SAMPLERS = ("learner", "random", "heldout", "repeat", "list")
 #: Columns of tables of questions.
 COLUMNS = {
     "odd": ("a", "b", "c"),
@@ -23,17 +24,21 @@ _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
 _WITHOUT_LEARNER = {"random": 0.8, "heldout": 0.1, "repeat": 0.1}
 #: A learner whose answers nobody uses: every session has one.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
+#: More questions than any study has: the share of "uncertain", not its own limit, says how many it asks.
+_UNLIMITED = 2**53
+#: Checks of a person where a study doesn't say.
+_CHECKS = 3
 
 
 def asked_by(
-    top: Section, question: str, items: tuple[Item, ...], has_list: bool, has_gold: bool, problems: Problems
+    top: Section, question: str, items: tuple[Item, ...], has_list: bool, problems: Problems
 ) -> tuple[dict[str, float], dict[str, Any]]:
     """The shares of samplers, which add up to 1, and the settings of the learner."""
     given = top.any("sampler")
     settings = top.section("learner")
     learner = {key: settings.any(key) for key in _keys(top.any("learner"))}
     settings.close()
-    shares = _shares(given, question, has_list, has_gold, problems)
+    shares = _shares(given, question, has_list, problems)
     if "uncertain" in shares:
         if learner.get("method", "uncertain") != "uncertain" or "learner" in shares:
             problems.error("[sampler]", 'has "uncertain", so the learner can be no other one')
@@ -52,6 +57,8 @@ def asked_by(
         return shares, dict(_IDLE[4])
     if not learner:
         learner = _default_learner(question)
+    if learner.get("method") == "uncertain":
+        learner.setdefault("budget", _UNLIMITED)
     _check_learner(learner, question, items, problems)
     return shares, learner
 
@@ -60,16 +67,12 @@ def _keys(values: Any) -> list[str]:
     return list(values) if isinstance(values, dict) else []
 
 
-def _shares(
-    given: Any, question: str, has_list: bool, has_gold: bool, problems: Problems
-) -> dict[str, float]:
+def _shares(given: Any, question: str, has_list: bool, problems: Problems) -> dict[str, float]:
     names = (*SAMPLERS, "uncertain")
     if given is None:
         if has_list:
             return {"list": 1.0}
         shares = dict(_WITHOUT_LEARNER if question == "triplet" else _DEFAULT)
-        if has_gold:
-            shares["gold"] = 0.05
     elif isinstance(given, str):
         shares = {given: 1.0}
     elif isinstance(given, dict) and given:
@@ -78,7 +81,11 @@ def _shares(
         problems.error("sampler", 'should be a name (sampler = "random") or a table of shares: [sampler]')
         return {"random": 1.0}
     for name, share in list(shares.items()):
-        if name not in names:
+        if name == "gold":
+            told = "is no sampler: every person gets as many questions of gold as [gold] per_person says"
+            problems.error("[sampler] gold", told)
+            del shares[name]
+        elif name not in names:
             problems.error("[sampler]", f"there is no sampler {name!r}; {suggestion(name, names)}")
             del shares[name]
         elif isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1e6:
@@ -91,8 +98,6 @@ def _shares(
     shares = {name: share / total for name, share in shares.items() if share > 0}
     if "list" in shares and not has_list:
         problems.error("[sampler]", 'has "list", but there are no questions: [list] table = "questions.csv"')
-    if "gold" in shares and not has_gold:
-        problems.error("[sampler]", 'has "gold", but there are no questions: [gold] table = "gold.csv"')
     if has_list and "list" not in shares:
         problems.warn("[list]", 'is not asked: [sampler] has no share of "list"')
     if set(shares) == {"repeat"}:
@@ -104,10 +109,6 @@ def _default_learner(question: str) -> dict[str, Any]:
     """Learners for people: they err where things are close."""
     if question == "pairs":
         return {"method": "4k-active"}
-    try:
-        ordhc.Learner(3, method="uncertain")
-    except (InputError, TypeError):
-        return {"method": "insertion", "p": 0.8}
     return {"method": "uncertain"}
 
 
@@ -149,12 +150,17 @@ def listed_of(
     return tuple(leaves for leaves in found if leaves is not None)
 
 
-def gold_of(section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems) -> Gold:
-    """The questions of the table of [gold], and their answers."""
+def gold_of(
+    section: Section, root: Path, question: str, items: tuple[Item, ...], per_person: int, problems: Problems
+) -> Gold:
+    """The questions of the table of [gold], their answers, and how many of them a person gets."""
     path = section.path("table", root)
+    each = section.whole("per_person", None, 1, per_person)
     section.close()
     gold = Gold()
     if path is None:
+        if "table" not in section and each is not None:
+            section.missing("table", 'the questions and their answers, table = "gold.csv"')
         return gold
     place = f"[gold] table = {path.name!r}"
     columns = COLUMNS[question]
@@ -176,7 +182,9 @@ def gold_of(section: Section, root: Path, question: str, items: tuple[Item, ...]
             continue
         gold.rows.append(leaves)
         gold.answers.append(choices[told])
-    return gold
+    if each is not None and each > len(gold.rows):
+        problems.warn(f"[gold] per_person = {each}", f"{path.name} has only {len(gold.rows)}")
+    return replace(gold, per_person=min(each or _CHECKS, len(gold.rows), per_person))
 
 
 def _leaves(

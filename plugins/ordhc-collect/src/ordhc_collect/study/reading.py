@@ -61,9 +61,13 @@ def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
     if text is None:
         return None, problems
     top = Section(values, "", problems)
-    found = _study(top, path.absolute().parent, problems)
+    found = _study(top, path.absolute().parent, _SECRET.sub(r'\1"(left out)"', text), problems)
     top.close()
     return (None if problems.errors else found), problems
+
+
+#: The hash of the dashboard's password, which is nobody's business who gets the session file.
+_SECRET = re.compile(r"(?m)^(\s*password\s*=\s*).*$")
 
 
 def _read(path: Path, problems: Problems) -> str | None:
@@ -76,7 +80,7 @@ def _read(path: Path, problems: Problems) -> str | None:
     return None
 
 
-def _study(top: Section, root: Path, problems: Problems) -> Study:
+def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
     general = top.section("study")
     title = general.text("title")
     if title is None and "title" not in general:
@@ -107,11 +111,12 @@ def _study(top: Section, root: Path, problems: Problems) -> Study:
     per_person = trials.whole("per_person", 40, 1, 100_000)
     can_undo = trials.flag("undo", True)
     undo_seconds = trials.number("undo_seconds", 20.0, 0, 3600)
+    min_seconds = trials.number("min_seconds", 0.25, 0, 60)
     seconds_per_answer = trials.number("seconds_per_answer", 4.0, 0.1, 3600)
     trials.close()
     listed = listed_of(top.section("list"), root, question, items, problems)
-    gold = gold_of(top.section("gold"), root, question, items, problems)
-    shares, learner = asked_by(top, question, items, bool(listed), bool(gold.rows), problems)
+    gold = gold_of(top.section("gold"), root, question, items, per_person, problems)
+    shares, learner = asked_by(top, question, items, bool(listed), problems)
     people = top.section("people")
     id_parameters = people.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid"))
     anonymous = people.flag("anonymous", True)
@@ -124,6 +129,7 @@ def _study(top: Section, root: Path, problems: Problems) -> Study:
     outcomes.close()
     return Study(
         root=root,
+        text=text,
         title=title or "",
         question=question,
         prompt=prompt,
@@ -139,6 +145,7 @@ def _study(top: Section, root: Path, problems: Problems) -> Study:
         per_person=per_person,
         can_undo=can_undo,
         undo_seconds=undo_seconds,
+        min_seconds=min_seconds,
         seconds_per_answer=seconds_per_answer,
         sampler=shares,
         learner={**learner, "seed": seed},

@@ -37,9 +37,12 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
     dashboard = Dashboard(study, desk, writer, live, signer, token)
 
     async def media(request: Request) -> Response:
-        leaf, kind = request.path_params["leaf"], request.path_params["kind"]
+        number, kind = request.path_params["leaf"], request.path_params["kind"]
+        # Python reads no numbers of thousands of digits.
+        leaf = int(number) if number.isdecimal() and len(number) < 10 else len(study.items)
         path = study.items[leaf].files.get(kind) if leaf < len(study.items) else None
-        if path is None:
+        # A file may have become a link since the study was read, or may be gone.
+        if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
             return PlainTextResponse("there is no such file", 404)
         return FileResponse(
             path,
@@ -68,7 +71,7 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
         Route("/join", people.join, methods=["POST"]),
         Route("/study", people.study),
         Route("/next", people.step, methods=["POST"]),
-        Route("/media/{leaf:int}/{kind}", media),
+        Route("/media/{leaf}/{kind}", media),
         Route("/health", health),
         Route("/favicon.ico", icon),
         Mount("/static", StaticFiles(directory=STATIC)),
@@ -89,6 +92,8 @@ def application(study: Study, desk: Desk, writer: Writer, signer: Signer, token:
         lifespan=lifespan,
         exception_handlers={Exception: failed, HTTPException: refused},
     )
+    # Its redirects would lead to whatever host the request names.
+    inner.router.redirect_slashes = False
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == "/answer" and scope["method"] == "POST":

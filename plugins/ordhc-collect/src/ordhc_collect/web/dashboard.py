@@ -52,6 +52,7 @@ class Dashboard:
         self._environment.globals.update(study=study, version=static_version(), language="en")
         self.routes = [
             Route("/dashboard", self.page),
+            Route("/dashboard/", lambda _: RedirectResponse("/dashboard")),
             Route("/dashboard/enter", self.enter, methods=["POST"]),
             Route("/dashboard/leave", self.leave, methods=["POST"]),
             Route("/dashboard/events", self.events),
@@ -66,9 +67,7 @@ class Dashboard:
     def _is_admin(self, request: Request) -> bool:
         return self._signer.is_admin(request.cookies.get(self._cookie), self._proof)
 
-    def _is_right(self, secret: str) -> bool:
-        if secrets.compare_digest(secret.encode(), self._token.encode()):
-            return True
+    def _is_password(self, secret: str) -> bool:
         if self._study.password is None:
             return False
         try:
@@ -81,14 +80,16 @@ class Dashboard:
         return HTMLResponse(self._render("enter.html", what=what, has_password=has_password), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
-        address = request.client.host if request.client else ""
-        if not self._tries.allows(address):
-            log.warning("too many tries to enter the dashboard")
-            return self._login(429, "Too many tries. Wait a minute.")
-        # A password takes its time.
-        if not await asyncio.to_thread(self._is_right, secret[:1000]):
-            log.warning("a wrong token or password for the dashboard")
-            return self._login(403, "That is not right.")
+        # Nobody guesses a token of 192 bits, and tries of others at the same address must not lock it out.
+        if not secrets.compare_digest(secret.encode(), self._token.encode()):
+            address = request.client.host if request.client else ""
+            if not self._tries.allows(address):
+                log.warning("too many tries to enter the dashboard")
+                return self._login(429, "Too many tries. Wait a minute.")
+            # A password takes its time.
+            if not await asyncio.to_thread(self._is_password, secret[:1000]):
+                log.warning("a wrong token or password for the dashboard")
+                return self._login(403, "That is not right.")
         response = RedirectResponse("/dashboard", 303)
         response.set_cookie(
             self._cookie,
@@ -150,6 +151,8 @@ class Dashboard:
         people = sorted(summary.people.values(), key=lambda person: person.reliability)
         return {
             "status": self._render("part_status.html", status=self._desk.status),
+            "notes": self._render("part_notes.html", desk=self._desk),
+            "shares": self._render("part_shares.html", asked=moment.asked),
             "numbers": self._render("part_numbers.html", moment=moment, summary=summary),
             "tree": tree or "<p class='empty'>The tree appears with the first answers.</p>",
             "line": line_svg(moment.history, chance)
@@ -182,12 +185,15 @@ class Dashboard:
         return RedirectResponse("/dashboard", 303)
 
     async def forget(self, request: Request) -> Response:
-        """Remove somebody for good."""
+        """Remove somebody for good, once that is confirmed."""
         form = await self._allowed(request)
         if form is None:
             return self._login()
         name = form.get("person", "").strip()
         try:
+            if form.get("confirmed") != "yes":
+                who, count = await self._writer.do(lambda desk: _known(desk, name))
+                return self._ask("forget", person=name, who=who, count=count)
             count = await self._writer.alone(lambda desk: forget(desk, name))
         except RefusedError:
             return HTMLResponse(self._render("told.html", told="There is nobody with this id."), 404)
@@ -199,16 +205,29 @@ class Dashboard:
         return HTMLResponse(self._render("told.html", told=told))
 
     async def delete_ids(self, request: Request) -> Response:
-        """Delete which person is whom on the platform."""
+        """Delete which person is whom on the platform, once that is confirmed."""
         form = await self._allowed(request)
         if form is None:
             return self._login()
+        if form.get("confirmed") != "yes":
+            return self._ask("ids", count=await self._writer.do(Desk.n_ids))
         count = await self._writer.do(Desk.delete_ids)
         told = f"{count:,} ids of the platform are deleted; answers stay, under random ids."
         return HTMLResponse(self._render("told.html", told=told))
+
+    def _ask(self, what: str, **values: Any) -> Response:
+        """A page that says what will be lost, and asks."""
+        form = self._signer.form("dashboard", self._proof)
+        return HTMLResponse(self._render("confirm.html", what=what, form=form, **values))
 
     async def download(self, request: Request) -> Response:
         """A file of answers, people, or everything."""
         if not self._is_admin(request):
             return self._login()
         return await download(request.path_params["name"], self._study, self._live)
+
+
+def _known(desk: Desk, name: str) -> tuple[str, int]:
+    """The id of somebody, and how many answers they gave."""
+    who = desk.find(name)
+    return who, desk.n_answers(who)

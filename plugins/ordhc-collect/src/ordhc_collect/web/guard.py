@@ -55,7 +55,18 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *headers]
             await send(message)
 
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) > 1 or (not hosts and scope["http_version"] != "1.0"):
+            await _refuse(sending, 400, "a request names one Host")
+            return
         if scope["method"] in ("GET", "HEAD"):
+            if any(
+                name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
+                for name, value in scope["headers"]
+            ):
+                # Nobody would read it, so nobody would end a body that comes one byte a minute.
+                await _refuse(sending, 413, "this request has no body")
+                return
             await self._app(scope, receive, sending)
             return
         if scope["method"] != "POST":
@@ -93,7 +104,10 @@ def _is_same_site(headers: dict[bytes, bytes]) -> bool:
     if origin is None:
         return True
     host = headers.get(b"host", b"").decode("latin-1").lower()
-    return urlsplit(origin.decode("latin-1")).netloc.lower() == host
+    try:
+        return urlsplit(origin.decode("latin-1")).netloc.lower() == host
+    except ValueError:
+        return False
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:

@@ -1,5 +1,6 @@
 """How often somebody may do something."""
 
+import ipaddress
 import time
 
 __all__ = ["Limit"]
@@ -18,6 +19,7 @@ class Limit:
     def allows(self, address: str, cost: float = 1.0) -> bool:
         """Whether somebody may once more; it counts if so."""
         now = time.monotonic()
+        address = _network(address)
         left, at = self._left.pop(address, (self._most, now))
         left = min(self._most, left + (now - at) * self._rate)
         is_fine = left >= cost
@@ -26,3 +28,12 @@ class Limit:
             # Whoever has done nothing for longest.
             del self._left[next(iter(self._left))]
         return is_fine
+
+
+def _network(address: str) -> str:
+    """Return the /64 of an IPv6 address, all of which one person has; other addresses as they are."""
+    try:
+        found = ipaddress.IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(found.ipv4_mapped or ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))

@@ -13,7 +13,6 @@ from typing import TypeVar
 from ordhc import Session
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.people.desk import Desk
-from ordhc_collect.people.tables import reading
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 
@@ -41,6 +40,8 @@ class Moment:
     outcomes: dict[str, int]
     cost: float
     history: tuple[Point, ...]
+    #: How many questions each sampler has chosen.
+    asked: dict[str, int]
 
 
 class Live:
@@ -69,18 +70,16 @@ class Live:
             if self._moment is None or age > _PAUSE + _SHARE * self._took:
                 loop = asyncio.get_running_loop()
                 start = loop.time()
-                history = await self._writer.do(lambda desk: desk.history())
+                history, asked = await self._writer.do(lambda desk: (desk.history(), desk.asked()))
                 summary = await loop.run_in_executor(self._pool, self._summary)
-                self._moment = await self._looked(summary, history)
+                self._moment = await self._looked(summary, history, asked)
                 self._took = loop.time() - start
                 self._made = self._desk.clock.now()
             return self._moment
 
     def _summary(self) -> Summary:
         """Read the file as any other program may, beside the one that writes."""
-        with reading(self.path) as tables:
-            positions = tables.positions()
-        return summarise(self._study, self.session(), positions, self._desk.clock.now())
+        return summarise(self._study, self.session(), self._desk.clock.now())
 
     def session(self) -> Session:
         """The session, opened for reading; for the dashboard's own thread."""
@@ -100,7 +99,7 @@ class Live:
         ):
             source.backup(copy)
 
-    async def _looked(self, summary: Summary, history: list[Point]) -> Moment:
+    async def _looked(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Moment:
         if summary.heldout is not None:
             _, share, low, high = summary.heldout
             point = (float(summary.n_answers), share, low, high)
@@ -127,6 +126,7 @@ class Live:
             outcomes,
             outcomes.get("done", 0) * pay.per_person * (1 + pay.fee),
             tuple(history),
+            asked,
         )
 
     async def moments(self) -> AsyncIterator[Moment]:

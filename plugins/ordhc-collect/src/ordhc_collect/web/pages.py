@@ -65,6 +65,12 @@ class Pages:
             )
             for item in study.items
         )
+        # Where people see most of the items, the script asks for all pictures while they read.
+        self._preloaded = [
+            leaf
+            for leaf, item in enumerate(study.items)
+            if "picture" in item.files and 2 * len(study.items) <= 3 * study.per_person
+        ]
         self._figures = {
             language: [self._figure(found, leaf, item) for leaf, item in enumerate(study.items)]
             for language, found in self._environments.items()
@@ -99,6 +105,7 @@ class Pages:
         values: dict[str, Any] = {"layout": layout}
         if person.stage == END:
             return self.end(person, platform, **values)
+        values["preloaded"] = self._preloaded
         if not has_place:
             return self.render("message.html", language, what="full", **values)
         values["token"] = self._signer.form(person.id, person.stage)
@@ -147,7 +154,8 @@ class Pages:
     def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
         """The page of a question in parts, of which some stand for what is another on each page."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
-        values: dict[str, Any] = {**marks, "held": marks["held"] if has_undo else 0}
+        held = marks["held"] if has_undo else 0
+        values: dict[str, Any] = {**marks, "held": held, "preloaded": self._preloaded}
         prompt = self._study.prompt.get(language)
         html = self.render(
             "trial.html", language, layout=layout, prompt=prompt, is_plain=self._is_plain, **values

@@ -1,6 +1,7 @@
 """Requests of participants."""
 
 import logging
+import re
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -21,6 +22,8 @@ __all__ = ["Participants"]
 log = logging.getLogger("ordhc_collect")
 #: Characters of an id on a platform.
 _LONGEST_ID = 200
+#: What stands in a link where the platform should have put an id.
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\$\{|%")
 
 
 class Participants:
@@ -42,9 +45,10 @@ class Participants:
         return who if who in self._desk.people else None
 
     def _platform(self, values: Any) -> tuple[str | None, str | None]:
-        """The parameter that has somebody's id, and the id."""
+        """The parameter that has somebody's id, in upper or lower case, and the id."""
+        given = {key.casefold(): value for key, value in values.items()}
         for parameter in self._study.id_parameters:
-            found = values.get(parameter)
+            found = given.get(parameter.casefold())
             if found:
                 return parameter, str(found)[:_LONGEST_ID]
         return None, None
@@ -60,6 +64,12 @@ class Participants:
     async def welcome(self, request: Request) -> Response:
         """The page that asks for consent; whoever has given it goes on."""
         parameter, platform = self._platform(request.query_params)
+        if platform is not None and _PLACEHOLDER.search(platform):
+            # All who come by this link would be one person.
+            if not self._desk.unfilled[parameter]:
+                log.warning("a link's %s is not filled in: it is %r", parameter, platform)
+            self._desk.unfilled[parameter] += 1
+            return self._message("no id", self._language(request), 400)
         who = self._who(request)
         if who is not None and "lang" not in request.query_params:
             known = (
@@ -70,6 +80,8 @@ class Participants:
         language = self._language(request)
         if platform is None and not self._study.anonymous:
             return self._message("no id", language, 403)
+        if self._desk.is_simulated:
+            return self._message("simulated", language, 403)
         if self._desk.is_closed:
             return self._message("closed", language)
         token = self._signer.form("join", parameter, platform, language)

@@ -26,36 +26,92 @@ from ordhc_collect.web.tokens import Signer, key_beside
 
 __all__ = ["Served", "listening", "locked", "opened", "serve"]
 
-#: Seconds in which a request's head must be here, and for which an idle connection stays open.
-_HEAD, _IDLE = 15.0, 20
+#: Seconds in which a request's head must be here, those for its body, and those for which an idle connection
+#: stays open. A body that the guard reads has less, so that it can say so.
+_HEAD, _BODY, _IDLE = 15.0, 20.0, 20
+#: Bytes of a request's head.
+_LARGEST_HEAD = 65_536
 #: Connections at once.
 _MOST = 4096
 
 
 class _Protocol(HttpToolsProtocol):
-    """Hangs up on clients that take too long to say what they want."""
+    """Hangs up on clients that take too long to say what they want, and refuses large heads."""
 
     _timer: asyncio.TimerHandle | None = None
+    _is_in_head = _is_refused = False
+    #: Bytes of the head in names and values that are complete, and in what was received.
+    _n_parsed = _n_received = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._wait()
+        self._wait(_HEAD)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_refused:
+            return
+        if self._timer is None:
+            # Line ends before a request begin none.
+            self._wait(_HEAD)
+        super().data_received(data)
+        self._n_received += len(data)
+        if self._is_in_head and self._n_received > _LARGEST_HEAD:
+            self._refuse_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._wait()
+        self._is_in_head, self._n_parsed, self._n_received = True, 0, 0
+        self._wait(_HEAD)
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value) + 4)
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._stop()
+        self._is_in_head = False
+        self._wait(_BODY)
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._stop()
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
+    def send_400_response(self, msg: str) -> None:
+        if self._n_parsed > _LARGEST_HEAD:
+            self._refuse_head()
+        elif not self._is_refused:
+            super().send_400_response(msg)
+
+    def _count(self, n_bytes: int) -> None:
+        self._n_parsed += n_bytes
+        if self._n_parsed > _LARGEST_HEAD:
+            # The parser stops, and asks for an answer.
+            raise ValueError("the head is too large")
+
+    def _refuse_head(self) -> None:
+        """Answer, and read on without looking: a connection closed at once would lose the answer."""
+        if self._is_refused or self.transport.is_closing():
+            return
+        self._is_refused = True
+        text = f"more than {_LARGEST_HEAD:,} bytes of head\n"
+        self.transport.write(
+            "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+            f"content-length: {len(text)}\r\nconnection: close\r\n\r\n{text}".encode()
+        )
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+
+    def _wait(self, seconds: float) -> None:
         self._stop()
-        self._timer = self.loop.call_later(_HEAD, self.transport.abort)
+        self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     def _stop(self) -> None:
         if self._timer is not None:
@@ -98,6 +154,9 @@ def opened(study: Study, path: Path) -> Iterator[Session]:
         It is one of another study.
     """
     settings: dict[str, Any] = {**study.learner, "fill": {}}
+    # A session that is made keeps the rights of an empty file: ids and answers are nobody else's.
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with Session(path, names=study.names, durable=True, **settings) as session:
         yield session
 
@@ -141,10 +200,13 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
-    is_behind_proxy: bool = False,
+    proxies: str | None = None,
     on_start: Callable[[Served], None],
 ) -> None:
-    """Serve a study until somebody stops it; without `data` answers are lost at the end."""
+    """Serve a study until somebody stops it; without `data` answers are lost at the end.
+
+    `proxies` are addresses and networks with commas between: what they say of clients' addresses is believed.
+    """
     _many_files()
     with contextlib.ExitStack() as stack:
         if data is None:
@@ -172,8 +234,8 @@ def serve(
             timeout_keep_alive=_IDLE,
             timeout_graceful_shutdown=5,
             limit_concurrency=_MOST,
-            proxy_headers=is_behind_proxy,
-            forwarded_allow_ips="127.0.0.1,::1" if is_behind_proxy else None,
+            proxy_headers=proxies is not None,
+            forwarded_allow_ips=proxies,
         )
         server = uvicorn.Server(config)
 

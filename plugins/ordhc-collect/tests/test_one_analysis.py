@@ -1,0 +1,252 @@
+"""One study, one analysis: the dashboard, the commands and the exports say the same of it."""
+
+import csv
+import io
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
+from ordhc_collect.analysis.summary import summarise
+from ordhc_collect.people.clock import Clock
+from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.state import INSTRUCTIONS, TRIALS
+from ordhc_collect.people.tables import reading
+from ordhc_collect.simulate.crowd import Answering
+from ordhc_collect.study.reading import read_study
+from ordhc_collect.web.server import opened
+from studies import make_study
+
+import ordhc
+from support.processes import command_line
+
+RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
+
+
+def truth():
+    """Four groups of six, each of two threes, items in the order of their names."""
+
+    def joined(parts):
+        return f"({','.join(parts)})"
+
+    groups = [
+        joined([joined([str(6 * g + 3 * h + k) for k in range(3)]) for h in range(2)]) for g in range(4)
+    ]
+    return ordhc.as_dendrogram(f"(({groups[0]},{groups[1]}),({groups[2]},{groups[3]}));")
+
+
+def take_part(desk, name, answer, per_person, seconds):
+    with desk.session.transaction():
+        who = desk.join("puid", name, "en").id
+    with desk.session.transaction():
+        person = desk.step(who, INSTRUCTIONS, [])
+    for _ in range(per_person):
+        assert person.stage == TRIALS
+        with desk.session.transaction():
+            person = desk.answer(
+                who, person.trial.number, person.trial.attempt, answer(list(person.trial.shown)), seconds
+            )
+    with desk.session.transaction():
+        desk.step(who, person.stage, [])
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A finished study: 24 people who answer by the tree, one too fast, one always at the same place."""
+    folder = tmp_path_factory.mktemp("study")
+    path = make_study(folder, 24, per_person=30, more=RULES)
+    found, data = read_study(path), folder / "study.ordhc"
+    tree = truth()
+    with opened(found, data) as session:
+        desk = Desk(found, session, data, Clock())
+        for k in range(24):
+            take_part(desk, f"bot{k}", Answering(tree, "odd", 0.85, f"{k}"), 30, 2.0)
+        take_part(desk, "fast", Answering(tree, "odd", None, "fast"), 30, 0.1)
+        take_part(desk, "same", lambda shown: 2, 30, 2.0)
+    return path, found, data
+
+
+@pytest.fixture(scope="module")
+def dashboard(study):
+    _, found, data = study
+    with ordhc.Session(data) as session:
+        return summarise(found, session, 0.0)
+
+
+@pytest.fixture(scope="module")
+def report(study):
+    """The numbers of `ordhc report`, and its page."""
+    folder = study[0].parent
+    command("report", str(study[2]), "-o", str(folder / "report.html"), "-q")
+    return json.loads((folder / "report.json").read_text()), (folder / "report.html").read_text()
+
+
+def exported(study, how):
+    _, found, data = study
+    with ordhc.Session(data) as session, reading(data) as tables:
+        people = {who: person for who, person in session.people().items() if who is not None}
+        rows = (
+            people_rows(tables, people) if how == "people" else rows_of(how, found, session, tables, people)
+        )
+        return "".join(as_csv(rows))
+
+
+def command(*arguments):
+    found = command_line(*arguments)
+    assert found.returncode == 0, found.stderr
+    return found
+
+
+def same_groups(tree):
+    """The clusters of a cut into four groups, by the names of their leaves."""
+    labels = tree.cut(4)
+    return {frozenset(tree.labels[leaf] for leaf in np.flatnonzero(labels == k)) for k in range(4)}
+
+
+def test_the_truth_is_found_by_everything_that_is_documented(study, dashboard, report, tmp_path):
+    _, _, data = study
+    assert len(dashboard.excluded) == 2
+    right = {frozenset(f"item{k:02}" for k in range(6 * g, 6 * g + 6)) for g in range(4)}
+    assert same_groups(dashboard.tree) == right
+    triplets = tmp_path / "triplets.csv"
+    triplets.write_text(exported(study, "triplets"))
+    clusters = [
+        json.loads(command("cluster", file, "--json", "-q").stdout) for file in (str(data), str(triplets))
+    ]
+    trees = [ordhc.Dendrogram.from_dict(each["tree"]) for each in clusters]
+    assert [each["method"] for each in clusters] == ["posterior-al"] * 2
+    for tree in trees:
+        assert ordhc.metrics.robinson_foulds(tree, dashboard.tree) == 0
+    numbers, _ = report
+    assert numbers["method"]["name"] == "posterior-al"
+    assert ordhc.metrics.robinson_foulds(ordhc.Dendrogram.from_dict(numbers["tree"]), dashboard.tree) == 0
+    compared = json.loads(command("compare", str(data), "--json", "-q").stdout)
+    assert compared["best"] == "posterior-al"
+    assert compared["on_random"] is True
+
+
+def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, dashboard, report):
+    _, _, data = study
+    numbers, told = report
+    with ordhc.Session(data) as session:
+        about = session.analysed().about
+        table = session.table()
+    mine = ~np.isin(table["who"].astype(str), dashboard.excluded)
+    held = table["sampler"] == "heldout"
+    assert about["n_people"] == numbers["data"]["n_people"] == 24
+    assert about["n_answers"] == numbers["data"]["n_answers"] == (mine & ~held).sum()
+    assert numbers["session"]["analysis"] == json.loads(json.dumps(about))
+    assert set(about["excluded"]) == set(dashboard.excluded)
+    apart = numbers["accuracy"]["held_out_questions"]
+    assert dashboard.heldout == pytest.approx(
+        tuple(apart[key] for key in ("n_answers", "estimate", "low", "high"))
+    )
+    # Written out: the share of held-out answers of those who count that the tree agrees with, but those to
+    # questions that the tree was made from, too.
+    size = dashboard.tree.lca_size
+    leaves = np.sort([table[f"leaf_{k}"] for k in (1, 2, 3)], axis=0).T
+    seen = {tuple(row) for row in leaves[mine & ~held].tolist()}
+    agreed = []
+    for row in np.flatnonzero(mine & held).tolist():
+        if tuple(leaves[row].tolist()) in seen:
+            continue
+        a, b, c = (int(table[f"leaf_{k}"][row]) for k in (1, 2, 3))
+        sizes = [size([x], [y])[0] for x, y in ((b, c), (a, c), (a, b))]
+        agreed.append(int(np.argmin(sizes)) == table["answer"][row])
+    assert apart["n_answers"] == len(agreed)
+    assert apart["estimate"] == pytest.approx(np.mean(agreed))
+    assert "We left out 2 people with 60 answers." in told
+    assert "a median response time below 0.5 s" in told
+    assert "random questions, which were held out for this" in told
+    printed = command("cluster", str(data)).stdout
+    assert f"session  {about['n_answers']:,} answers of 24 people" in printed
+    assert "left out 2 people with 60 answers" in printed
+    everybody = json.loads(command("cluster", str(data), "--exclude", "nobody", "--json", "-q").stdout)
+    assert everybody["session"]["n_people"] == 26
+    assert everybody["session"]["weights"] == "reliability"
+    people = list(csv.DictReader(io.StringIO(exported(study, "people"))))
+    assert sum(not row["excluded"] for row in people) == 24
+    assert {row["person"] for row in people if row["excluded"]} == set(dashboard.excluded)
+
+
+def test_exported_triplets_say_what_the_session_says(study, tmp_path):
+    _, _, data = study
+    path = tmp_path / "triplets.csv"
+    path.write_text(exported(study, "triplets"))
+    read = ordhc.read_triplets(path)
+    with ordhc.Session(data) as session:
+        kept = session.comparisons()
+    assert read.adaptive
+    assert set(read.group_names) == set(np.array(kept.group_names)[kept.groups])
+    assert len(np.unique(read.answers)) == len(np.unique(kept.answers)) == len(kept) // 2
+    assert read.weights == pytest.approx(kept.weights)
+
+
+def test_a_method_that_counts_warns_about_chosen_questions(study):
+    _, _, data = study
+    found = command("cluster", str(data), "--method", "adds3-al", "-q")
+    assert "use method='posterior-al' (--method posterior-al)" in found.stderr
+    assert "a learner chose" not in command("cluster", str(data), "-q").stderr
+
+
+def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
+    path, found, _ = study
+    data = tmp_path / "study.ordhc"
+    password = '[dashboard]\npassword = "$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$aGFzaA"\n'
+    text = path.read_text()
+    for changed in (text, text, text.replace("per_person = 30", "per_person = 20") + password):
+        path.write_text(changed)
+        found = read_study(path)
+        with opened(found, data) as session:
+            Desk(found, session, data, Clock())
+    path.write_text(text)
+    with sqlite3.connect(data) as db:
+        versions = db.execute("SELECT at, text FROM collect_versions").fetchall()
+    assert [("per_person = 30" in kept, "per_person = 20" in kept) for _, kept in versions] == [
+        (True, False),
+        (False, True),
+    ]
+    assert versions[0][0] < versions[1][0]
+    assert "argon2" not in versions[1][1]
+    with ordhc.Session(data) as session:
+        assert [rules.seconds for rules in session.rules_history] == [0.5]
+        session.set_rules(seconds=0.8)
+        assert [rules.seconds for rules in session.rules_history] == [0.5, 0.8]
+        assert session.rules_history[0].at < session.rules_history[1].at
+
+
+def test_forgetting_somebody_takes_their_places_along(study, tmp_path):
+    _, _, data = study
+    copy = tmp_path / "copy.ordhc"
+    copy.write_bytes(data.read_bytes())
+    with ordhc.Session(copy) as session:
+        (who,) = [who for who, why in session.excluded.items() if "same place" in why[0]]
+        session.forget(who)
+        assert who not in session.excluded
+    with sqlite3.connect(copy) as db:
+        places = db.execute("SELECT count(*) FROM places").fetchone()[0]
+        answers = db.execute("SELECT count(*) FROM events WHERE kind = 2").fetchone()[0]
+    assert places == answers
+
+
+@pytest.mark.parametrize(("how", "format"), [("salmon", "salmon"), ("trials", "collect")])
+def test_every_export_gives_the_same_answers(study, tmp_path, how, format):
+    _, _, data = study
+    path = tmp_path / f"{how}.csv"
+    path.write_text(exported(study, how))
+    with pytest.warns(ordhc.errors.SkippedRowsWarning, match="heldout"):
+        read = ordhc.read_answers(path, format=format)
+    with ordhc.Session(data) as session:
+        kept = session.comparisons()
+
+    def said(comparisons):
+        leaves = np.array(comparisons.names)[comparisons.rows]
+        order = np.lexsort(leaves.T)
+        return leaves[order].tolist(), comparisons.weights[order]
+
+    assert said(read)[0] == said(kept)[0]
+    assert sorted(read.weights) == pytest.approx(sorted(kept.weights))
+    assert len(np.unique(read.groups)) == 24
+    assert len(np.unique(read.answers)) == len(kept) // 2
+    assert read.adaptive
