@@ -4,7 +4,9 @@ import json
 import warnings
 from pathlib import Path
 
+import ordhc_judge
 import pytest
+from ordhc_judge.examples import taxonomy
 
 import ordhc
 from conftest import ITEMS, TREE
@@ -50,7 +52,9 @@ def test_learning(run, served):
     items = items_csv()
     learn = ["learn", "intents.ordhc", "--oracle", "judge", *params(server)]
     code, out, err = run(*learn, "--items", items, "--budget", 2000, "-o", "tree.nwk")
-    assert (code, err) == (0, "")
+    assert (code, err.count("\n")) == (0, 1)
+    assert "errs, it does not know how often, and that it repeats its answers" in err
+    assert "p=0.75, noise='persistent'; give p if you know it" in err
     assert "14 of 14 leaves, done" in out
     assert "consistency  100.0 %" in out
     tree = ordhc.read_tree("tree.nwk")
@@ -62,12 +66,24 @@ def test_learning(run, served):
     assert max(server.prompts.values()) == 1
 
 
+def test_wrong_answers_are_reckoned_with(run, served):
+    """The command of the guide, of a model that is wrong in one of ten questions."""
+    items, truth = ordhc_judge.example_items(), taxonomy()
+    server = served(truth, items, accuracy=0.9)
+    learn = ["learn", "intents.ordhc", "--items", items_csv([f'"{item}"' for item in items])]
+    code, _, _ = run(
+        *learn, "--oracle", "judge", *params(server, rpm="none"), "--budget", 2000, "-o", "tree.json"
+    )
+    assert code == 0
+    assert ordhc.metrics.triplet_distance(ordhc.read_tree("tree.json"), truth) <= 0.02
+
+
 def test_a_budget_that_is_spent_and_a_key_that_is_wrong(run, served):
     server = served(key="sk-right")
     learn = ["learn", "intents.ordhc", "--oracle", "judge", "--items", items_csv()]
     code, out, err = run(*learn, *params(server, key="sk-wrong-secret"))
     assert (code, out) == (2, "")
-    assert err.startswith("ordhc: http://127.0.0.1:")
+    assert "\nordhc: http://127.0.0.1:" in err
     assert "refuses the key with status 401" in err
     assert "secret" not in err
     code, out, err = run(*learn, *params(server, key="sk-right", budget='{"calls": 30}'))
@@ -162,6 +178,8 @@ def test_help_and_mistakes(run, served):
     assert "judge       Estimates, audits and labels with a language model." in run("--help")[1]
     for command in ((), ("audit",), ("estimate",), ("label",)):
         code, out, _ = run("judge", *command, "--help")
+        # The parameters of an example are whole on their line.
+        assert all(line.count("'") % 2 == 0 for line in out.splitlines() if "--param" in line)
         assert code == 0
         assert "ordhc judge" in out or "ordhc learn" in out
     Path("gold.csv").write_text("anchor_name,near_name,far_name\na,b,c\n")

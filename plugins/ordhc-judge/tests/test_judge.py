@@ -148,7 +148,7 @@ def test_learning(served):
     assert ordhc.metrics.triplet_distance(tree, truth) < 0.35
     clean = served()
     with judged(clean) as judge:
-        found = ordhc.learn(judge, [f"name {at}" for at in range(14)])
+        found = ordhc.learn(judge, [f"name {at}" for at in range(14)], p=1)
     assert found.names[3] == "name 3"
     assert ordhc.metrics.robinson_foulds(found.with_names(None), truth) == 0
 
@@ -158,16 +158,16 @@ def test_names(served):
     named = {f"n{at}": text for at, text in enumerate(ITEMS)}
     with judged(server, named) as judge:
         assert judge.names[0] == "n0"
-        backwards = ordhc.learn(judge, list(named)[::-1])
+        backwards = ordhc.learn(judge, list(named)[::-1], p=1)
         with pytest.raises(ordhc.InputError, match="no item 'other'"):
-            ordhc.learn(judge, [*list(named)[1:], "other"])
+            ordhc.learn(judge, [*list(named)[1:], "other"], p=1)
     with judged(server) as judge:
-        assert (ordhc.learn(judge, ITEMS[::-1]).names) == tuple(ITEMS[::-1])
+        assert (ordhc.learn(judge, ITEMS[::-1], p=1).names) == tuple(ITEMS[::-1])
         # Some names are items and some are not: nobody can know what is meant.
         with pytest.raises(ordhc.InputError, match="no item 'other'"):
-            ordhc.learn(judge, [*ITEMS[1:], "other"])
+            ordhc.learn(judge, [*ITEMS[1:], "other"], p=1)
         with pytest.raises(ordhc.InputError, match="no item 'a'"):
-            ordhc.learn(judge, ["a", "b", "c"])
+            ordhc.learn(judge, ["a", "b", "c"], p=1)
     truth = ordhc.as_dendrogram(TREE).with_names(list(named))
     assert ordhc.metrics.robinson_foulds(backwards, truth) == 0
 
@@ -189,10 +189,10 @@ def test_conformance(served):
 def test_by_name_in_python(served, tmp_path):
     server = served()
     settings = {"url": server.url, "model": "model", "rpm": None, "cache": str(tmp_path / "c.sqlite")}
-    tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings)
+    tree = ordhc.learn("judge", source=ITEMS, oracle_parameters=settings, p=1)
     assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0
     with pytest.raises(ordhc.InputError, match="needs the address"):
-        ordhc.learn("judge", source=ITEMS)
+        ordhc.learn("judge", source=ITEMS, p=1)
 
 
 def test_within_a_running_loop(served, truth):
@@ -201,7 +201,7 @@ def test_within_a_running_loop(served, truth):
     async def notebook():
         with judged(server) as judge:
             at_once = judge([[0, 1, 5]])
-            tree = await ordhc.learn_async(judge)
+            tree = await ordhc.learn_async(judge, p=1)
             return at_once, tree
 
     at_once, tree = asyncio.run(notebook())
@@ -300,7 +300,7 @@ BAD = [
     ({"temperature": "hot"}, "temperature"),
     ({"concurrency": 0}, "concurrency = 0"),
     ({"concurrency": 1.5}, "concurrency = 1.5"),
-    ({"rpm": 0}, "rpm = 0"),
+    ({"rpm": -1}, "rpm = -1"),
     ({"rpm": float("nan")}, "rpm = nan"),
     ({"budget": {"calls": -1}}, "budget"),
     ({"budget": {"euros": 1}}, "calls and tokens"),
@@ -341,3 +341,30 @@ def test_bad_questions(questions, message):
         with pytest.raises(ordhc.InputError, match=message):
             judge(questions)
         assert judge(np.zeros((0, 3), int)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("url", "rpm", "limit"),
+    [
+        ("http://localhost:11434/v1", "auto", None),
+        ("http://127.0.0.1:8000/v1", "auto", None),
+        ("http://[::1]:8000/v1", "auto", None),
+        ("https://api.example.com/v1", "auto", 500),
+        ("https://localhost.example.com/v1", "auto", 500),
+        ("http://localhost:11434/v1", 60, 60),
+        *(("https://api.example.com/v1", none, None) for none in (None, "None", "none", 0)),
+    ],
+)
+def test_requests_a_minute(url, rpm, limit):
+    with ordhc_judge.Judge(url, "model", ITEMS, rpm=rpm) as judge:
+        assert judge._setup.rpm == limit
+
+
+def test_an_audit_tells_learners(served):
+    server = served()
+    with judged(server) as judge:
+        assert (judge.p, judge.noise) == (None, "persistent")
+        found = judge.audit(ordhc.as_dendrogram(TREE).with_names(ITEMS), 40)
+        assert judge.p == found.p
+        tree = ordhc.learn(judge)
+    assert ordhc.metrics.robinson_foulds(tree.with_names(None), ordhc.as_dendrogram(TREE)) == 0

@@ -96,6 +96,7 @@ def test_siblings_have_different_names(served, monkeypatch):
         ("...", None),
         (None, None),
         ("\x1b[31mred\x00", "[31mred"),
+        ("smile \ud83d", "smile \ufffd"),
     ],
 )
 def test_what_a_model_writes(text, name):

@@ -63,7 +63,7 @@ _PARAMETERS = {
     "orders": "cyclic",
     "temperature": 0,
     "concurrency": 8,
-    "rpm": 500,
+    "rpm": "auto",
     "budget": None,
     "cache": "judge.sqlite",
     "template": None,

@@ -116,7 +116,7 @@ def audit(
     Returns
     -------
     Audit
-        Prints as a table.
+        Prints as a table. `judge.p` is its `p` from then on, so that `ordhc.learn` knows it.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def audit(
         place: Share(int((replied & (named_at == place)).sum()), int(replied.sum())) for place in (1, 2, 3)
     }
     n = len(rows)
-    return Audit(
+    found = Audit(
         Share(int(right.sum()), n),
         Share(int(decided.sum()), n),
         Share(int(right.sum()), int(decided.sum())),
@@ -181,6 +181,8 @@ def audit(
         by_place,
         named,
     )
+    judge.p = found.p
+    return found
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:

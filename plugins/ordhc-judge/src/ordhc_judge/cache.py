@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS replies(
     said INTEGER,              -- 0 to 3
     probabilities TEXT,        -- of 0 to 3, as JSON
     text TEXT NOT NULL,        -- what the model wrote, or what went wrong
-    raw TEXT NOT NULL,         -- what the server sent, without keys
+    raw TEXT NOT NULL,         -- the beginning of what the server sent, without keys
     prompt_tokens INTEGER,
     completion_tokens INTEGER,
     seconds REAL,

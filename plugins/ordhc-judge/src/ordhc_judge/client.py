@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ordhc_judge.replies import brief, message_of, retry_after
 from ordhc_judge.secret import scrubbed
 from ordhc_judge.spending import Budget, Pace
 
-__all__ = ["Client", "Received", "Tuning"]
+__all__ = ["LARGEST_REPLY", "Client", "Received", "Tuning"]
 
 #: Statuses after which the same request may go well.
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
@@ -27,7 +28,10 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 _PATIENCE = 300.0
 #: Refused for coming too fast so often, a request counts as failed.
 _TURNED_AWAY = 50
-_LARGEST_BODY = 256 * 1024 * 1024
+#: Bytes that a reply may take once it is unpacked: chat completions take some thousands.
+LARGEST_REPLY = 1 << 20
+#: Characters of a reply that are handed on as text.
+_KEPT = 1 << 16
 _OUT_OF_MONEY = ("insufficient_quota", "billing", "payment")
 _POLICY = ("content_filter", "content_policy", "safety", "moderation", "responsibleai")
 
@@ -60,7 +64,7 @@ class Received:
     document
         The JSON; None where there is none.
     raw
-        The text, without keys.
+        The beginning of its text, without keys.
     fault
         Why there is no document: "timeout", "http 500", "connection", "truncated", "malformed", "rejected",
         "refusal", "rate limit". Empty if there is one.
@@ -102,7 +106,10 @@ class Client:
             max_connections=tuning.concurrency, max_keepalive_connections=tuning.concurrency
         )
         timeout = httpx2.Timeout(tuning.timeout)
-        self._http = httpx2.AsyncClient(auth=endpoint.auth(), limits=limits, timeout=timeout)
+        # What is packed is unpacked here, as far as the limit: brotli makes gigabytes of some kilobytes.
+        self._http = httpx2.AsyncClient(
+            auth=endpoint.auth(), headers={"Accept-Encoding": "gzip"}, limits=limits, timeout=timeout
+        )
 
     async def close(self) -> None:
         """Close all connections."""
@@ -115,6 +122,7 @@ class Client:
         tokens: int,
         used: Callable[[Any], int | None],
         before: Callable[[], Any],
+        most: int = LARGEST_REPLY,
     ) -> Received:
         """Send a request until there is a document, or it is clear that there will be none.
 
@@ -130,6 +138,8 @@ class Client:
             How many tokens a document took; None if it isn't what was asked for.
         before
             Called before each attempt: the request takes long.
+        most
+            Maximum size of a reply in bytes, unpacked.
 
         Raises
         ------
@@ -146,33 +156,32 @@ class Client:
             self.attempts += 1
             begin = time.perf_counter()
             taken, version = 0, self._version
-            status, raw, wait, fault = 0, "", None, ""
+            status, raw, wait, fault, document = 0, "", None, "", None
             try:
-                status, raw, wait = await self._exchange(path, body)
+                status, document, raw, wait = await self._exchange(path, body, most)
                 self._reached = True
-                document = _parsed(raw) if status == 200 else None
-                told = None if document is None else used(document)
-                document, taken = (None, 0) if told is None else (document, told)
+                told = used(document) if status == 200 and isinstance(document, dict) else None
+                is_asked, taken = told is not None, told or 0
             except (TimeoutError, httpx2.TimeoutException):
                 fault = "timeout"
             except (httpx2.ConnectError, httpx2.ProxyError) as error:
-                fault, raw = "connection", self._clean(str(error))
+                fault, raw = "connection", brief(self._clean(str(error)))
             except (httpx2.TransportError, httpx2.DecodingError, OSError) as error:
                 # The connection broke while the answer was on its way.
-                fault, raw = "truncated", self._clean(str(error) or type(error).__name__)
+                fault, raw = "truncated", brief(self._clean(str(error)) or type(error).__name__)
             except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-                raise JudgeError(f"{self.endpoint.base}: {self._clean(str(error))}") from None
+                raise JudgeError(f"{self.endpoint.base}: {brief(self._clean(str(error)))}") from None
             finally:
                 self.budget.settle(tokens, taken)
             seconds = time.perf_counter() - begin
             if not fault:
-                if status == 200 and document is not None:
+                if is_asked:
                     return Received(document, raw, "", seconds=seconds, attempts=attempts)
                 if status == 404 and not self.endpoint.has_path and not version:
                     # Given without the version that most servers have.
                     self._version = "/v1"
                     continue
-                message, code, param = message_of(raw)
+                message, code, param = message_of(document, raw)
                 self._end_all(status, message, code, wait)
                 fault = "malformed" if status == 200 else "rate limit" if status == 429 else f"http {status}"
                 if status not in (200, *_AGAIN):
@@ -187,34 +196,61 @@ class Client:
             if failed > self.tuning.retries or turned_away > _TURNED_AWAY:
                 if fault == "connection":
                     raise JudgeError(
-                        f"{self.endpoint.base} cannot be reached, {attempts} times: {brief(raw)}; every"
+                        f"{self.endpoint.base} cannot be reached, {attempts} times: {raw}; every"
                         " answer so far is in the cache: the same again goes on where this stopped"
                     )
                 return Received(None, raw, fault, message, code, param, seconds, attempts)
             await self._back_off(failed + turned_away, wait)
 
-    async def _exchange(self, path: str, body: dict[str, Any] | None) -> tuple[int, str, float | None]:
-        """One attempt: the status, the text without keys, and how long the server asks to wait."""
+    async def _exchange(
+        self, path: str, body: dict[str, Any] | None, most: int
+    ) -> tuple[int, Any, str, float | None]:
+        """One attempt: the status, what `_read` gives of the text, and how long the server asks to wait."""
         address = self.endpoint.address(path, self._version)
         content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
         method = "GET" if content is None else "POST"
         async with asyncio.timeout(self.tuning.timeout):
             async with self._http.stream(method, address, content=content, headers=headers) as response:
-                parts, size = [], 0
-                async for part in response.aiter_bytes():
-                    size += len(part)
-                    if size > _LARGEST_BODY:
-                        raise JudgeError(
-                            f"{self.endpoint.base}: an answer of more than {_LARGEST_BODY:,} bytes"
-                        )
-                    parts.append(part)
-                text = b"".join(parts).decode("utf-8", "replace")
+                encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+                if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+                    raise httpx2.DecodingError(f"Content-Encoding {encoding!r}, which was not asked for")
+                unpacker = None if encoding in ("", "identity") else zlib.decompressobj(47)
+                text = bytearray()
+                async for part in response.aiter_raw():
+                    left = most + 1 - len(text)
+                    try:
+                        text += part[:left] if unpacker is None else unpacker.decompress(part, left)
+                    except zlib.error as error:
+                        raise httpx2.DecodingError(str(error)) from None
+                    if len(text) > most:
+                        raise JudgeError(f"{self.endpoint.base}: a reply of more than {most:,} bytes")
+                if unpacker is not None and text and not unpacker.eof:
+                    raise httpx2.DecodingError("the reply is cut off")
                 return (
                     response.status_code,
-                    self._clean(text),
+                    *self._read(text.decode("utf-8", "replace")),
                     retry_after(response.headers.get("Retry-After")),
                 )
+
+    def _read(self, text: str) -> tuple[Any, str]:
+        """The JSON and its text, both without keys; None and the text where it is no JSON."""
+        try:
+            # Keys are looked for in what JSON means: it may write them with escapes.
+            document = self._cleaned(json.loads(text))
+            text = json.dumps(document, ensure_ascii=False) if len(text) <= LARGEST_REPLY else ""
+        except (ValueError, RecursionError):
+            document = None
+        return document, self._clean(text)[:_KEPT]
+
+    def _cleaned(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._clean(value)
+        if isinstance(value, list):
+            return [self._cleaned(each) for each in value]
+        if isinstance(value, dict):
+            return {self._clean(key): self._cleaned(each) for key, each in value.items()}
+        return value
 
     def _end_all(self, status: int, message: str, code: str, wait: float | None) -> None:
         """Raise what makes all further requests pointless."""
@@ -245,12 +281,3 @@ class Client:
 
     def _clean(self, text: str) -> str:
         return scrubbed(text, self.endpoint.secrets)
-
-
-def _parsed(text: str) -> Any:
-    """JSON that is an object, or None."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None

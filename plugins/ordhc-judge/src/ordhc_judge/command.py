@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ordhc.commands import Command, Group, emit_json, parameters_of, progress_bar, section
+from ordhc.commands import Command, Group, emit_json, parameters_of, progress_bar, say, section
 from ordhc.errors import InputError
 
 __all__ = ["judge"]
@@ -67,9 +67,9 @@ def audit(
         if as_json:
             emit_json({**found.to_dict(), "report": asked.report().to_dict()})
             return
-        click.echo(found)
-        click.echo()
-        click.echo(asked.report())
+        say(found)
+        say("")
+        say(asked.report())
 
 
 @judge.command(cls=Command, no_args_is_help=True)
@@ -84,8 +84,8 @@ def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json
 
     \b
     Example:
-      ordhc judge estimate 5000 --items intents.csv --param url=... --param 'prices={"input": 0.1, "output":
-      0.4}'
+      ordhc judge estimate 5000 --items intents.csv --param url=... \\
+          --param 'prices={"input": 0.1, "output": 0.4}'
     """
     from dataclasses import asdict
 
@@ -94,7 +94,7 @@ def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json
     if as_json:
         emit_json({**asdict(found), "tokens": found.tokens})
     else:
-        click.echo(found)
+        say(found)
 
 
 @judge.command(cls=Command, no_args_is_help=True)
@@ -141,7 +141,7 @@ def label(
     if html is not None:
         found.to_html(html)
     if not (outputs or plots or html):
-        click.echo(found.to_newick())
+        say(found.to_newick())
 
 
 def _read_gold(path: str) -> Any:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ordhc_judge.asker import Asker
 from ordhc_judge.cache import key_of
+from ordhc_judge.client import LARGEST_REPLY
 from ordhc_judge.engine import Engine, Setup
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.items import Items
@@ -17,6 +18,9 @@ from ordhc_judge.replies import usage_of
 from ordhc_judge.spending import Budget, whole
 
 __all__ = ["embed"]
+
+#: Bytes of JSON that a vector may take: ten thousand coordinates.
+_LARGEST_VECTOR = 1 << 18
 
 
 def embed(
@@ -28,7 +32,7 @@ def embed(
     cache: str | os.PathLike[str] | None = None,
     batch: int = 64,
     concurrency: int = 8,
-    rpm: float | None = 500,
+    rpm: float | str | None = "auto",
     budget: Mapping[str, int] | None = None,
     timeout: float = 60,
     retries: int = 5,
@@ -132,7 +136,9 @@ async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> li
         asker.prompt_tokens += tokens if asked is None else asked
         return tokens if asked is None else asked
 
-    received = await asker.client.send("/embeddings", body, tokens, used, lambda: None)
+    received = await asker.client.send(
+        "/embeddings", body, tokens, used, lambda: None, LARGEST_REPLY + _LARGEST_VECTOR * len(texts)
+    )
     rows = None if received.fault else _rows(received.document, len(texts))
     if rows is None:
         why = f"({received.fault}): {received.message}"
@@ -146,7 +152,7 @@ def _rows(document: Any, n: int) -> list[NDArray[np.float32]] | None:
         data = document["data"]
         by_index = {entry.get("index", at): entry["embedding"] for at, entry in enumerate(data)}
         table = np.array([by_index[at] for at in range(n)], dtype="<f4")
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
     fine = len(data) == n and table.ndim == 2 and table.shape[1] > 0 and bool(np.isfinite(table).all())
     return list(table) if fine else None

@@ -87,6 +87,12 @@ class Endpoint:
         return (*([] if self.key is None else [self.key]), *(value for _, value in self.headers))
 
     @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        host = urlsplit(self.base).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
+
+    @property
     def has_path(self) -> bool:
         """Whether the address says more than the server."""
         return bool(urlsplit(self.base).path)

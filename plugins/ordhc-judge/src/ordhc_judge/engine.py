@@ -12,13 +12,19 @@ from ordhc_judge.cache import Cache
 from ordhc_judge.client import Client, Tuning
 from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import JudgeError
-from ordhc_judge.replies import Reply
+from ordhc_judge.replies import Reply, brief
 from ordhc_judge.runner import Runner
 from ordhc_judge.spending import Budget, Pace, whole
 
 __all__ = ["Engine", "Setup", "Told"]
 
+#: The most requests a minute to servers elsewhere, unless a judge says another number.
+_RPM = 500
+
 T = TypeVar("T")
+
+#: Bytes of the list of a server's models; some services have thousands.
+_LARGEST_LIST = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,12 @@ class Setup:
         """From what is given, checked."""
         if model is not None and (not isinstance(model, str) or not model.strip()):
             raise InputError(f"model = {model!r} is no name of a model")
+        endpoint = Endpoint.of(url, key, headers)
+        word = rpm.lower() if isinstance(rpm, str) else None
+        if word == "auto":
+            rpm = None if endpoint.is_local else _RPM
+        elif word == "none" or (rpm == 0 and not isinstance(rpm, bool)):
+            rpm = None
         if rpm is not None:
             rpm = _positive("rpm", rpm)
         if cache is not None and (not isinstance(cache, str | os.PathLike) or not os.fspath(cache)):
@@ -63,7 +75,7 @@ class Setup:
         tuning = Tuning(
             whole("concurrency", concurrency, 1), _positive("timeout", timeout), whole("retries", retries, 0)
         )
-        return cls(Endpoint.of(url, key, headers), model, tuning, rpm, cache, optional, dict(extra or {}))
+        return cls(endpoint, model, tuning, rpm, cache, optional, dict(extra or {}))
 
 
 @dataclass(frozen=True)
@@ -165,7 +177,7 @@ class Engine:
 async def _only_model(client: Client) -> str:
     """The only model of a server."""
     try:
-        received = await client.send("/models", None, 0, lambda _: 0, lambda: None)
+        received = await client.send("/models", None, 0, lambda _: 0, lambda: None, _LARGEST_LIST)
         listed = received.document.get("data") if received.document else None
     except JudgeError as error:
         if "status 404" not in str(error):
@@ -177,9 +189,8 @@ async def _only_model(client: Client) -> str:
         entry["id"] for entry in listed or [] if isinstance(entry, dict) and isinstance(entry.get("id"), str)
     ]
     if len(names) > 1:
-        raise InputError(
-            f"{client.endpoint.base} has several models; give model=, one of {', '.join(names[:20])}"
-        )
+        listed = brief(", ".join(names[:20]), 1000)
+        raise InputError(f"{client.endpoint.base} has several models; give model=, one of {listed}")
     if not names:
         warn(f"{client.endpoint.base} does not list its models; it is asked for the model 'default'")
     return names[0] if names else "default"

@@ -52,7 +52,8 @@ class Judge:
     concurrency
         How many requests are open at a time.
     rpm
-        So many requests a minute at most, evenly; None is no limit.
+        The most requests a minute, evenly spread; None (on the command line `none` or 0) is no limit. By
+        default "auto": no limit for a server on this machine, 500 for others.
     budget
         A dict of `calls` (requests that are sent) and `tokens` that this judge may spend; what isn't there
         has no limit.
@@ -95,6 +96,8 @@ class Judge:
     """
 
     questions = (3,)
+    #: Tells a learner that wrong answers stay wrong however often a question is asked.
+    noise = "persistent"
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class Judge:
         orders: str | int = "cyclic",
         temperature: float | None = 0,
         concurrency: int = 8,
-        rpm: float | None = 500,
+        rpm: float | str | None = "auto",
         budget: Mapping[str, int] | None = None,
         cache: str | os.PathLike[str] | None = None,
         template: str | Mapping[str, str] | None = None,
@@ -120,6 +123,8 @@ class Judge:
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
+        #: Tells a learner how likely an answer is right; None until there was an audit.
+        self.p: float | None = None
         self._items = Items.of(items)
         if len(self._items) < 1:
             raise InputError("there are no items")
@@ -290,7 +295,7 @@ class Judge:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> "Audit":
-        """How often the judge is right, see `ordhc_judge.audit`."""
+        """How often the judge is right, see `ordhc_judge.audit`; from then on `p` tells learners."""
         from ordhc_judge.auditing import audit
 
         return audit(self, gold, n_questions, seed=seed, progress=progress)

@@ -110,7 +110,7 @@ def label(
     elif url is None:
         raise InputError("label needs a server: give url and model, or judge=")
     else:
-        defaults = {"concurrency": 8, "rpm": 500, "timeout": 60, "retries": 5}
+        defaults = {"concurrency": 8, "rpm": "auto", "timeout": 60, "retries": 5}
         given = {**dict.fromkeys(("key", "headers", "cache", "extra")), **defaults, **settings}
         unknown = set(settings) - set(given) | set(given) - {*defaults, "key", "headers", "cache", "extra"}
         if unknown:
@@ -274,7 +274,8 @@ def _name_in(text: str | None) -> str | None:
     name = name.strip(" \"'`*_.:;-“”‘’«»")
     if len(name) > _LONGEST_NAME:
         name = name[:_LONGEST_NAME].rsplit(" ", 1)[0]
-    return name or None
+    # A reply that ends within an emoji holds half of it, which is no text.
+    return re.sub("[\ud800-\udfff]", "\ufffd", name) or None
 
 
 def _numbered(name: str, taken: Sequence[str]) -> str:

@@ -120,7 +120,7 @@ def probabilities_in(logprobs: Any, answer: int) -> tuple[float, ...] | None:
         for token, logprob in found.items():
             if token.strip() in ("0", "1", "2", "3"):
                 shares[int(token)] += math.exp(min(logprob, 0.0))
-    except (StopIteration, KeyError, TypeError, ValueError, AttributeError):
+    except (StopIteration, KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
     total = sum(shares)
     return tuple(share / total for share in shares) if 0 < total < math.inf else None

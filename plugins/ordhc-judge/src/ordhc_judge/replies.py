@@ -1,6 +1,5 @@
 """What a server says: answers, vectors, and what is wrong with them."""
 
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -109,11 +108,17 @@ def usage_of(document: Any) -> tuple[int | None, int | None]:
     return fine[0], fine[1]
 
 
-def message_of(text: str) -> tuple[str, str, str]:
-    """Of an error what it says, its code and the parameter it names."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+def message_of(document: Any, text: str) -> tuple[str, str, str]:
+    """Return of an error what it says, its code and the parameter it names.
+
+    Parameters
+    ----------
+    document
+        The JSON that came; None where none came.
+    text
+        The text that came.
+    """
+    if document is None:
         return brief(text), "", ""
     error = document.get("error", document) if isinstance(document, dict) else document
     if not isinstance(error, dict):
@@ -124,8 +129,15 @@ def message_of(text: str) -> tuple[str, str, str]:
 
 
 def brief(text: str, limit: int = 300) -> str:
-    """A line of text, cut where it is too long."""
+    r"""Return text on one line, cut where it is too long; characters that terminals obey are escaped.
+
+    Examples
+    --------
+    >>> print(brief("wrong\x1b[2J\n key"))
+    wrong\x1b[2J key
+    """
     line = " ".join(text.split())
+    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in line[: limit + 1])
     return line if len(line) <= limit else f"{line[: limit - 3]}..."
 
 
@@ -144,8 +156,8 @@ def retry_after(value: str | None) -> float | None:
     except ValueError:
         try:
             at = parsedate_to_datetime(value)
-        except ValueError:
+            at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+            seconds = (at - datetime.now(UTC)).total_seconds()
+        except (ValueError, OverflowError):
             return None
-        at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        seconds = (at - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,8 +1,7 @@
 """Keys, which show nowhere: not in messages, logs, caches or `repr`."""
 
-import json
+import re
 from collections.abc import Iterable
-from urllib.parse import quote
 
 from ordhc.errors import InputError
 
@@ -37,11 +36,16 @@ class Secret:
 
 
 def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
-    """Text without secrets, should a server repeat them."""
+    """Replace secrets that a server repeats by stars, in any case and however JSON or a URL escapes them."""
     for secret in secrets:
         whole = secret.reveal()
         # Of "Bearer abc" the second word alone as well.
         for plain in (whole, *(word for word in whole.split()[1:] if len(word) > 5)):
-            for form in (plain, json.dumps(plain)[1:-1], quote(plain, safe=""), quote(plain)):
-                text = text.replace(form, _SHOWN)
+            text = re.sub("".join(map(_forms, plain)), _SHOWN, text, flags=re.IGNORECASE)
     return text
+
+
+def _forms(char: str) -> str:
+    r"""The pattern of a character: itself, `\/`, `\u002f`, `%2f`; with a few backslashes."""
+    code = ord(char)
+    return rf"(?:\\{{0,8}}{re.escape(char)}|\\{{1,8}}u{code:04x}|%{code:02x})"
