@@ -21,6 +21,7 @@ def comparisons_of(
     who: Sequence[str | None] | None = None,
     *,
     weights: NDArray[np.float64] | None = None,
+    adaptive: bool = False,
 ) -> Triplets | Quadruplets:
     """Answers as comparisons.
 
@@ -40,6 +41,7 @@ def comparisons_of(
             names,
             None if weights is None else weights[told],
             groups=None if groups is None else groups[told],
+            adaptive=adaptive,
         )
     told = answers >= 0
     rows, odd = rows[told], answers[told].astype(np.int64)
@@ -53,6 +55,7 @@ def comparisons_of(
         None if weights is None else np.repeat(weights[told], 2),
         answers=np.repeat(np.flatnonzero(told), 2),
         groups=None if groups is None else np.repeat(groups[told], 2),
+        adaptive=adaptive,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc.asking.desk import draws_anew
 from ordhc.asking.events import (
     ANSWER,
     ASKED,
@@ -42,6 +43,7 @@ class Crowd(Mirror):
 
     #: Whether as many leaves are searched side by side as people are there.
     _is_following: bool
+    _settings: dict[str, Any]
     _seed: int
 
     def pose(
@@ -194,6 +196,9 @@ class Crowd(Mirror):
             again = self._open(most, who, met, mine)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), met)
+            if not rows and not is_all and draws_anew(self._settings):
+                # `who` knows all drafts; the next ones are not kept as events before somebody gets one.
+                continue
             found += self._new(rows, who, wanted)
             if is_all or not rows:
                 break
@@ -247,6 +252,7 @@ class Crowd(Mirror):
         seconds: list[float | None],
         trusts: list[float | None],
         who: str | None,
+        places: list[int | None],
     ) -> list[str]:
         """Keep answers; what became of each."""
         if who is not None:
@@ -255,7 +261,8 @@ class Crowd(Mirror):
         states: list[str] = []
         events: list[Event] = []
         here: dict[int, list[int]] = {}
-        for number, answer, took, p in zip(numbers, answers, seconds, trusts, strict=True):
+        placed: dict[int, int] = {}
+        for number, answer, took, p, place in zip(numbers, answers, seconds, trusts, places, strict=True):
             leaves = log.question(number)
             if leaves is None:
                 states.append("foreign")
@@ -270,8 +277,12 @@ class Crowd(Mirror):
             if who is None or answer not in mine:
                 here.setdefault(number, []).append(answer)
                 events.append(Event(ANSWER, number, leaves, answer, who, took, p))
+                if place is not None:
+                    placed[log.n + len(events)] = place
         if events:
             self._append(events)
+        if placed:
+            self._store.add_places(placed)
         self._released(numbers)
         return states
 
@@ -303,6 +314,7 @@ class Crowd(Mirror):
         events = [_without_person(log, row) for row in rows.tolist()]
         if len(rows):
             self._replace((rows + 1).tolist(), events)
+            self._store.forget_places((rows + 1).tolist())
         self._released(self._leases.of(who))
         self._seen.pop(who, None)
         return int(np.count_nonzero(told))

@@ -10,7 +10,7 @@ from ordhc.asking.learner import DOES_NOT_WEIGH, NOISY, Learner, method_of
 from ordhc.asking.people import PRIOR
 from ordhc.errors import InputError
 
-__all__ = ["BY_PERSON", "follows_people", "new_desk", "uses_any_answer", "weighs_answers"]
+__all__ = ["BY_PERSON", "draws_anew", "follows_people", "new_desk", "uses_any_answer", "weighs_answers"]
 
 #: Answers are right as often as is known of who gives them.
 BY_PERSON = "by person"
@@ -23,6 +23,11 @@ def follows_people(settings: dict[str, Any]) -> bool:
     found = method_of(settings) in ("insertion", "robust", "revise")
     found &= settings.get("schedule", "questions") == "questions"
     return found and "parallel" not in settings and not settings.get("exact", False)
+
+
+def draws_anew(settings: dict[str, Any]) -> bool:
+    """Whether a learner draws its next questions anew after each event, until somebody gets one."""
+    return method_of(settings) == "uncertain"
 
 
 def uses_any_answer(settings: dict[str, Any]) -> bool:

@@ -12,11 +12,18 @@ from ordhc.errors import InputError
 __all__ = [
     "checked_answers",
     "checked_p",
+    "checked_people",
     "checked_rows",
     "checked_seconds",
     "checked_who",
     "numbers_of_people",
 ]
+
+
+def checked_people(given: Any) -> list[str]:
+    """Names of people, which may be none."""
+    found = _checks.listed("exclude", given)
+    return _checks.words("exclude", found) if found else []
 
 
 #: The longest time that an answer may take, in seconds: about thirty years.

@@ -1,6 +1,7 @@
 """What is known in a session: its tree, its answers, and who gave them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ordhc import _checks, _ordhc
 from ordhc.asking.answers import comparisons_of
 from ordhc.asking.crowd import Crowd
 from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
+from ordhc.asking.given import checked_people
 from ordhc.asking.people import (
     PRIOR,
     Person,
@@ -21,16 +23,41 @@ from ordhc.asking.people import (
     weights_of,
 )
 from ordhc.asking.prior import supported_tree
+from ordhc.asking.rules import Figures, Rules, from_json, medians, reasons_of, same_sides
 from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
+    from ordhc.clustering.outlook import Predicted
     from ordhc.clustering.posterior import Posterior
 
-__all__ = ["Knowledge"]
+__all__ = ["Analysed", "Knowledge"]
 
 Rows = NDArray[np.intp]
+Floats = NDArray[np.float64]
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """The answers of a session as every command analyses them.
+
+    Attributes
+    ----------
+    comparisons
+        The answers that trees are made of.
+    heldout
+        The answers to held-out questions, for scores; unweighted.
+    about
+        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count;
+        "weights"; "rules" in words, and how often they were set; "excluded", the reasons by person, and
+        "n_excluded_answers"; "samplers", how many of the answers each sampler asked for.
+    """
+
+    comparisons: Triplets | Quadruplets
+    heldout: Triplets | Quadruplets
+    about: dict[str, Any]
 
 
 class Knowledge(Crowd):
@@ -107,7 +134,11 @@ class Knowledge(Crowd):
         return self._reading(work)
 
     def comparisons(
-        self, *, weights: str | None = None, heldout: bool | None = False
+        self,
+        *,
+        weights: str | None = None,
+        heldout: bool | None = False,
+        exclude: Collection[str] | None = None,
     ) -> Triplets | Quadruplets:
         """Answers as triplets, two for each odd one out, or as quadruplets; groups are who answered.
 
@@ -116,13 +147,19 @@ class Knowledge(Crowd):
         weights
             "reliability": answers weigh what they say if they are right as often as `people` has it, the
             logarithm of the odds against chance; 1 on average, and nothing where somebody answers by chance.
+            "equal": all answers weigh the same. By default "reliability" if the session has `rules`, else
+            "equal".
         heldout
             False for all answers but those to questions that were held out; True for those alone, without
             leaves that were asked about otherwise too; None for both. A tree that was made of the first
             is scored on the second: ``ordhc.metrics.satisfied(tree, session.comparisons(heldout=True))``.
+        exclude
+            The people whose answers are left out, by name; `()` for nobody. By default those whom the rules
+            leave out (`excluded`).
         """
         if weights is not None:
-            _checks.choice("weights", weights, ("reliability",))
+            _checks.choice("weights", weights, ("reliability", "equal"))
+        left_out = None if exclude is None else set(checked_people(exclude))
         if heldout is not None:
             heldout = _checks.flag("heldout", heldout)
 
@@ -130,9 +167,15 @@ class Knowledge(Crowd):
             log = self._log
             at = log.standing()
             found = None
-            if weights is not None:
+            how = weights or ("reliability" if self._rules() else "equal")
+            if how == "reliability":
                 alpha, beta = self._posterior(at)
                 found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
+            names = self._excluded(at) if left_out is None else left_out
+            gone = [log.ids[name] for name in names if name in log.ids]
+            if gone:
+                keep = ~np.isin(log.who[at], gone)
+                at, found = at[keep], None if found is None else found[keep]
             if heldout is not None:
                 apart = self._is_heldout(at)
                 if heldout:
@@ -146,11 +189,126 @@ class Knowledge(Crowd):
             who = [log.people[person][0] for person in log.who[at].tolist()]
             if found is not None and found.sum() > 0:
                 found = found / found.mean()
+            is_adaptive = bool((self._kinds(at) == ASKED).any())
             return comparisons_of(
-                log.leaves[at], log.answers[at], self._n_leaves, self._names, who, weights=found
+                log.leaves[at],
+                log.answers[at],
+                self._n_leaves,
+                self._names,
+                who,
+                weights=found,
+                adaptive=is_adaptive,
             )
 
         return self._reading(work)
+
+    def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
+        """Return the answers as `ordhc cluster`, `compare`, `report` and the dashboard of a study take them.
+
+        Parameters
+        ----------
+        weights, exclude
+            As in `comparisons`.
+
+        Raises
+        ------
+        InputError
+            Nobody of a name in `exclude` has answered.
+        """
+        given = None if exclude is None else checked_people(exclude)
+
+        def work() -> Analysed:
+            rules = self._rules()
+            table = self.table()
+            by_rules = self._excluded(self._log.standing())
+            people = set(table["who"].tolist())
+            for name in given or ():
+                if name not in people:
+                    raise InputError(f"nobody called {_checks.quoted(name)} has answered")
+            names = sorted(by_rules if given is None else given)
+            gone = set(names)
+            out = np.array([who in gone for who in table["who"].tolist()], dtype=bool)
+            apart = table["sampler"] == "heldout"
+            samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
+            return Analysed(
+                self.comparisons(weights=weights, exclude=names),
+                self.comparisons(weights="equal", exclude=names, heldout=True),
+                {
+                    "n_answers": int((~out & ~apart).sum()),
+                    "n_held_out": int((~out & apart).sum()),
+                    "n_people": len(people - set(names) - {None}),
+                    "weights": weights or ("reliability" if rules else "equal"),
+                    "rules": rules[-1].in_words() if rules else [],
+                    "n_times_rules_were_set": len(rules),
+                    "excluded": {name: list(by_rules.get(name, ("named",))) for name in names},
+                    "n_excluded_answers": int(out.sum()),
+                    "samplers": dict(zip(samplers.tolist(), counts.tolist(), strict=True)),
+                },
+            )
+
+        return self._reading(work)
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules that leave people out of the analysis, see `set_rules`; None if none were ever set."""
+        history = self.rules_history
+        return history[-1] if history else None
+
+    @property
+    def rules_history(self) -> tuple[Rules, ...]:
+        """All rules that were ever set, each with its time, the latest last."""
+        return self._reading(self._rules)
+
+    @property
+    def excluded(self) -> dict[str, tuple[str, ...]]:
+        """The people whom the rules leave out of the analysis, each with the reasons in words."""
+
+        def work() -> dict[str, tuple[str, ...]]:
+            return self._excluded(self._log.standing())
+
+        return self._reading(work)
+
+    def _rules(self) -> tuple[Rules, ...]:
+        return from_json(self._store.state("rules"))
+
+    def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
+        history = self._rules()
+        if not history or not history[-1].in_words():
+            return {}
+        figures = figures or self._figures(at, *self._posterior(at))
+        log = self._log
+        chance = 1 / 3 if self._width == 3 else 1 / 2
+        found = {
+            name: reasons_of(history[-1], figures, number, chance)
+            for number, (name, _) in enumerate(log.people)
+            if name is not None and figures.n_answers[number]
+        }
+        return {name: reasons for name, reasons in found.items() if reasons}
+
+    def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
+        """What the rules look at, of everybody."""
+        log = self._log
+        who, size = log.who[at].astype(np.int64), len(log.people)
+        seconds, n_timed = medians(who, self._seconds(at), size)
+        kept = self._store.places()
+        places = np.array([kept.get(seq, 0) for seq in (at + 1).tolist()] if kept else np.zeros(len(at)))
+        same_side, n_placed = same_sides(who, places, size)
+        gold, (_, answers) = self._known(at), as_questions(log.leaves[at], log.answers[at])
+        is_known = gold >= 0
+        with np.errstate(invalid="ignore"):
+            right = np.bincount(who[is_known], (gold == answers)[is_known], minlength=size) / np.bincount(
+                who[is_known], minlength=size
+            )
+        return Figures(
+            np.bincount(who, minlength=size),
+            seconds,
+            n_timed,
+            same_side,
+            n_placed,
+            alpha / (alpha + beta),
+            interval(alpha, beta)[0],
+            right,
+        )
 
     def posterior(self, *, weights: str | None = None, **how: Any) -> "Posterior":
         """Trees by how likely they are, given all answers but those held out; see `ordhc.posterior`.
@@ -178,8 +336,22 @@ class Knowledge(Crowd):
         from ordhc.evaluate.held_out import predicted
 
         found = posterior(self.comparisons(weights=weights), **how)
-        found.heldout = predicted(found, self.comparisons(heldout=True))
+        found.heldout = predicted(found, self.comparisons(weights="equal", heldout=True))
         return found
+
+    def accuracy(self, tree: Dendrogram) -> "Predicted | None":
+        """Return the share of held-out answers that a tree agrees with, with its 95% interval.
+
+        These are answers to random questions that no tree is made of, of the people who count. None if there
+        are none.
+        """
+        from ordhc.evaluate.held_out import scored
+
+        if not isinstance(tree, Dendrogram):
+            raise InputError(f"tree is {_checks.quoted(tree)}, not a Dendrogram")
+        if tree.n_leaves != self._n_leaves:
+            raise InputError(f"the tree has {tree.n_leaves} leaves, the session has {self._n_leaves}")
+        return scored(tree, self.comparisons(weights="equal", heldout=True))
 
     def _is_heldout(self, at: Rows) -> NDArray[np.bool_]:
         return np.asarray(self._kinds(at) == HELDOUT)
@@ -296,6 +468,13 @@ class Knowledge(Crowd):
                 total = np.bincount(who[is_known], agreed[is_known].astype(np.float64), minlength=size)
                 parts[name] = (many, total)
             _, firsts = np.unique(who, return_index=True)
+            figures = self._figures(at, alpha, beta)
+            excluded = self._excluded(at, figures)
+            weights = weights_of(alpha / (alpha + beta), self._n_options(at))
+            names = [name for name, _ in log.people]
+            counts = ~self._is_heldout(at) & ~np.isin(who, [log.ids[name] for name in excluded])
+            mean = weights[who[counts]].mean() if counts.any() else 0.0
+            weights = weights / mean if mean else weights
             found = {}
             for k in who[np.sort(firsts)].tolist():
                 shares: dict[str, Any] = {}
@@ -311,6 +490,10 @@ class Knowledge(Crowd):
                     high=float(high[k]),
                     alpha=a,
                     beta=b,
+                    seconds=float(figures.seconds[k]),
+                    same_side=float(figures.same_side[k]),
+                    weight=float(weights[k]),
+                    excluded=excluded.get(names[k], ()),
                     **shares,
                 )
             return found

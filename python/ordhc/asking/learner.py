@@ -15,14 +15,40 @@ from ordhc.asking.questions import Questions, checked_among
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner"]
+__all__ = ["DOES_NOT_WEIGH", "METHODS", "NOISES", "NOISY", "OF_PAIRS", "SCHEDULES", "Learner", "trusts_all"]
 
 
 #: The learners by `method` and `schedule`, as the crate calls them.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 NOISY = ("robust", "robust-paper", "majority")
+#: What happens when a question is asked again.
+NOISES = ("independent", "persistent")
 OF_PAIRS = ("single", "complete", "4k-active")
 METHODS = ("insertion", "quick", *NOISY, "revise", "uncertain", *OF_PAIRS)
+
+#: Which methods have a use for a parameter that others lack; insertion with a `p` below 1 is robust.
+_USES = {
+    "p": ("insertion", *NOISY, "revise"),
+    "delta": (*NOISY, "revise"),
+    "assume": ("robust",),
+    "noise": ("robust", "revise"),
+    "schedule": ("insertion", "robust", "revise"),
+    "parallel": ("insertion", "robust", "revise"),
+    "exact": ("insertion",),
+    "n_landmarks": ("4k-active",),
+    "q": ("4k-active",),
+    "n_references": ("4k-active",),
+    "prior": ("revise",),
+    "prior_strength": ("revise",),
+    "among": ("uncertain",),
+}
+#: Why some methods have no p, and what helps instead.
+_INSTEAD_OF_P = {
+    "uncertain": "; it learns how often answers are wrong",
+    "single": "; give repeat=3 or more, to take majorities",
+    "complete": "; give repeat=3 or more, to take majorities",
+    "4k-active": "; give repeat=3 or more, to take majorities",
+}
 
 #: Why answers have no p.
 DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
@@ -33,6 +59,24 @@ def method_of(settings: Mapping[str, Any]) -> str:
     method: str | None = settings.get("method")
     default = "insertion" if settings.get("prior") is None else "revise"
     return default if method is None else method
+
+
+def trusts_all(settings: Mapping[str, Any]) -> bool:
+    """Whether a learner with these settings takes every single answer for right, and nobody has said so."""
+    tolerant = method_of(settings) in ("uncertain", "revise", "4k-active")
+    return not tolerant and settings.get("p") is None and settings.get("repeat", 1) == 1
+
+
+def _check_used(method: str, given: Mapping[str, Any]) -> None:
+    """Raise if a parameter is given that the method would ignore."""
+    for name, value in given.items():
+        if value is None or method in _USES[name]:
+            continue
+        users = " and ".join(_USES[name]) if len(_USES[name]) < 3 else ", ".join(_USES[name])
+        told = f"{method} takes no {name}; {users} {'does' if len(_USES[name]) == 1 else 'do'}"
+        if method == "insertion" and set(_USES[name]) & set(NOISY):
+            told = f"{name} = {_checks.quoted(value)} needs p below 1, how likely answers are right"
+        raise InputError(told + (_INSTEAD_OF_P.get(method, "") if name == "p" else ""))
 
 
 class Learner:
@@ -74,16 +118,19 @@ class Learner:
         stops when nothing is worth asking, or the budget is spent. If the first answers agree with the
         prior by chance only, it is left aside for "robust". Each batch takes O(n^2) time.
     p
-        How likely an answer is right, more than 1/2. `estimate_p` tells it from repeated questions.
+        How likely an answer is right, more than 1/2 and at most 1; by default 1, but for "robust",
+        "robust-paper" and "majority", which need it. `estimate_p` estimates it from repeated questions.
     delta
-        How likely the tree may be wrong, if answers are as `method` says.
+        How likely the tree may be wrong, if answers are as `method` says; by default 0.05. Needs a `p`
+        below 1.
     assume
-        Of "robust": "adversarial", wrong answers may be anything; "uniform" asks two thirds as much, but
-        promises nothing: trees are wrong about as rarely as `delta` says if no wrong answer is likelier
-        than (1 - `p`) / 2, and much more often if there are preferred lies.
+        Of "robust" with a `p` below 1: "adversarial" (the default), wrong answers may be anything; "uniform"
+        asks two thirds as much, but promises nothing: trees are wrong about as rarely as `delta` says if no
+        wrong answer is likelier than (1 - `p`) / 2, and much more often if there are preferred lies.
     noise
-        Of "robust": "independent", or "persistent" if the same question always gets the same answer, as
-        from a language model: no question is asked twice, and no probability is promised.
+        Of "robust" and "revise", with a `p` below 1: "independent" (the default), or "persistent" if the same
+        question always gets the same answer, as from a language model: no question is asked twice, and no
+        probability is promised.
     schedule
         Of "insertion" and "robust": "questions" asks the fewest questions, one leaf after the other;
         "balanced" and "rounds" place many leaves side by side: few and fewest rounds, somewhat more
@@ -120,6 +167,11 @@ class Learner:
     seed
         Of the order of leaves.
 
+    Raises
+    ------
+    InputError
+        A value outside of its range; a parameter that the method does not use.
+
     Examples
     --------
     >>> import ordhc
@@ -138,10 +190,10 @@ class Learner:
         n_leaves: int | Sequence[str],
         method: str | None = None,
         *,
-        p: float = 1.0,
-        delta: float = 0.05,
-        assume: str = "adversarial",
-        noise: str = "independent",
+        p: float | None = None,
+        delta: float | None = None,
+        assume: str | None = None,
+        noise: str | None = None,
         schedule: str = "questions",
         parallel: int = 1,
         exact: bool = False,
@@ -163,50 +215,67 @@ class Learner:
             if names is not None
             else _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
         )
-        p, delta = _checks.number("p", p), _checks.number("delta", delta)
         method = method_of({"method": method, "prior": prior, "budget": budget})
         method = _checks.choice("method", method, METHODS)
         schedule = _checks.choice("schedule", schedule, SCHEDULES)
-        if not 0.5 < p <= 1:
-            raise InputError(f"p = {p:g} must be more than 1/2 and at most 1")
-        if not 0 < delta < 1:
-            raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
-        assume = _checks.choice("assume", assume, ("adversarial", "uniform"))
-        noise = _checks.choice("noise", noise, ("independent", "persistent"))
+        parallel = _checks.whole("parallel", parallel, at_least=1)
         exact = _checks.flag("exact", exact)
-        q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
-        if method == "insertion" and p < 1:
-            method = "robust"
-        if schedule != "questions" and method not in ("insertion", "robust", "revise"):
-            raise InputError(
-                f"the schedule {schedule!r} is one of insertion, robust and revise, not of {method}"
-            )
+        if p is None and method in NOISY:
+            raise InputError(f"{method} needs p, how likely answers are right; p=1 if all of them are")
+        right = 1.0 if p is None else _checks.number("p", p)
+        if not 0.5 < right <= 1:
+            raise InputError(f"p = {right:g} must be more than 1/2 and at most 1")
         if prior is None and method == "revise":
             raise InputError("revise needs a prior, the tree that it revises")
-        if prior is not None and method != "revise":
-            raise InputError(f"{method} takes no prior; revise does")
         if prior is None and prior_strength is not None:
             raise InputError("prior_strength needs a prior")
+        if method == "insertion" and right < 1:
+            method = "robust"
+        risk = 0.05 if delta is None else _checks.number("delta", delta)
+        if not 0 < risk < 1:
+            raise InputError(f"delta = {risk:g} must be between 0 and 1, both excluded")
+        if assume is not None:
+            assume = _checks.choice("assume", assume, ("adversarial", "uniform"))
+        if noise is not None:
+            noise = _checks.choice("noise", noise, NOISES)
+        of_errors = {"delta": delta, "assume": assume, "noise": noise}
+        # Right answers are no reason to refuse p = 1; values that change nothing are as good as not given.
+        given = {
+            "p": p if right < 1 else None,
+            **of_errors,
+            "schedule": schedule if schedule != "questions" else None,
+            "parallel": parallel if parallel > 1 else None,
+            "exact": exact or None,
+            "n_landmarks": n_landmarks,
+            "q": q,
+            "n_references": n_references,
+            "prior": prior,
+            "prior_strength": prior_strength,
+            "among": among,
+        }
+        _check_used(method, given)
+        for name, value in of_errors.items():
+            if value is not None and right == 1:
+                told = "needs p below 1, how likely answers are right"
+                raise InputError(f"{name} = {_checks.quoted(value)} {told}")
+        q = None if q is None else _checks.number("q", q, at_least=0, at_most=1)
         strength = 20.0 if prior_strength is None else _checks.number("prior_strength", prior_strength)
         if not 0 < strength < math.inf:
             raise InputError(f"prior_strength = {strength:g} must be more than 0")
-        parallel = _checks.whole("parallel", parallel, at_least=1)
-        if exact and (method != "insertion" or schedule != "questions" or parallel > 1):
+        if exact and (schedule != "questions" or parallel > 1):
             raise InputError("exact is for insertion without wrong answers, one leaf after the other")
+        if method == "insertion" and schedule != "questions" and parallel > 1:
+            raise InputError(
+                f"parallel = {parallel} is for the schedule 'questions'; {schedule!r} needs none"
+            )
         seed = _checks.seed(seed)
         times = _checks.whole("repeat", repeat, at_least=1, at_most=2**31 - 1)
         if budget is not None:
             budget = _checks.whole("budget", budget, at_least=0)
-        if method == "uncertain" and p < 1:
-            raise InputError("uncertain has no p: it learns how often answers are wrong")
         if among is not None:
-            if method != "uncertain":
-                raise InputError(f"{method} takes no list of questions (among); uncertain does")
             may = checked_among(among, n)
             self._learner = _ordhc.Learner.uncertain_among(n, seed, may, questions=budget, repeat=times)
         elif method in OF_PAIRS:
-            if p < 1:
-                raise InputError(f"{method} has no p: give repeat=3 or more, to take majorities")
             counts = {
                 name: None if count is None else _checks.whole(name, count, at_least=1)
                 for name, count in (("n_landmarks", n_landmarks), ("n_references", n_references))
@@ -221,10 +290,10 @@ class Learner:
                 n,
                 parallel,
                 seed,
-                p=p,
-                delta=delta,
-                assume=assume,
-                noise=noise,
+                p=right,
+                delta=risk,
+                assume=assume or "adversarial",
+                noise=noise or "independent",
                 schedule=schedule,
                 questions=budget,
                 repeat=times,
@@ -236,7 +305,8 @@ class Learner:
             self._learner = self._learner.repeated(times)
         self._knows_people = method == "uncertain"
         self._people: dict[str | None, int] = {None: 0}
-        self._weighs = method == "robust" and p < 1 and times == 1
+        self._trusts_all = trusts_all({"method": method, "p": p, "repeat": times})
+        self._weighs = method == "robust" and right < 1 and times == 1
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner
-from ordhc.asking.oracle import Oracle, known_to, settled
+from ordhc.asking.oracle import Oracle, advice_of, errors_of, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.registered import oracle_of
 from ordhc.asking.told import check_contract, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
-from ordhc.errors import InputError
+from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ def learn(
         names, the oracle is asked about leaves by name.
     method, **settings
         As in `Learner`: p, delta, schedule, parallel, exact, prior, repeat, limit, seed, ...; and parameters
-        of a named oracle.
+        of a named oracle. If the oracle says that it errs (attributes `p` and `noise`, as those of
+        `ordhc.oracles.noisy` and of the judge), `p` and `noise` of the learner are by default the oracle's,
+        and `p` = 0.75 if the oracle does not know how often it errs. Your own `p`, `noise`, `repeat` or a
+        method without `p` wins.
     source
         What a named oracle answers from: a tree, similarities, vectors, comparisons, ...
     oracle_parameters
@@ -93,6 +96,12 @@ def learn(
     -------
     Dendrogram
         Heights are levels; nodes of more than two children are merges of equal height.
+
+    Warns
+    -----
+    OrdhcWarning
+        An oracle errs and does not know how often, so that `p` = 0.75 is assumed; a learner or session to go
+        on with takes all answers of such an oracle for right.
 
     Raises
     ------
@@ -274,14 +283,23 @@ def _prepared(
         if leaves is None:
             raise InputError("give n_leaves, or a prior, a learner or a session to go on with")
         given = settings if method is None else {**settings, "method": method}
+        advice, reason = advice_of(answer, given)
+        if "p" in advice and errors_of(answer)[0] is None:
+            warn(reason)
+        given = {**given, **advice}
+        # Odd values are the learner's to refuse: comparing them may raise anything.
+        method = given.get("method")
         if isinstance(method, str) and method == "uncertain" and given.get("among") is None:
-            given = {**given, "among": known_to(answer, leaves)}
+            given["among"] = known_to(answer, leaves)
         subject = Learner(leaves, budget=budget, **given)
     else:
         _check_subject(subject, session is not None)
         if n_leaves is not None or method is not None or settings:
             what = "learner" if session is None else "session"
             raise InputError(f"a {what} has its number of leaves and settings already")
+        if errors_of(answer)[1] is not None and subject._trusts_all:
+            what = "learner" if session is None else "session"
+            warn(f"the oracle errs, but the {what} takes all answers for right: make it with p= or repeat=")
     if subject.width not in widths:
         asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
         which = f" {oracle!r}" if isinstance(oracle, str) else ""

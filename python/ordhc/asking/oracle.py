@@ -1,26 +1,43 @@
 """What an oracle is: questions in, answers out, at once or awaited."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc.asking.learner import NOISES
 from ordhc.errors import InputError
 
-__all__ = ["Answering", "Oracle", "checked_answers", "checked_questions", "known_to", "settled", "then"]
+__all__ = [
+    "Answering",
+    "Oracle",
+    "advice_of",
+    "checked_answers",
+    "checked_questions",
+    "errors_of",
+    "known_to",
+    "settled",
+    "then",
+]
 
 
 Oracle = Callable[[NDArray[Any]], Any]
+
+#: The `p` of an oracle that errs and does not know how often. If fewer answers are wrong, a learner asks more
+#: questions than needed.
+ASSUMED_P = 0.75
 
 
 class Answering:
     """A callable on batches of questions that may know how many leaves there are, and their names.
 
-    `questions` says how many leaves a question may have: 3, 4 or both; `known`, (m, 3) or (m, 4), which ones
-    it can answer, where these are some only.
+    `questions` says how many leaves a question may have: 3, 4 or both; `known`, (m, 3) or (m, 4), which
+    ones it can answer, where these are some only. An oracle that errs has a `noise`: "independent", or
+    "persistent" if it repeats its answers; and as `p` the probability that an answer is right, None if it
+    does not know.
     """
 
     def __init__(
@@ -37,6 +54,8 @@ class Answering:
         #: Gives the oracle's leaves of names, where that is more than looking them up.
         self.leaves_of: Callable[[Any], Any] | None = None
         self.known: NDArray[np.int32] | None = None
+        self.p: float | None = None
+        self.noise: str | None = None
 
     @classmethod
     def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
@@ -45,6 +64,7 @@ class Answering:
         made = cls(answer, *known, getattr(oracle, "questions", (3, 4)))
         made.leaves_of = getattr(oracle, "leaves_of", None)
         made.known = getattr(oracle, "known", None)
+        made.p, made.noise = errors_of(oracle)
         return made
 
     def __call__(self, rows: ArrayLike) -> Any:
@@ -53,6 +73,48 @@ class Answering:
 
     def __repr__(self) -> str:
         return f"<oracle{'' if self.n_leaves is None else f' about {self.n_leaves:,} leaves'}>"
+
+
+def errors_of(oracle: Any) -> tuple[float | None, str | None]:
+    """Return how likely an oracle's answers are right, and its noise.
+
+    The probability is None if nobody knows it; the noise is None if the oracle never errs.
+    """
+    noise, p = getattr(oracle, "noise", None), getattr(oracle, "p", None)
+    if noise is None:
+        return None, None
+    p = None if p is None else _checks.number("p of the oracle", p, at_least=0.5, at_most=1, open_ends=True)
+    return p, _checks.choice("noise of the oracle", noise, NOISES)
+
+
+def advice_of(oracle: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return settings that a learner needs because its oracle errs and the caller gave none, and the reason.
+
+    Nothing is advised where the caller deals with errors in another way: by a method that has no use for `p`,
+    by `repeat`, or by `p` = 1. Nor for "revise", which expects errors whatever its `p` is: with a `p` it
+    stopped earlier, at trees three times as wrong (150 texts, a model that is right with probability .92).
+    """
+    p, noise = errors_of(oracle)
+    weighing = (None, "robust", "robust-paper", "majority")
+    method, p_given = given.get("method"), given.get("p")
+    is_plain = method is None or isinstance(method, str)
+    own_way = not is_plain or method not in weighing or given.get("exact") is True
+    own_way = own_way or (isinstance(p_given, int | float) and p_given == 1)
+    own_way = own_way or given.get("prior") is not None
+    if noise is None or own_way or given.get("repeat") is not None:
+        return {}, ""
+    advice: dict[str, Any] = {}
+    known = f"is right with probability {p:g}" if p is not None else "errs, it does not know how often"
+    reason = f"the oracle says that it {known}"
+    if given.get("p") is None:
+        advice["p"] = ASSUMED_P if p is None else p
+    if noise == "persistent":
+        reason += ", and that it repeats its answers"
+        if given.get("noise") is None and given.get("method") not in ("robust-paper", "majority"):
+            advice["noise"] = noise
+    chosen = ", ".join(f"{name}={value!r}" for name, value in advice.items())
+    remedy = "; give p if you know it" if p is None and "p" in advice else ""
+    return advice, f"{reason}: the learner has {chosen}{remedy}" if advice else ""
 
 
 def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | None:

@@ -48,6 +48,14 @@ class Person:
         It lies between these with a probability of 0.9.
     alpha, beta
         The parameters of the distribution.
+    seconds
+        The median of their response times in seconds, NaN if none is known.
+    same_side
+        The share of their answers at the place on the page that they chose most, NaN if no place is known.
+    weight
+        The weight of their answers in `Session.comparisons`; 1 on average over the answers that count.
+    excluded
+        The rules of the session that leave them out, in words; empty for those who count.
     """
 
     who: str | None
@@ -63,6 +71,10 @@ class Person:
     high: float
     alpha: float
     beta: float
+    seconds: float
+    same_side: float
+    weight: float
+    excluded: tuple[str, ...]
 
 
 def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[Ints, NDArray[np.int8]]:

@@ -2,12 +2,11 @@
 
 import json
 import os
-import shutil
 import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,10 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Event, pack, sums_of
 from ordhc.asking.log import Log
 from ordhc.asking.records import records
-from ordhc.asking.schema import FORMAT, KEYS, checked_settings, sum_of, width_of
-from ordhc.asking.store import create
+from ordhc.asking.rules import from_json
+from ordhc.asking.schema import FORMAT, KEYS, checked_settings, foreign_schema, sum_of, width_of
+from ordhc.asking.store import Store, copied, create
+from ordhc.asking.trouble import Watch
 from ordhc.asking.upgrade import converted, is_fine
 from ordhc.errors import InputError
 
@@ -87,12 +88,10 @@ def salvage(
     if Path(new).exists():
         raise InputError(f"{new}: there is a file already")
     with tempfile.TemporaryDirectory() as folder:
-        copy = str(Path(folder) / "copy")
-        for end in ("", "-wal", "-journal"):
-            with suppress(FileNotFoundError):
-                shutil.copyfile(path + end, copy + end)
+        copy = copied(path, folder)
         # First as SQLite has it, with commits that aren't in the main file yet; then byte by byte.
         settings, events, old = _by_sqlite(copy)
+        rules, places = _beside(copy)
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(copy + end).unlink()
@@ -124,6 +123,7 @@ def salvage(
             "Should an event have been lost by which an answer was taken back, that answer stands again."
         )
     create(new, found, width, kept, at=times)
+    _add_beside(new, rules, {seq: place for seq, place in places.items() if seq <= len(kept)})
     n_standing = _n_standing(kept, found["n_leaves"], width)
     told(1.0)
     return Salvaged(n_standing, n_kept, lost, tuple(notes))
@@ -133,6 +133,39 @@ def _nobody(_: float) -> None:
     pass
 
 
+def _beside(copy: str) -> tuple[str | None, dict[int, int]]:
+    """The rules of the session, and the places on the page, as far as both can be read."""
+    rules: str | None = None
+    places: dict[int, int] = {}
+    with suppress(*_TROUBLE), closing(sqlite3.connect(copy)) as db:
+        with suppress(*_TROUBLE):
+            for text, total in _each(db, "SELECT value, sum FROM state WHERE key = 'rules'"):
+                if total == sum_of("rules", text):
+                    from_json(text)
+                    rules = text
+        with suppress(*_TROUBLE):
+            for seq, place, total in _each(db, "SELECT seq, place, sum FROM places"):
+                if total == sum_of(seq, place):
+                    places[seq] = place
+    return rules, places
+
+
+def _add_beside(new: str, rules: str | None, places: dict[int, int]) -> None:
+    """Add rules and places to a salvaged session."""
+    if rules is None and not places:
+        return
+    store = Store(new)
+    try:
+        store.begin()
+        if rules is not None:
+            store.set_state("rules", rules)
+        if places:
+            store.add_places(places)
+        store.commit()
+    finally:
+        store.close()
+
+
 def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
     """Rows of settings, of events, and of events of format 1."""
     settings: list[Row] = []
@@ -140,10 +173,15 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
     old: list[Row] = []
     with suppress(*_TROUBLE):
         db = sqlite3.connect(copy, isolation_level=None)
+        watch = Watch(db, sum(file.stat().st_size for file in Path(copy).parent.iterdir()))
         try:
             with suppress(*_TROUBLE):
                 # The write-ahead log goes into the main file.
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            db.execute("PRAGMA trusted_schema=OFF")
+            if foreign_schema(db) is not None:
+                # The bytes of its pages are read without SQLite.
+                return settings, events, old
             with suppress(*_TROUBLE):
                 settings = list(_each(db, "SELECT * FROM settings"))
             is_old = any(row[0] == "format" and row[1] == "1" for row in settings)
@@ -158,7 +196,10 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
                 for order in ("", " ORDER BY seq DESC"):
                     events.extend((row[0], row[1:]) for row in _each(db, f"SELECT * FROM events{order}"))
         finally:
+            reason = watch.reason()
             db.close()
+            if reason is not None and not isinstance(reason, ValueError):
+                raise reason
     return settings, events, old
 
 

@@ -7,6 +7,7 @@ answer was taken back, answers were imported. Leases of questions, which expire,
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,9 +21,10 @@ from ordhc.asking.disk import Disk
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import checked_p, checked_seconds, checked_who
 from ordhc.asking.imports import Imports
-from ordhc.asking.learner import DOES_NOT_WEIGH
+from ordhc.asking.learner import DOES_NOT_WEIGH, trusts_all
 from ordhc.asking.prior import with_kept_prior
 from ordhc.asking.questions import Questions
+from ordhc.asking.rules import checked_rules, from_json, to_json
 from ordhc.asking.schema import FORMAT, damaged, width_of
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
@@ -114,9 +116,7 @@ class Session(Imports):
         self._path = _checks.path(path)
         self._now = time.time
         given: dict[str, Any] = {} if method is None else {"method": method}
-        given.update(settings)
-        if given.get("parallel", 1) is None:
-            del given["parallel"]
+        given.update({key: value for key, value in settings.items() if value is not None})
         if fill is not None:
             given["fill"] = checked_fill(fill)
         if distinct is not None:
@@ -238,6 +238,7 @@ class Session(Imports):
         who: str | None = None,
         seconds: ArrayLike | None = None,
         p: ArrayLike | None = None,
+        places: ArrayLike | None = None,
     ) -> list[str]:
         """Answer some questions; when this returns the answers are kept, see `durable`.
 
@@ -256,6 +257,9 @@ class Session(Imports):
             How likely these answers are right, if the learner weighs them (`p` of the session below 1): a
             number from 1/2 to 1, (m,) of them, or "by person" for what `people` makes of all that `who` has
             answered before. None for what the session says. It is kept with the answer.
+        places
+            (m,) the place on the page that was chosen, from 1, and 0 for none; the rule `same_side` of
+            `set_rules` looks at it. By default no place is known.
 
         Returns
         -------
@@ -287,11 +291,18 @@ class Session(Imports):
         took = checked_seconds(seconds, len(asked))
         checked_who(who)
         trusts = self._checked_trusts(p, len(asked))
+        chosen: list[int | None] = [None] * len(asked)
+        if places is not None:
+            given_places = np.atleast_1d(_checks.whole_numbers("places", places))
+            if given_places.shape != numbers.shape or (given_places < 0).any():
+                told_places = _checks.quoted(given_places.tolist())
+                raise InputError(f"places are {told_places}; {len(asked)} numbers from 0 are needed")
+            chosen = given_places.tolist()
 
         def work() -> list[str]:
             # It is fixed before these answers are seen.
             known: list[float | None] = [self._trust(who)] * len(asked) if trusts is None else trusts
-            return self._settled(asked, told, took, known, who)
+            return self._settled(asked, told, took, known, who, chosen)
 
         return self._writing(work)
 
@@ -322,6 +333,48 @@ class Session(Imports):
         checked_who(who)
 
         return self._writing(lambda: self._taken_back(who))
+
+    def set_rules(
+        self,
+        *,
+        seconds: float | None = None,
+        same_side: float | None = None,
+        below_chance: bool = False,
+        failed_gold: float | None = None,
+    ) -> None:
+        """Set the rules by which people are left out of the analysis; answers then weigh by reliability.
+
+        The rules apply wherever the session is analysed: in `comparisons`, in `ordhc.report`, and in
+        `ordhc cluster`, `report` and `compare`. No answer is deleted. Rules that were set before stay in
+        `rules_history`, with the time.
+
+        Parameters
+        ----------
+        seconds, same_side, below_chance, failed_gold
+            As in `Rules`; each rule is off by default. Three of them need eight answers of a person.
+
+        Examples
+        --------
+        >>> import ordhc, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "answers.ordhc")
+        >>> with ordhc.Session(path, n_leaves=3) as session:
+        ...     session.add_gold([[0, 1, 2]], [2])
+        ...     states = session.tell(session.ask(who="ann").ids, [0], who="ann")
+        ...     session.set_rules(failed_gold=0.5)
+        ...     session.excluded, len(session.comparisons()), len(session.comparisons(exclude=()))
+        ({'ann': ('gold: 0% right',)}, 0, 2)
+        """
+        rules = checked_rules(
+            seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
+        )
+
+        def work() -> None:
+            history = from_json(self._store.state("rules"))
+            if not history or replace(history[-1], at=0.0) != rules:
+                self._store.set_state("rules", to_json([*history, replace(rules, at=self._now())]))
+
+        if self.rules is None or replace(self.rules, at=0.0) != rules:
+            self._writing(work)
 
     def forget(self, who: str) -> int:
         """Remove somebody for good: their answers, and that they ever were there.
@@ -359,6 +412,10 @@ class Session(Imports):
             self.refresh()
             self._store.erase()
         return count
+
+    @property
+    def _trusts_all(self) -> bool:
+        return trusts_all(self._settings)
 
     def close(self) -> None:
         """Close the file; everything is kept."""

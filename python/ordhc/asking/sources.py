@@ -233,7 +233,9 @@ def person(names: Sequence[str] | None = None) -> Answering:
         meaning = {"0": 0, "1": 1, "2": -1} if pairs else {"0": -1, "1": 0, "2": 1, "3": 2}
         answers = []
         for row in table.tolist():
-            texts = [names[leaf] if names is not None else f"leaf {leaf}" for leaf in row]
+            texts = [
+                _checks.on_one_line(names[leaf]) if names is not None else f"leaf {leaf}" for leaf in row
+            ]
             if pairs:
                 texts = [" and ".join(texts[:2]), " and ".join(texts[2:])]
             shown = ", ".join(f"{at} {text}" for at, text in enumerate(texts, 1))

@@ -7,8 +7,10 @@ from them.
 
 import json
 import os
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,20 +22,22 @@ from ordhc.asking.events import BrokenError, Event, as_rows, packed
 from ordhc.asking.schema import (
     FORMAT,
     KEYS,
+    PLACES,
     checked_settings,
     damaged,
     fill,
+    foreign_schema,
     insertion,
     schema,
     sum_of,
     width_of,
 )
-from ordhc.asking.trouble import Errors
+from ordhc.asking.trouble import Errors, Watch
 from ordhc.asking.upgrade import upgrade
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
-__all__ = ["Store", "create"]
+__all__ = ["Store", "copied", "create"]
 
 #: Errors that are not the file's: it can't be opened or written now, or there is no room.
 _OUTSIDE = (
@@ -80,6 +84,8 @@ def create(
         finally:
             db.close()
         if Path(path).exists() and not Path(path).stat().st_size:
+            # Whoever has made an empty file has chosen who may read it.
+            shutil.copymode(path, new)
             Path(new).replace(path)
         else:
             with suppress(FileExistsError):
@@ -91,6 +97,18 @@ def create(
             with suppress(FileNotFoundError):
                 Path(new + end).unlink()
     synchronise_folder(path)
+
+
+def _files(path: str) -> list[Path]:
+    """Return the file of a session, and those that SQLite keeps beside it now."""
+    return [file for end in ("", "-wal", "-journal") if (file := Path(path + end)).is_file()]
+
+
+def copied(path: str, folder: str) -> str:
+    """Copy a session into a folder, with commits that are not in its main file yet; return the new path."""
+    for file in _files(path):
+        shutil.copyfile(file, Path(folder) / ("copy" + file.name[len(Path(path).name) :]))
+    return str(Path(folder) / "copy")
 
 
 def _place(new: str, path: str) -> None:
@@ -128,6 +146,16 @@ class Store:
         self.width = 3
         self._is_closed = False
         self._errors = Errors(self.explain)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        try:
+            self._connect(path)
+        except OSError:
+            if self._is_writable() or not Path(path).is_file():
+                raise
+            # SQLite needs files beside this one, which cannot be made here.
+            self._connect_copy()
+
+    def _connect(self, path: str) -> None:
         with self._errors:
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(
@@ -135,10 +163,24 @@ class Store:
             )
         try:
             with self._errors:
+                self._watch = Watch(self._db, sum(file.stat().st_size for file in _files(path)))
                 self._open()
+                self._watch.allow_all()
         except BaseException:
             self._db.close()
             raise
+
+    def _connect_copy(self) -> None:
+        self._copy = tempfile.TemporaryDirectory(prefix="ordhc-")
+        try:
+            self._connect(copied(self.path, self._copy.name))
+            self._db.execute("PRAGMA query_only=ON")
+        except BaseException:
+            self._copy.cleanup()
+            raise
+
+    def _is_writable(self) -> bool:
+        return all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).absolute().parent))
 
     def explain(self, error: BaseException) -> NoReturn:
         """Raise what an error of SQLite, or of reading what it gives, means."""
@@ -153,9 +195,17 @@ class Store:
                 raise InputError(
                     f"is no session ({error}); {self._hint()}", path=brief(self.path, 200)
                 ) from None
-            is_writable = all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).parent))
-            if kind == sqlite3.SQLITE_READONLY and is_writable:
-                raise damaged(self.path, error) from None
+            if kind == sqlite3.SQLITE_INTERRUPT and (reason := self._watch.reason()) is not None:
+                if not isinstance(reason, ValueError):
+                    raise reason from None
+                error = reason
+            if kind == sqlite3.SQLITE_READONLY:
+                if self._is_writable():
+                    raise damaged(self.path, error) from None
+                raise OSError(
+                    f"{brief(self.path, 200)}: the file or its folder cannot be written: the session can be"
+                    " read, and nothing of this call is kept; a copy elsewhere can be written"
+                ) from None
             if kind in _OUTSIDE:
                 raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
         raise damaged(self.path, error) from None
@@ -166,8 +216,9 @@ class Store:
         return self._db
 
     def refuse(self, error: sqlite3.Error) -> None:
-        """Raise an error of SQLite as one of ordhc, if the file cannot be written."""
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTSIDE:
+        """Raise an error of SQLite as one of ordhc, if the file cannot be written; raise interrupts."""
+        kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if kind in (*_OUTSIDE, sqlite3.SQLITE_INTERRUPT):
             self.explain(error)
 
     def _hint(self) -> str:
@@ -178,20 +229,27 @@ class Store:
         return f"if it was one, `ordhc session salvage {name} -o NEW` keeps what it can"
 
     def _open(self) -> None:
+        # No table is read before the schema is known to be one that ordhc writes.
+        self._db.execute("PRAGMA trusted_schema=OFF")
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
             told = f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
             raise InputError(f"is an SQLite file, but no session; {told}", path=brief(self.path, 200))
+        if (why := foreign_schema(self._db)) is not None:
+            raise damaged(self.path, why)
         if self._format() < FORMAT:
             upgrade(self._db)
         # Readers and a writer don't block each other; who must, waits for the disk.
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
+        # Tables of others may have checks, which are expressions of strangers.
+        self._db.execute("PRAGMA ignore_check_constraints=ON")
         (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if told != "ok":
             raise damaged(self.path, told)
+        self._db.execute("PRAGMA ignore_check_constraints=OFF")
         self._read_settings()
         tables = self._tables()
         own = schema(self.width)
@@ -201,7 +259,7 @@ class Store:
         self._insertion = insertion(self.width)
 
     def _tables(self) -> dict[str, str]:
-        query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         return dict(self._db.execute(query).fetchall())
 
     def _format(self) -> int:
@@ -250,6 +308,8 @@ class Store:
         """Close the file."""
         self._is_closed = True
         self._db.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     # Events.
 
@@ -357,6 +417,37 @@ class Store:
             self._db.execute(
                 "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value))
             )
+
+    # Places on the page, which only sessions of web pages have.
+
+    def add_places(self, places: Mapping[int, int]) -> None:
+        """Keep at which place on the page answers were given, by the numbers of their events."""
+        rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
+        with self._errors:
+            if not self._has_places():
+                self._db.execute(PLACES)
+            self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
+
+    def places(self) -> dict[int, int]:
+        """Return the place on the page of each answer, by the number of its event."""
+        with self._errors:
+            if not self._has_places():
+                return {}
+            rows = self._db.execute("SELECT seq, place, sum FROM places").fetchall()
+            for seq, place, total in rows:
+                if total != sum_of(seq, place):
+                    raise ValueError(f"the place of answer {seq} is not what was written")
+            return {seq: place for seq, place, _ in rows}
+
+    def forget_places(self, numbers: Iterable[int]) -> None:
+        """Delete the places of some answers."""
+        with self._errors:
+            if self._has_places():
+                self._write("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
+
+    def _has_places(self) -> bool:
+        query = "SELECT count(*) FROM sqlite_master WHERE name = 'places'"
+        return bool(self._db.execute(query).fetchone()[0])
 
     # Leases.
 

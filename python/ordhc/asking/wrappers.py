@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.answers import comparisons_of
-from ordhc.asking.oracle import Answering, Oracle, checked_answers, checked_questions, settled, then
+from ordhc.asking.oracle import (
+    Answering,
+    Oracle,
+    checked_answers,
+    checked_questions,
+    errors_of,
+    settled,
+    then,
+)
 from ordhc.asking.sources import from_tree, recorded
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -21,7 +30,7 @@ __all__ = ["as_oracle", "counting", "majority", "noisy", "recording", "workers"]
 
 
 def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Oracle:
-    """Right with probability `p` only, each time anew.
+    """Right with probability `p` only, each time anew; a learner is told so if `p` is between 1/2 and 1.
 
     Parameters
     ----------
@@ -75,7 +84,13 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
             lies[answers >= 0] = -1
         return np.where(random.random(len(answers)) < p, answers, lies).astype(np.int8)
 
-    return Answering.around(right, answer)
+    made = Answering.around(right, answer)
+    before, noise = errors_of(right)
+    both = p if noise is None else None if before is None else p * before
+    if noise is not None or 0.5 < p < 1:
+        # Of errors of both kinds the persistent ones are the worse; at 1/2 or less no learner can help.
+        made.p, made.noise = both if both is not None and both > 0.5 else None, noise or "independent"
+    return made
 
 
 def majority(oracle: Any, k: int) -> Oracle:
@@ -104,7 +119,12 @@ def majority(oracle: Any, k: int) -> Oracle:
         tied = (counts == best).sum(axis=0) > 1
         return np.where(tied, undecided, choices[counts.argmax(axis=0)]).astype(np.int8)
 
-    return Answering.around(one, answer)
+    made = Answering.around(one, answer)
+    if made.noise == "independent" and made.p is not None and k > 1:
+        # What a majority is right with if all wrong answers are the same.
+        p, most = made.p, range(k // 2 + 1, k + 1)
+        made.p = min(sum(math.comb(k, right) * p**right * (1 - p) ** (k - right) for right in most), 1 - 1e-9)
+    return made
 
 
 class counting:  # noqa: N801
@@ -125,6 +145,7 @@ class counting:  # noqa: N801
         self.names = getattr(self._oracle, "names", None)
         self.questions = getattr(self._oracle, "questions", (3, 4))
         self.known = getattr(self._oracle, "known", None)
+        self.p, self.noise = errors_of(self._oracle)
         self.n_questions = 0
         self.n_batches = 0
 
@@ -170,14 +191,22 @@ class recording(counting):  # noqa: N801
         return np.concatenate([answers for _, answers in self._kept]) if self._kept else np.zeros(0, np.int8)
 
     def comparisons(
-        self, n_leaves: int | None = None, names: Sequence[str] | None = None
+        self,
+        n_leaves: int | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        adaptive: bool = False,
     ) -> Triplets | Quadruplets:
-        """The answers as triplets, two for each odd one out, or as quadruplets."""
+        """The answers as triplets, two for each odd one out, or as quadruplets.
+
+        With `adaptive=True` they say that a learner chose the questions, as after `ordhc.learn`.
+        """
         rows = self.rows
         names = _checks.names(names)
         if n_leaves is None:
             n_leaves = len(names) if names is not None else int(rows.max(initial=-1)) + 1
-        return comparisons_of(rows, self.answers, n_leaves, names)
+        adaptive = _checks.flag("adaptive", adaptive)
+        return comparisons_of(rows, self.answers, n_leaves, names, adaptive=adaptive)
 
 
 def workers(oracles: Sequence[Any]) -> Oracle:
@@ -209,7 +238,13 @@ def workers(oracles: Sequence[Any]) -> Oracle:
     def joined(parts: list[NDArray[Any]], answers: list[Any]) -> NDArray[np.int8]:
         return np.concatenate([checked_answers(*pair) for pair in zip(answers, parts, strict=True)])
 
-    return Answering.around(each[0], answer)
+    made = Answering.around(each[0], answer)
+    errors = [(p, noise) for p, noise in map(errors_of, each) if noise is not None]
+    if errors:
+        known = [p for p, _ in errors]
+        made.p = None if None in known else min(p for p in known if p is not None)
+        made.noise = "persistent" if any(noise == "persistent" for _, noise in errors) else "independent"
+    return made
 
 
 def as_oracle(oracle: Any) -> Oracle:

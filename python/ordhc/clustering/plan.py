@@ -9,17 +9,22 @@ import numpy as np
 from ordhc import _checks
 from ordhc.agglomerate.linkage import DOUBLE, PRECISIONS
 from ordhc.clustering.refine import refining
+from ordhc.clustering.sampling import seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.io.scan import kind_of
+from ordhc.io.scan import Scan, kind_of
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OBJECTIVES, LinkageSpec, SimilaritySpec
 from ordhc.tree.settings import made_by
 
-__all__ = ["MOVES_UP_TO", "Plan"]
+__all__ = ["MOVES_UP_TO", "Plan", "biased_text"]
 
 #: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
 MOVES_UP_TO = 2_000
+#: Trees of a posterior are the default for adaptive comparisons up to this processor time, in seconds.
+DRAWN_UP_TO = 120.0
+#: Linkages that do not depend on how often a question was asked.
+_UNBIASED = ("posterior-al", "consistency", "build")
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,18 @@ class Plan:
         )
 
     @property
+    def degree(self) -> int | None:
+        """The power of a common factor of all weights by which heights grow; None if there is none."""
+        parts = self.linkage if self.similarity is None else self.similarity
+        if not registry.is_builtin(parts) or not registry.is_builtin(self.linkage):
+            return None
+        if self.refine in _DEGREE_OF_OBJECTIVE:
+            return _DEGREE_OF_OBJECTIVE[self.refine]
+        if self.similarity is not None and self.linkage.native not in _AVERAGES:
+            return None
+        return _DEGREES.get(parts.name)
+
+    @property
     def title(self) -> str:
         """The similarity and the linkage in words."""
         if self.similarity is None:
@@ -148,6 +165,23 @@ class Plan:
         return name if distances and fits else None
 
 
+#: Linkages whose heights are similarities or means of them.
+_AVERAGES = ("single", "complete", "average", "weighted")
+#: How heights grow with all weights, by similarity or linkage of comparisons. The 4K kernel adds products of
+#: weights to weights, and the posterior counts answers: their trees depend on the scale.
+_DEGREES = {
+    "adds3": 1,
+    "adds4": 1,
+    "mulk3": 2,
+    "mulk4": 2,
+    "3-al": 1,
+    "4-al": 1,
+    "build": 0,
+    "consistency": 0,
+}
+#: Heights of trees that are refined by these are mean AddS similarities, and numbers of leaves.
+_DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
+
 #: What other packages call the number of flat clusters.
 _FLAT = ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold")
 
@@ -156,8 +190,22 @@ def _default(data: Any, refine: bool | str | None) -> str | None:
     """The method for comparisons if nothing is named: what is best on answers that it has not seen."""
     if kind_of(data) is None:
         return None
+    is_adaptive = not isinstance(data, Scan) and data.adaptive
+    if refine is None and is_adaptive and seconds_of(data.n_leaves, len(data)) <= DRAWN_UP_TO:
+        return "posterior-al"
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
     return f"{name}+spr" if refine is None and data.n_leaves <= MOVES_UP_TO else name
+
+
+def biased_text(plan: Plan, data: Any) -> str | None:
+    """Return a warning if a learner chose the questions and that biases the method, else None."""
+    if not isinstance(data, Triplets | Quadruplets) or not data.adaptive or plan.linkage.name in _UNBIASED:
+        return None
+    return (
+        f"a learner chose questions by earlier answers, mostly about close leaves, and {plan.title} takes "
+        "them for questions at random: its tree may be wrong; use method='posterior-al' "
+        "(--method posterior-al)"
+    )
 
 
 def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str | None, str]:
@@ -174,7 +222,7 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
         else:
             raise InputError(
                 f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "
-                "comparisons, or give a method or similarity for vectors; (n, n) similarities are for "
-                "ordhc.linkage"
+                "comparisons. For vectors add similarity='euclidean', linkage='ward'; (n, n) similarities "
+                "are for ordhc.linkage"
             )
     return similarity, linkage or "average"

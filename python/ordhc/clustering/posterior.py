@@ -383,5 +383,5 @@ def posterior_linkage(
 
 
 def _start(data: Triplets | Quadruplets) -> Plan:
-    """The method that makes the first tree."""
-    return Plan.of(data)
+    """Return the plan of the first tree, which needs no posterior."""
+    return Plan.of(data._changed(adaptive=False))

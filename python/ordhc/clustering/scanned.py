@@ -12,9 +12,10 @@ from ordhc.agglomerate import sparse
 from ordhc.clustering import routes
 from ordhc.clustering.plan import Plan
 from ordhc.clustering.refine import refined
-from ordhc.clustering.unanswered import with_unanswered
+from ordhc.clustering.unanswered import scaled, with_unanswered
 from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
 from ordhc.errors import InputError
+from ordhc.io.portions import in_units
 from ordhc.io.scan import Scan
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
@@ -69,7 +70,8 @@ def fit_scan(
     def fitted(block: Comparisons) -> Comparisons:
         return fitting_comparisons(block, plan.accepts, what)
 
-    n = scan.n_leaves
+    n, names = scan.n_leaves, scan.names
+    scan, unit = in_units(scan) if plan.degree is not None else (scan, 1.0)
     fitted(scan.without_rows())
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
@@ -82,9 +84,11 @@ def fit_scan(
         tree, unanswered = work.tree(progress)
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
+    if plan.degree and unit != 1:
+        tree = scaled(tree, unit**plan.degree)
     if progress is not None:
         progress(1.0)
-    return tree._with(names=scan.names, settings=plan.settings), unanswered
+    return tree._with(names=names, settings=plan.settings), unanswered
 
 
 class _Work:

@@ -1,11 +1,12 @@
-"""Leaves without answers, which are merged last."""
+"""What is put right in a tree that was made of fewer leaves, or of other units."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc._checks import on_one_line
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["unanswered_text", "with_unanswered"]
+__all__ = ["scaled", "unanswered_text", "with_unanswered"]
 
 
 def with_unanswered(
@@ -46,9 +47,15 @@ def with_unanswered(
     return Dendrogram(merges, all_heights, kind=kind)
 
 
+def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
+    """Give the tree with all heights multiplied by a positive factor."""
+    result = Dendrogram(tree.merges, tree.heights * factor, kind=tree.kind)
+    return result if tree.leaf_heights is None else result.with_leaf_heights(tree.leaf_heights * factor)
+
+
 def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:
     """Which leaves have no answers."""
-    some = ", ".join(tree.labels[leaf] for leaf in unanswered[:5])
+    some = ", ".join(on_one_line(tree.labels[leaf]) for leaf in unanswered[:5])
     more = f" and {len(unanswered) - 5} more" if len(unanswered) > 5 else ""
     have = "leaf has" if len(unanswered) == 1 else "leaves have"
     merged = "is" if len(unanswered) == 1 else "are"

@@ -202,6 +202,8 @@ def bootstrap(
     InputError
         As `cluster`; no answers; groups of another length; a method that cannot do without all
         answers ("4-sl", "4-cl").
+    MemoryError
+        The trees of so many resamples do not fit into memory.
 
     Notes
     -----
@@ -225,6 +227,8 @@ def bootstrap(
     seed = _checks.seed(seed)
     confidence = _checks.number("confidence", confidence, at_least=0, at_most=1, open_ends=True)
     workers = as_executor(executor)
+    if isinstance(data, Triplets | Quadruplets | Scan):
+        _check_memory(n_resamples, data.n_leaves)
     asked = {"method": method, "similarity": similarity, "linkage": linkage, **parameters}
     start = (initial_clusters, tree, confidence)
     if isinstance(data, Scan):
@@ -263,6 +267,22 @@ def bootstrap(
     resampled = tuple(Dendrogram._of(other, fitted.names, settings=plan.settings) for other in trees)
     told_of = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
     return _summed_up(tree, resampled, scores, estimates, told_of, progress)
+
+
+#: Bytes that the tree of a resample and its part in the consensus take, and more for each leaf; measured.
+_BYTES, _BYTES_A_LEAF = 1500, 200
+
+
+def _check_memory(n_resamples: int, n_leaves: int) -> None:
+    """Raise if the trees of all resamples, which the result holds, do not fit into memory."""
+    each = _BYTES + _BYTES_A_LEAF * n_leaves
+    try:
+        _ordhc.check_memory(f"n_resamples = {n_resamples:,}", n_resamples * each)
+    except (MemoryError, OverflowError):
+        raise MemoryError(
+            f"the trees of n_resamples = {n_resamples:,} need about {n_resamples * each:,} bytes, more than "
+            f"there are: give fewer ({each:,} bytes each)"
+        ) from None
 
 
 #: The share of progress that is told before support and consensus.

@@ -14,12 +14,12 @@ from ordhc.clustering.posterior import Posterior
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import answers_of, numbered, questions_of
 from ordhc.evaluate.ceiling import chance_of
-from ordhc.evaluate.intervals import of_units
+from ordhc.evaluate.intervals import FEWEST_UNITS, of_units, wilson
 from ordhc.evaluate.select import parts_of
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Answers", "HeldOut", "held_out", "predicted"]
+__all__ = ["Answers", "HeldOut", "held_out", "predicted", "scored"]
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -121,6 +121,25 @@ def predicted(posterior: Posterior, data: Comparisons) -> Predicted | None:
     p = posterior.predict(data)
     hits = answers.mean((p > 0.5) + 0.5 * (p == 0.5))
     return Predicted(*of_units(answers.question, hits, answers.weights), len(answers))
+
+
+def scored(tree: Dendrogram, data: Comparisons) -> Predicted | None:
+    """Return the share of answers that a tree agrees with, and its 95% interval; None without answers.
+
+    The interval is over people, or over questions where fewer than five people are known. Below five of these
+    it is Wilson's for independent answers.
+    """
+    if not len(data):
+        return None
+    answers = Answers.of(data)
+    hits = answers.mean(verdicts(tree, data) == 1)
+    units = answers.question
+    if answers.person is not None and len(np.unique(answers.person)) >= FEWEST_UNITS:
+        units = numbered(answers.person)[0]
+    share, low, high = of_units(units, hits, answers.weights)
+    if np.isnan(low):
+        low, high = wilson(share, len(answers)).tolist()
+    return Predicted(share, low, high, len(answers))
 
 
 def held_out(

@@ -17,7 +17,7 @@ from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import MOVES_UP_TO, Plan
 from ordhc.clustering.sampling import seconds_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import questions_of, shares_of, units_of
+from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling, satisfied_share
@@ -28,7 +28,15 @@ from ordhc.plugins import registry
 from ordhc.similarities.similarity import fitting
 from ordhc.similarities.spilled import Spill
 
-__all__ = ["Candidate", "NoiseCeiling", "Selection", "noise_ceiling", "questions", "select"]
+__all__ = [
+    "Candidate",
+    "NoiseCeiling",
+    "Selection",
+    "default_methods",
+    "noise_ceiling",
+    "questions",
+    "select",
+]
 
 
 _TRIPLETS = ("adds3-al", "adds3-al+spr", "mulk3-al", "tste-al", "completion")
@@ -40,8 +48,10 @@ DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Quadruplets, "revenue"): _QUADRUPLETS,
     (Quadruplets, "satisfied"): _QUADRUPLETS,
 }
-#: Trees of a posterior are compared by default if all folds take no more seconds of one core.
-_DRAWN = 60.0
+#: Trees of a posterior are compared by default if all folds take at most so many seconds of one core; five
+#: times as long if a learner chose the questions, because other methods are biased then.
+_DRAWN, _DRAWN_ADAPTIVE = 60.0, 300.0
+_POSTERIOR = "posterior-al"
 SCORES = ("revenue", "satisfied")
 #: The share of progress that is told while trees are made; the noise ceiling follows.
 _FITS = 0.99
@@ -92,6 +102,11 @@ class Selection:
         What was kept together: "group", a person's answers, or "answer", those to the same question.
     ceiling
         The share of answers that any tree could satisfy, where questions were repeated, or None.
+    adaptive
+        True if a learner chose the questions. Then "posterior-al" is the best unless it is clearly worse on
+        held-out answers to random questions: answers to chosen questions do not show which tree is right.
+    on_random
+        True if methods are scored on answers that were held out for that, to questions drawn at random.
     """
 
     candidates: tuple[Candidate, ...]
@@ -99,6 +114,8 @@ class Selection:
     folds: int
     unit: str
     ceiling: NoiseCeiling | None
+    adaptive: bool = False
+    on_random: bool = False
 
     @property
     def best(self) -> str:
@@ -109,14 +126,7 @@ class Selection:
     def clearly_worse(self) -> tuple[str, ...]:
         """The methods more than two standard errors of both below the best one."""
         first, *others = self.candidates
-        error = f"{self.by}_error"
-
-        def distance(other: Candidate) -> float:
-            errors = float(np.hypot(getattr(first, error), getattr(other, error)))
-            gap = float(getattr(first, self.by)) - float(getattr(other, self.by))
-            return gap / errors if errors else (np.inf if gap > 0 else 0.0)
-
-        return tuple(other.method for other in others if distance(other) > 2)
+        return tuple(other.method for other in others if _is_worse(other, first, self.by))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -125,6 +135,8 @@ class Selection:
             "by": self.by,
             "folds": self.folds,
             "unit": self.unit,
+            "adaptive": self.adaptive,
+            "on_random": self.on_random,
             "ceiling": None if self.ceiling is None else asdict(self.ceiling),
             "candidates": [asdict(candidate) for candidate in self.candidates],
         }
@@ -139,6 +151,7 @@ class Selection:
         lines.append(f"{'chance':{width}}  {'0':>16}  {self._chance():>18}")
         if self.ceiling is not None:
             lines.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
+        lines.extend(self._notes())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -156,8 +169,19 @@ class Selection:
         ]
         rows.append(("chance", "0", self._chance(), "", ""))
         notes = [] if self.ceiling is None else [f"noise ceiling of held-out satisfied: {self.ceiling}"]
+        notes += self._notes()
         columns = ("method", "held-out revenue", "held-out satisfied", "seconds", "")
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, strong=0, notes=notes))
+
+    def _notes(self) -> list[str]:
+        found = []
+        if self.on_random:
+            found.append("scored on answers to random questions that were held out for this")
+        if self.adaptive:
+            found.append(
+                f"a learner chose the questions, so {_POSTERIOR} is preferred unless it is clearly worse"
+            )
+        return found
 
     def _chance(self) -> str:
         chances = [c.chance for c in self.candidates]
@@ -166,6 +190,25 @@ class Selection:
 
     def __repr__(self) -> str:
         return f"<Selection: {self.best} of {len(self.candidates)} methods, by held-out {self.by}>"
+
+
+def _is_worse(other: Candidate, first: Candidate, by: str) -> bool:
+    """Whether a method is more than two standard errors of both below another one."""
+    errors = float(np.hypot(getattr(first, f"{by}_error"), getattr(other, f"{by}_error")))
+    gap = float(getattr(first, by)) - float(getattr(other, by))
+    return gap > 2 * errors
+
+
+def default_methods(data: Triplets | Quadruplets | Scan, by: str, folds: int) -> list[str]:
+    """Return the methods that are compared if none is named."""
+    kind = kind_of(data)
+    assert kind is not None
+    known = registry.names("method")
+    methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
+    if isinstance(data, Scan):
+        return [name for name in methods if _is_sum(data, name)]
+    limit = _DRAWN_ADAPTIVE if data.adaptive else _DRAWN
+    return [*methods, _POSTERIOR] if folds * seconds_of(data.n_leaves, len(data)) <= limit else methods
 
 
 @shows_progress("comparing")
@@ -178,6 +221,7 @@ def select(
     by: str = "revenue",
     group: ArrayLike | None = None,
     unit: str | None = None,
+    heldout: Triplets | Quadruplets | None = None,
     executor: Executor | None = None,
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -194,7 +238,7 @@ def select(
     methods
         Names, as `cluster` takes them; by default those that do well on such data by such a score, with
         "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where all
-        folds take less than a minute on one core.
+        folds take less than a minute on one core (five minutes if a learner chose the questions).
     folds
         In how many parts to split the answers. All rows of an answer are in the same part, and so are
         repeated and opposite answers to the same question, or, where people are known, all of a person's.
@@ -208,6 +252,11 @@ def select(
     unit
         "answer" or "group" (of the data): what is kept together, instead of people where they are known. Of a
         scan "group" or "file".
+    heldout
+        Comparisons of the same leaves that methods are scored on instead of `data`, such as answers to random
+        questions that no tree is made of (`Session.comparisons(heldout=True)`). Their parts are those of
+        `data`: a person's answers are never in a tree that is scored on this person. Without effect if a
+        part has none of them.
     executor, spill
         As in `bootstrap`: who makes the trees, and a folder that all workers see.
     progress
@@ -241,17 +290,13 @@ def select(
     kind = kind_of(data)
     if kind is None:
         raise InputError(f"select takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
+    if heldout is not None and not isinstance(heldout, Triplets | Quadruplets):
+        raise InputError(f"heldout is {_checks.quoted(heldout)}, not Triplets or Quadruplets")
     by = _checks.choice("by", by, SCORES)
     folds = _checks.whole("folds", folds, at_least=2)
     seed = _checks.seed(seed)
-    if methods is None:
-        known = registry.names("method")
-        methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
-        if isinstance(data, Scan):
-            methods = [name for name in methods if _is_sum(data, name)]
-        elif folds * seconds_of(data.n_leaves, len(data)) <= _DRAWN:
-            methods.append("posterior-al")
-    methods = _checks.words("methods", methods)
+    methods = _checks.words("methods", default_methods(data, by, folds) if methods is None else methods)
+    is_on_random = False
     work: _Folds | ScannedFold
     if isinstance(data, Scan):
         for name in methods:
@@ -263,7 +308,12 @@ def select(
             Plan.of(data, method=name)
         parts, kept = parts_of(data, folds, seed, group, unit)
         work = _Folds(data, parts, folds)
-        ceiling = noise_ceiling(data)
+        if heldout is not None and len(heldout) and group is None:
+            both, apart = _with(data, heldout)
+            their_parts, kept = parts_of(both, folds, seed, None, unit)
+            if len(np.unique(their_parts[apart])) == folds:
+                is_on_random, work = True, _Folds(both, their_parts, folds, apart)
+        ceiling = noise_ceiling(heldout if is_on_random and heldout is not None else data)
     tasks = [(fold, name) for fold in range(folds) for name in methods]
     with Spill(spill) as folder:
         found = _fits(work, tasks, workers, folder, part(progress, 0, _FITS))
@@ -275,9 +325,36 @@ def select(
         for name, m, e in zip(methods, means, errors, strict=True)
     ]
     ranked = sorted(candidates, key=lambda candidate: -getattr(candidate, by))
+    is_adaptive = not isinstance(data, Scan) and data.adaptive
+    for candidate in [each for each in ranked if is_adaptive and each.method == _POSTERIOR]:
+        if not (is_on_random and _is_worse(candidate, ranked[0], by)):
+            ranked.remove(candidate)
+            ranked.insert(0, candidate)
     if progress is not None:
         progress(1.0)
-    return Selection(tuple(ranked), by, folds, kept, ceiling)
+    return Selection(tuple(ranked), by, folds, kept, ceiling, is_adaptive, is_on_random)
+
+
+def _with(
+    data: Triplets | Quadruplets, heldout: Triplets | Quadruplets
+) -> tuple[Triplets | Quadruplets, NDArray[np.bool_]]:
+    """Both together, and which rows are held out."""
+    if type(heldout) is not type(data) or (heldout.n_leaves, heldout.names) != (data.n_leaves, data.names):
+        raise InputError(f"heldout is {_checks.quoted(heldout)}, with other leaves than the data, {data!r}")
+    some = (data, heldout)
+    numbers = [answers_of(part) for part in some]
+    groups = None
+    if data.groups is not None and heldout.groups is not None:
+        groups = np.concatenate([part._persons() for part in some])
+    weights = [np.ones(len(part)) if part.weights is None else part.weights for part in some]
+    both = data._changed(
+        rows=np.concatenate([part.rows for part in some]),
+        weights=None if data.weights is None and heldout.weights is None else np.concatenate(weights),
+        answers=np.concatenate([numbers[0], numbers[1] + numbers[0].max(initial=-1) + 1]),
+        groups=groups,
+        group_names=None,
+    )
+    return both, np.arange(len(both)) >= len(data)
 
 
 @dataclass(frozen=True)
@@ -287,11 +364,14 @@ class _Folds:
     data: Triplets | Quadruplets
     parts: NDArray[np.int64]
     folds: int
+    #: Rows that trees are scored on and never made of; None for all rows, by turns.
+    apart: NDArray[np.bool_] | None = None
 
     def scores(self, fold: int, method: str, progress: Progress | None = None) -> tuple[float, ...]:
         """Revenue, share satisfied, seconds and chance of a method's tree on a part that it has not seen."""
         held = self.parts == fold
-        seen, unseen = self.data[~held], self.data[held]
+        may_be_seen, may_score = (True, True) if self.apart is None else (~self.apart, self.apart)
+        seen, unseen = self.data[~held & may_be_seen], self.data[held & may_score]
         plan = Plan.of(self.data, method=method)
         start = time.perf_counter()
         tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=progress)

@@ -1,0 +1,246 @@
+"""Learners use every parameter that they are given, or refuse it; oracles that err say so to learners."""
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc.asking.learner import METHODS
+from ordhc.asking.oracle import advice_of
+from support.processes import run
+
+TREE = "((((0,1),2),3),(4,5));"
+#: What a method needs before anything else is said, and values that change something.
+NEEDED = {name: {"p": 0.8} for name in ("robust", "robust-paper", "majority")} | {"revise": {"prior": TREE}}
+VALUES = {
+    "p": 0.7,
+    "delta": 0.01,
+    "assume": "uniform",
+    "noise": "persistent",
+    "schedule": "rounds",
+    "parallel": 3,
+    "exact": True,
+    "n_landmarks": 2,
+    "q": 0.5,
+    "n_references": 2,
+    "prior": TREE,
+    "prior_strength": 3.0,
+    "among": [[0, 1, 2]],
+}
+#: Which parameters a method takes, beside those that all take (repeat, budget, limit, seed).
+TAKEN = {
+    "insertion": {"p", "schedule", "parallel", "exact"},
+    "quick": set(),
+    "robust": {"p", "delta", "assume", "noise", "schedule", "parallel"},
+    "robust-paper": {"p", "delta"},
+    "majority": {"p", "delta"},
+    "revise": {"p", "schedule", "parallel", "prior", "prior_strength"},
+    "uncertain": {"among"},
+    "single": set(),
+    "complete": set(),
+    "4k-active": {"n_landmarks", "q", "n_references"},
+}
+PAIRS = [(method, name) for method in METHODS for name in VALUES]
+
+
+@pytest.mark.parametrize(("method", "name"), PAIRS)
+def test_no_parameter_is_ignored(tmp_path, method, name):
+    given = {**NEEDED.get(method, {}), name: VALUES[name]}
+    if name in TAKEN[method]:
+        ordhc.Learner(6, method, **given)
+        return
+    with pytest.raises(ordhc.InputError, match=name):
+        ordhc.Learner(6, method, **given)
+    with pytest.raises(ordhc.InputError, match=name):
+        ordhc.Session(tmp_path / "a.ordhc", n_leaves=6, method=method, **given)
+    with pytest.raises(ordhc.InputError, match=name):
+        ordhc.learn(ordhc.oracles.from_tree(TREE), 6, method, **given)
+    assert not (tmp_path / "a.ordhc").exists()
+
+
+@pytest.mark.parametrize("name", ["delta", "assume", "noise"])
+@pytest.mark.parametrize("method", [None, "insertion", "robust", "revise"])
+@pytest.mark.parametrize("p", [None, 1])
+def test_settings_of_errors_need_errors(name, method, p):
+    given = {**({"prior": TREE} if method == "revise" else {}), "p": p, name: VALUES[name]}
+    with pytest.raises(ordhc.InputError, match="p below 1|needs p|revise takes no assume"):
+        ordhc.Learner(6, method, **given)
+
+
+def test_values_that_change_nothing_are_taken(tmp_path):
+    for method in METHODS:
+        ordhc.Learner(
+            6, method, **{"p": 1, **NEEDED.get(method, {})}, schedule="questions", parallel=1, exact=False
+        )
+    with pytest.raises(ordhc.InputError, match="parallel = 3 is for the schedule 'questions'"):
+        ordhc.Learner(6, schedule="rounds", parallel=3)
+    with ordhc.Session(tmp_path / "a", n_leaves=6, p=None, noise=None, budget=None) as session:
+        assert session.n_leaves == 6
+    with pytest.raises(ordhc.InputError, match="robust needs p"):
+        ordhc.Learner(6, "robust")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--method", "quick", "--p", "0.7"],
+        ["--method", "quick", "--delta", "0.01"],
+        ["--noise", "persistent"],
+    ],
+)
+def test_the_command_line_refuses_them_too(tmp_path, capsys, options):
+    (tmp_path / "tree.nwk").write_text(TREE)
+    code, _, err = run(capsys, "learn", "--oracle", "tree", "--source", tmp_path / "tree.nwk", *options)
+    assert code != 0
+    assert options[-2].removeprefix("--") in err
+
+
+def test_the_command_line_tells_what_the_oracle_says(tmp_path, capsys):
+    ordhc.write_tree(tree_of_points(40, 1), tmp_path / "tree.nwk")
+    known = ("learn", "--oracle", "tree", "--source", tmp_path / "tree.nwk", "--accuracy", "0.8")
+    code, out, err = run(capsys, *known)
+    assert (code, "is right with probability 0.8: the learner has p=0.8" in err) == (0, True)
+    assert float(out.split("oracle's tree")[1]) <= 0.02
+    code, again, err = run(capsys, *known, "--p", "0.8")
+    assert (code, again, "the oracle" in err) == (0, out, False)
+    code, _, err = run(capsys, *known, "--noise", "persistent")
+    assert (code, "p=0.8" in err) == (0, True)
+
+
+def test_progress_without_a_terminal(capsys):
+    from ordhc.cli.learn import line_by_line
+
+    now = iter([0, 1, 59, 61, 61, 100, 130, 130])
+    tell = line_by_line("asking", lambda: next(now))
+    for done in (0.1, 0.2, 0.3, 0.4, 0.5):
+        tell(done)
+    assert capsys.readouterr().err == "asking 30%\nasking 50%\n"
+
+
+class Repeating:
+    """Answers as a tree has it, but wrong for a part of all questions, and always the same."""
+
+    noise = "persistent"
+    questions = (3,)
+
+    def __init__(self, tree, share, p=None):
+        self.right, self.share, self.p = ordhc.oracles.from_tree(tree), share, p
+        self.n_leaves = self.right.n_leaves
+
+    def __call__(self, rows):
+        answers = []
+        for row, right in zip(np.asarray(rows).tolist(), self.right(rows).tolist(), strict=True):
+            random = np.random.default_rng([7, *sorted(row)])
+            leaves = sorted(leaf for leaf in row if right < 0 or leaf != row[right])
+            wrong = row.index(leaves[int(random.integers(len(leaves)))])
+            answers.append(wrong if random.random() < self.share else right)
+        return answers
+
+
+def tree_of_points(n, seed):
+    """Clusters of clusters, as topics are."""
+    random = np.random.default_rng(seed)
+    points = np.zeros((1, 5))
+    while len(points) < n:
+        points = np.repeat(points, 2, axis=0) / 0.5 + random.normal(size=(2 * len(points), 5))
+    picked = random.permutation(len(points))[:n]
+    return ordhc.cluster(points[picked], similarity="euclidean", linkage="average")
+
+
+@pytest.mark.parametrize(("n", "p"), [(120, None), (200, 0.9)])
+@pytest.mark.filterwarnings("ignore:the oracle says that it errs:ordhc.OrdhcWarning")
+def test_learners_know_of_persistent_errors(n, p):
+    truth = tree_of_points(n, 0)
+    tree = ordhc.learn(Repeating(truth, 0.1, p), seed=1)
+    assert ordhc.metrics.triplet_distance(tree, truth) <= 0.02
+
+
+def test_learners_know_of_noise():
+    truth = tree_of_points(40, 1)
+    asked = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
+    tree = ordhc.learn(asked)
+    assert ordhc.metrics.triplet_distance(tree, truth) <= 0.02
+    same = ordhc.oracles.counting(ordhc.oracles.noisy(truth, 0.8, seed=1))
+    assert ordhc.metrics.robinson_foulds(ordhc.learn(same, p=0.8), tree) == 0
+    assert asked.n_questions == same.n_questions
+
+
+def test_assumptions_are_told():
+    truth = tree_of_points(10, 1)
+    with pytest.warns(
+        ordhc.OrdhcWarning, match="does not know how often.*p=0.75, noise='persistent'; give p"
+    ):
+        ordhc.learn(Repeating(truth, 0.1))
+    for given in ({"learner": ordhc.Learner(10)}, {"learner": ordhc.Learner(10, "quick")}):
+        with pytest.warns(ordhc.OrdhcWarning, match="takes all answers for right"):
+            ordhc.learn(Repeating(truth, 0.1), **given)
+    for p in (0.8, 1):
+        ordhc.learn(Repeating(truth, 0.1), learner=ordhc.Learner(10, p=p))
+
+
+def test_sessions_are_told(tmp_path):
+    truth = tree_of_points(10, 1)
+    told = pytest.warns(ordhc.OrdhcWarning, match="the session takes all answers for right")
+    with ordhc.Session(tmp_path / "a", n_leaves=10) as session, told:
+        ordhc.learn(Repeating(truth, 0.1), session=session)
+    with ordhc.Session(tmp_path / "b", n_leaves=10, p=0.8, noise="persistent") as session:
+        ordhc.learn(Repeating(truth, 0.1), session=session)
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ({}, {"p": 0.8, "noise": "persistent"}),
+        ({"p": 0.9}, {"noise": "persistent"}),
+        ({"noise": "independent"}, {"p": 0.8}),
+        ({"method": "majority"}, {"p": 0.8}),
+        ({"method": "insertion"}, {}),
+        ({"method": "uncertain"}, {}),
+        ({"p": 1}, {}),
+        ({"repeat": 3}, {}),
+        ({"exact": True}, {}),
+        ({"prior": TREE}, {}),
+    ],
+)
+def test_explicit_arguments_win(given, advice):
+    assert advice_of(Repeating(TREE, 0.1, 0.8), given)[0] == advice
+
+
+def test_wrapped_oracles_err_as_well():
+    from ordhc.oracles import counting, from_tree, majority, noisy, workers
+
+    one = noisy(from_tree(TREE), 0.8)
+    assert (from_tree(TREE).p, from_tree(TREE).noise) == (None, None)
+    assert (one.p, one.noise) == (0.8, "independent")
+    assert (counting(one).p, counting(one).noise) == (0.8, "independent")
+    assert (noisy(one, 0.9).p, noisy(one, 0.9).noise) == (pytest.approx(0.72), "independent")
+    assert noisy(from_tree(TREE), 0.3).noise is None
+    # Three answers: all right, or two of them.
+    assert majority(one, 3).p == pytest.approx(0.8**3 + 3 * 0.8**2 * 0.2)
+    repeating = Repeating(TREE, 0.1, 0.9)
+    assert (majority(repeating, 3).p, majority(repeating, 3).noise) == (0.9, "persistent")
+    both = workers([one, repeating, from_tree(TREE)])
+    assert (both.p, both.noise) == (0.8, "persistent")
+    assert workers([one, Repeating(TREE, 0.1)]).p is None
+    for p, noise in ((0.3, "persistent"), (0.8, "often")):
+        wrong = Repeating(TREE, 0.1, p)
+        wrong.noise = noise
+        with pytest.raises(ordhc.InputError, match="of the oracle"):
+            ordhc.learn(wrong)
+
+
+@pytest.mark.parametrize("method", ["single", "complete"])
+@pytest.mark.parametrize("n", [3, 4, 7, 20, 40])
+def test_pairs_are_compared_once(method, n):
+    S = np.random.default_rng(n).random((n, n))
+    S += S.T
+    asked = ordhc.oracles.recording(ordhc.oracles.from_similarity(S))
+    tree = ordhc.learn(asked, n, method)
+    assert len(np.unique(asked.rows, axis=0)) == len(asked.rows)
+    assert ordhc.metrics.robinson_foulds(tree, ordhc.linkage(S, method, dissimilarity=False)) == 0
+
+
+@pytest.mark.parametrize("n_resamples", [2**40, 2**63 - 1])
+def test_trees_of_resamples_must_fit(n_resamples):
+    data = ordhc.Triplets([(0, 1, 2), (1, 0, 2)])
+    with pytest.raises(MemoryError, match=r"n_resamples = .* need about .* bytes.*give fewer"):
+        ordhc.bootstrap(data, n_resamples=n_resamples)
