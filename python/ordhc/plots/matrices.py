@@ -1,21 +1,29 @@
 """A tree beside the similarities that it was made from."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
+from ordhc.errors import InputError
+from ordhc.plots.rooms import TREE, Room
 from ordhc.plotting.drawing import plot_dendrogram
-from ordhc.plotting.figures import axes_for, points_of
+from ordhc.plotting.figures import axes_for
 from ordhc.plotting.palette import Theme
+from ordhc.plotting.sizes import SMALLEST
 from ordhc.tree.matching import prepared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 __all__ = ["heatmap"]
 
+#: Longer names are cut.
+LONGEST = 40
 #: Cells of larger matrices are means of several.
 MOST_CELLS = 1500
 ORDERS = ("tree", "optimal")
@@ -28,12 +36,18 @@ def heatmap(
     ax: "Axes | None" = None,
     order: str = "tree",
     n_clusters: int | None = None,
-    cmap: str = "cividis",
+    columns: Any = None,
+    palette: Mapping[Any, Any] | None = None,
+    cmap: str | None = None,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    center: float | None = None,
+    robust: bool | None = None,
     labels: bool = True,
     colorbar: bool = True,
     dissimilarity: bool | None = None,
 ) -> "Axes":
-    """Draw a matrix with its rows and columns in the order of a tree, which stands at its left.
+    """Draw a matrix with its rows and columns in the order of a tree, and the tree at its left.
 
     Parameters
     ----------
@@ -42,16 +56,28 @@ def heatmap(
     S
         (n, n), or the n(n-1)/2 pairs as SciPy orders them; a data frame is matched by its names.
     ax
-        Where to draw the matrix; the tree stands in axes of its own within the same room.
+        Where to draw: tree, matrix, names and colour bar share the room of these axes.
     order
         "tree", as the tree writes its leaves, or "optimal", turned so that neighbours are alike
         (`Dendrogram.leaf_order`).
     n_clusters
         Colour this many clusters, and draw lines between them.
+    columns, palette
+        Categories as strips between tree and matrix, and their colours, as in `plot_dendrogram`.
     cmap
-        A colour map of Matplotlib.
+        A colour map of Matplotlib, reversed for dissimilarities; by default "cividis", and "RdBu_r" with
+        `center`.
+    vmin, vmax
+        The values of the first and the last colour; by default the smallest and the largest value, or
+        percentiles, see `robust`.
+    center
+        The value of the middle colour.
+    robust
+        True for colours from the 2nd to the 98th percentile of the values instead of all. By default True if
+        these percentiles are within a third of the range, because a few extreme values would leave all others
+        one colour. The ends of the colour bar are arrows then.
     labels
-        Whether to write names; where they fit.
+        Whether to write names; they are left out where they would be smaller than 3 points.
     colorbar
         Whether to show which value has which colour.
     dissimilarity
@@ -61,6 +87,11 @@ def heatmap(
     -------
     matplotlib.axes.Axes
         Those of the matrix.
+
+    Raises
+    ------
+    InputError
+        Another number of leaves, an unknown `order`, a `vmin` that is not below `vmax`.
 
     Examples
     --------
@@ -78,34 +109,34 @@ def heatmap(
     places = found.leaf_order()
     less = found.kind == "dissimilarity" if dissimilarity is None else dissimilarity
     less = _checks.flag("dissimilarity", less)
-    side = float(np.clip(0.14 * n, 3.2, 9.0))
-    ax = axes_for(ax, (side * 1.45 + 0.8, side + 0.5))
-    inks = Theme.of(None, ax)
     image = _ordered(values, places)
+    scale = _scale_of(image, vmin, vmax, center, robust)
+    side = float(np.clip(0.14 * n, 3.2, 9.0))
+    names = [" ".join(found.labels[leaf].split()) for leaf in places.tolist()] if labels else []
+    beyond = min(max(map(len, names), default=0), LONGEST) * 0.55 * _font_size(side, n) / 72
+    ax = axes_for(ax, ((side + beyond) / (1 - TREE), side + 0.7))
+    inks = Theme.of(None, ax)
+    room = Room(ax)
     drawn = ax.imshow(
         image,
-        cmap=f"{cmap}_r" if less and not cmap.endswith("_r") else cmap,
+        cmap=_colour_map(cmap, scale, turned=less),
+        vmin=scale.low,
+        vmax=scale.high,
         aspect="auto",
         interpolation="nearest",
         extent=(-0.5, n - 0.5, n - 0.5, -0.5),
     )
-    beside = ax.inset_axes((-0.36, 0.0, 0.35, 1.0))
-    plot_dendrogram(
-        found, beside, labels=False, truncate=False, n_clusters=n_clusters, scale="none", support=False
-    )
-    beside.set_ylim(n - 0.5, -0.5)
-    beside.patch.set_visible(False)
     ax.tick_params(length=0, colors=inks.ink)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    size = min(0.8 * min(points_of(ax)) * 0.7 / n, 9.0)
     ax.set_xticks([])
-    if labels and size >= 3:
-        names = [" ".join(found.labels[leaf].split()) for leaf in places.tolist()]
-        short = [name if len(name) <= 30 else name[:29] + "…" for name in names]
+    size = _font_size(room.height - 0.6, n)
+    if labels and size:
+        longest = int(np.clip(0.35 * 72 * room.width / (0.55 * size), 6, LONGEST))
+        short = [name if len(name) <= longest else name[: longest - 1] + "…" for name in names]
         ax.yaxis.tick_right()
         ax.set_yticks(range(n), labels=short, fontsize=size, parse_math=False)
-        ax.tick_params(length=0)
+        ax.tick_params(length=0, pad=2)
     else:
         ax.set_yticks([])
     if n_clusters is not None:
@@ -113,13 +144,94 @@ def heatmap(
         for at in np.flatnonzero(flat[1:] != flat[:-1]).tolist():
             for line in (ax.axhline, ax.axvline):
                 line(at + 0.5, color=inks.background, linewidth=0.8)
-    figure = ax.get_figure(root=True)
-    if colorbar and figure is not None:
-        bar = figure.colorbar(drawn, ax=ax, orientation="horizontal", shrink=0.5, aspect=30, pad=0.03)
+    beside = room.beside()
+    plot_dendrogram(
+        found,
+        beside,
+        labels=False,
+        truncate=False,
+        n_clusters=n_clusters,
+        columns=columns,
+        palette=palette,
+        scale="none",
+        support=False,
+    )
+    beside.set_ylim(n - 0.5, -0.5)
+    beside.patch.set_visible(False)
+    if colorbar:
+        bar = room.figure.colorbar(
+            drawn, cax=room.below(), orientation="horizontal", extend=scale.extend, extendfrac=0.04
+        )
         bar.ax.tick_params(labelsize=7, colors=inks.line)
         bar.outline.set_visible(False)
         bar.set_label("dissimilarity" if less else "similarity", fontsize=8, color=inks.ink)
+    room.share()
     return ax
+
+
+def _font_size(height: float, n: int) -> float:
+    """The size of names beside so many rows, in points; 0 where names do not fit."""
+    size = min(0.75 * 72 * height / n, 9.0)
+    return size if size >= SMALLEST else 0.0
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Values of the first and the last colour, how much of a colour map they take, ends with arrows."""
+
+    low: float
+    high: float
+    share: tuple[float, float]
+    is_centred: bool
+    extend: str
+
+
+def _scale_of(
+    image: NDArray[np.float64],
+    vmin: float | None,
+    vmax: float | None,
+    center: float | None,
+    robust: bool | None,
+) -> _Scale:
+    """Which values are which colours, as in seaborn's heatmap; of one value alone all are."""
+    known = image[~np.isnan(image)]
+    if not len(known):
+        known = np.zeros(1)
+    least, most = float(known.min()), float(known.max())
+    inner = [float(value) for value in np.percentile(known, [2, 98])]
+    if robust is None:
+        robust = inner[1] > inner[0] and inner[1] - inner[0] < (most - least) / 3
+    low, high = inner if _checks.flag("robust", robust) else (least, most)
+    low = low if vmin is None else _checks.number("vmin", vmin)
+    high = high if vmax is None else _checks.number("vmax", vmax)
+    if low > high or (low == high and vmin is not None and vmax is not None):
+        raise InputError(
+            f"the colours begin at {low:g} (vmin) and end at {high:g} (vmax); vmin must be smaller"
+        )
+    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(
+        (least < low, most > high), "neither"
+    )
+    if center is None or low == high:
+        return _Scale(low, high, (0.0, 1.0), center is not None, extend)
+    middle = _checks.number("center", center)
+    reach = max(high - middle, middle - low)
+    share = (0.5 + (low - middle) / (2 * reach), 0.5 + (high - middle) / (2 * reach))
+    return _Scale(low, high, share, True, extend)
+
+
+def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> "Colormap":
+    """The part of a colour map that the values take."""
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    name = ("RdBu_r" if scale.is_centred else "cividis") if name is None else _checks.text("cmap", name)
+    if name not in matplotlib.colormaps:
+        raise InputError(f"cmap is {_checks.quoted(name)}, no colour map of Matplotlib")
+    whole = matplotlib.colormaps[name]
+    whole = whole.reversed() if turned else whole
+    if scale.share == (0.0, 1.0):
+        return whole
+    return ListedColormap(whole(np.linspace(*scale.share, 256)), name=whole.name)
 
 
 def _ordered(values: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:

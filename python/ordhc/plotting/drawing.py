@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ordhc.plotting.crown import Crown
 from ordhc.plotting.figures import (
     PICTURES,
     axes_for,
+    matplotlib_settings,
     need_matplotlib,
     picture,
     picture_bytes,
@@ -28,7 +30,7 @@ from ordhc.tree.dendrogram import Dendrogram
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PICTURES", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
+__all__ = ["PICTURES", "checked_options", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
 
 _SIDES = ("right", "left", "top", "bottom")
 _LAYOUTS = ("rectangular", "circular", "unrooted")
@@ -141,7 +143,7 @@ def plot_dendrogram(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['cat', 'dog', 'cow', 'car', 'bus']
     """
-    matplotlib = need_matplotlib()
+    need_matplotlib()
     layout = _checks.choice("layout", layout, _LAYOUTS)
     orientation = _checks.choice("orientation", orientation, _SIDES)
     scale = ("axis" if layout == "rectangular" else "bar") if scale is None else scale
@@ -150,6 +152,8 @@ def plot_dendrogram(
         raise InputError(f"scale 'axis' is for rectangular trees; a {layout} one has a 'bar' or 'none'")
     if theme is not None:
         theme = _checks.choice("theme", theme, ("light", "dark"))
+    if hasattr(labels, "__len__"):
+        raise InputError("labels is True or False; names belong to the tree: d.with_names([...]).plot()")
     labels, node_names = _checks.flag("labels", labels), _checks.flag("node_names", node_names)
     shown = support if isinstance(support, str) else None
     if shown is not None:
@@ -179,7 +183,7 @@ def plot_dendrogram(
     if layout != "rectangular":
         shapes = Circle(crown) if layout == "circular" else Unrooted(crown)
     names = crown.names() if labels else []
-    with matplotlib.rc_context({} if font is None else {"font.family": _checks.text("font", font)}):
+    with matplotlib_settings({} if font is None else {"font.family": _checks.text("font", font)}):
         ax = axes_for(ax, figure_size(crown, shapes, names, width, height), theme=theme, pyplot=pyplot)
         inks = Theme.of(theme, ax)
         columns_count = len(strips)
@@ -310,6 +314,33 @@ def _write_scale(ax: "Axes", crown: Crown, shapes: Shapes, scale: str, inks: The
     axis.set_label_text(crown.tree.kind, color=inks.line, fontsize=min(size or 7.0, 9.0))
 
 
+#: What SciPy, seaborn and Matplotlib call options, and the way here.
+_ELSEWHERE = {
+    "above_threshold_color": "`palette` and `colors` give colours",
+    "cmap": "`palette` and `colors` give colours",
+    "color_threshold": "`n_clusters` colours so many clusters",
+    "figsize": "`width` and `height` are in millimetres",
+    "leaf_font_size": "`font_size` is in points",
+    "leaf_rotation": "names are turned as the layout needs",
+    "p": "`truncate` is the number of tips",
+    "row_colors": "`columns` are strips beside the leaves",
+    "truncate_mode": "`truncate` is the number of tips",
+}
+
+
+def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]:
+    """Options of `plot_dendrogram` as they are; raise for unknown names, with the nearest known ones."""
+    known = [*list(signature(plot_dendrogram).parameters)[2:], *others]
+    for name in given:
+        if name not in known:
+            instead = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else _checks.nearest(name, known)
+            raise InputError(
+                f"a picture has no option {_checks.quoted(name)}{instead}; "
+                "help(ordhc.plotting.plot_dendrogram) lists them"
+            )
+    return given
+
+
 def save_plot(tree: Dendrogram, path: str | os.PathLike[str], *, dpi: float = 150, **options: Any) -> None:
     """Draw a dendrogram into an svg, png or pdf file; the same tree gives the same file.
 
@@ -325,6 +356,7 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], *, dpi: float = 15
     **options
         As `plot_dendrogram` takes them.
     """
+    checked_options(options, "dpi")
     picture(path, lambda: plot_dendrogram(tree, **options), dpi)
 
 

@@ -2,8 +2,10 @@
 
 import io as bytes_io
 import os
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +18,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PICTURES", "axes_for", "need_matplotlib", "picture", "picture_bytes", "points_of"]
+__all__ = [
+    "PICTURES",
+    "axes_for",
+    "matplotlib_settings",
+    "need_matplotlib",
+    "picture",
+    "picture_bytes",
+    "points_of",
+]
 
 PICTURES = (".svg", ".png", ".pdf")
 MILLIMETRES = 25.4
 #: Text stays text: in SVG it can be edited, in PDF fonts are embedded as TrueType, as journals want them.
 EXPORT = {"svg.hashsalt": "ordhc", "svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42}
+#: Characters that XML cannot hold, which names may.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def need_matplotlib() -> Any:
@@ -33,6 +45,22 @@ def need_matplotlib() -> Any:
     except ImportError:
         raise MissingExtraError.of("a picture", "matplotlib", "plot") from None
     return matplotlib
+
+
+@contextmanager
+def matplotlib_settings(changes: Mapping[str, Any]) -> Iterator[None]:
+    """Change Matplotlib's settings for a while, and restore these settings only.
+
+    `matplotlib.rc_context` restores all settings, "interactive" among them. The first figure of a notebook
+    switches interactive mode on; if `rc_context` switches it off again, no later figure is shown.
+    """
+    settings = need_matplotlib().rcParams
+    before = {name: settings[name] for name in changes}
+    settings.update(changes)
+    try:
+        yield
+    finally:
+        settings.update(before)
 
 
 def axes_for(
@@ -114,11 +142,10 @@ def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float
 
 def picture_bytes(kind: str, draw: Callable[[], "Axes"], dpi: float = 150) -> bytes:
     """What is drawn as "svg", "png" or "pdf"."""
-    matplotlib = need_matplotlib()
     dpi = _checks.number("dpi", dpi, at_least=10, at_most=4800)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     buffer = bytes_io.BytesIO()
-    with matplotlib.rc_context(EXPORT), warnings.catch_warnings():
+    with matplotlib_settings(EXPORT), warnings.catch_warnings():
         if kind == "svg":
             # Text stays text: who shows it has the glyphs.
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -129,4 +156,5 @@ def picture_bytes(kind: str, draw: Callable[[], "Axes"], dpi: float = 150) -> by
         packing: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if kind == "png" else {}
         face = figure.get_facecolor()
         figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata, facecolor=face, **packing)
-    return buffer.getvalue()
+    made = buffer.getvalue()
+    return _NO_XML.sub("\ufffd", made.decode()).encode() if kind == "svg" else made

@@ -80,6 +80,7 @@ def counts_of(
         "kind": type(data).__name__.lower(),
         "forms": dict(zip(forms.tolist(), counts.tolist(), strict=True)),
         "weighted": data.weights is not None,
+        "adaptive": data.adaptive,
         "n_without_weight": len(given) - len(data),
         "left_out": dict(left_out),
         "n_questions": len(times),

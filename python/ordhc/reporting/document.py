@@ -72,7 +72,7 @@ def _head(numbers: Numbers, title: str) -> Markup:
     cells = [(f"{data['n_items']:,}", "items"), (f"{data['n_answers']:,}", "answers")]
     if data["n_people"] is not None:
         cells.append((f"{data['n_people']:,}", "people" if data["n_people"] != 1 else "person"))
-    held = accuracy["held_out"]
+    held = accuracy["held_out_questions"] or accuracy["held_out"]
     if held is not None:
         cells.append(
             (percent(held["estimate"]), f"of held-out answers told; chance {percent(held['chance'])}")
@@ -125,7 +125,7 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
         rows.insert(2, ("People", f"{data['n_people']:,}"))
         rows.insert(3, ("Answers of a person, median and range", _range(data["answers_per_person"])))
     for reason, count in data["left_out"].items():
-        rows.append((f"Left out on reading: {reason}", f"{count:,}"))
+        rows.append((f"Left out: {reason}", f"{count:,}"))
     if data["n_without_weight"]:
         rows.append(("Comparisons of weight 0, left out", f"{data['n_without_weight']:,}"))
     said = []
@@ -179,6 +179,22 @@ def _method(numbers: Numbers) -> Markup:
     selection, held, ceiling = method["selection"], accuracy["held_out"], told_ceiling(accuracy)
     parts = []
     band = None if ceiling is None else (ceiling["lower"], ceiling["upper"])
+    if (apart := accuracy["held_out_questions"]) is not None:
+        parts.append(
+            paragraph(
+                f"The tree satisfies {percent(apart['estimate'])} of {apart['n_answers']:,} answers to "
+                "random questions that were held out for this: no tree was made of them. The 95% interval is "
+                f"{percent(apart['low'])} to {percent(apart['high'])}, chance {percent(apart['chance'])}. "
+                "This is the accuracy to report."
+            )
+        )
+    if numbers["data"]["adaptive"]:
+        parts.append(
+            paragraph(
+                "A learner chose questions by earlier answers, mostly hard ones. Scores on these questions "
+                "are lower than on random ones."
+            )
+        )
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
         between = (
@@ -263,7 +279,7 @@ def _method(numbers: Numbers) -> Markup:
                 + (", the noise ceiling grey." if band else "."),
             )
         )
-    for key in ("methods", "folds", "held_out"):
+    for key in ("methods", "left_out", "biased", "folds", "held_out"):
         parts.append(note(numbers["notes"].get(key)))
     return section("method", "The method, and how well it tells answers", *parts)
 

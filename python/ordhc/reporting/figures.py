@@ -1,42 +1,98 @@
 """The pictures of a report, within the page: in its own colours, light and dark."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
+
+import numpy as np
 
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.plots import agreement, tanglegram
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for, picture_bytes
 from ordhc.plotting.palette import DARK, LIGHT, palette, readable
+from ordhc.reporting.words import in_numbers
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["agreement_figure", "tanglegram_figure", "tree_figure"]
 
-#: Larger trees would not be read on paper: they are truncated, or left out.
+#: Larger trees cannot be read on paper: they are truncated to `TIPS`, or to the clusters that are coloured.
 WHOLE = 110
 FACE_TO_FACE = 110
 TIPS = 60
 WIDTH = 180.0
 
 
-def tree_figure(tree: Dendrogram, n_clusters: int) -> tuple[str, bool]:
-    """The tree, and whether all of it is seen."""
-    whole = tree.n_leaves <= WHOLE
+def tree_figure(
+    tree: Dendrogram, n_clusters: int, unanswered: Sequence[int], *, was_asked: bool
+) -> tuple[str, list[str]]:
+    """Draw the tree of the items that have answers.
+
+    Parameters
+    ----------
+    tree
+        The tree of all items.
+    n_clusters
+        The number of clusters to colour.
+    unanswered
+        The leaves without answers.
+    was_asked
+        True if `n_clusters` counts clusters of items with answers only, False if it counts all clusters.
+
+    Returns
+    -------
+    tuple
+        The SVG element, and sentences for the caption.
+    """
+    told = []
+    answered = _without(tree, unanswered)
+    if answered is not None:
+        n_clusters = max(n_clusters - (0 if was_asked else len(unanswered)), 1)
+        left_out = in_numbers(len(unanswered), "item", "items")
+        told.append(f"{left_out} without answers {'is' if len(unanswered) == 1 else 'are'} left out.")
+        tree = answered
+    n_clusters = min(n_clusters, tree.n_leaves)
+    truncate: int | bool = False
+    if tree.n_leaves > WHOLE:
+        truncate = min(max(TIPS, n_clusters), WHOLE)
+        told.append(f"The {tree.n_leaves:,} items are drawn as the top of the tree; triangles hold the rest.")
+    is_coloured = not truncate or n_clusters <= truncate
+    k = in_numbers(n_clusters, "cluster", "clusters")
+    told.append(f"Colours are {k}." if is_coloured else f"{k} are too many to colour.")
     drawn = _inline(
         "tree",
         lambda: plot_dendrogram(
             tree,
             width=WIDTH,
-            truncate=False if whole else TIPS,
-            n_clusters=min(n_clusters, tree.n_leaves),
+            truncate=truncate,
+            n_clusters=n_clusters if is_coloured else None,
             theme="light",
         ),
-        n_clusters,
+        n_clusters if is_coloured else 1,
         f"Dendrogram of {tree.n_leaves:,} items",
     )
-    return drawn, whole
+    return drawn, told
+
+
+def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
+    """The tree without leaves that were merged last; None if there are none, or if they are elsewhere."""
+    n, few = tree.n_leaves, tree.n_leaves - len(unanswered)
+    kept = np.delete(np.arange(n), list(unanswered))
+    if not unanswered or few < 2 or not np.array_equal(np.sort(tree.node(n + few - 2).leaves), kept):
+        return None
+    numbers = np.full(2 * n - 1, -1)
+    numbers[kept] = np.arange(few)
+    numbers[n : n + few - 1] = np.arange(few, 2 * few - 1)
+    return Dendrogram(
+        numbers[tree.merges[: few - 1]],
+        tree.heights[: few - 1],
+        kind=tree.kind,
+        names=[tree.labels[leaf] for leaf in kept.tolist()],
+        node_names=None if tree.node_names is None else tree.node_names[: few - 1],
+        support=None if tree.support is None else tree.support[: few - 1],
+        joined=None if tree.joined is None else tree.joined[: few - 1],
+    )
 
 
 def tanglegram_figure(a: Dendrogram, b: Dendrogram, titles: tuple[str, str], n_clusters: int) -> str | None:

@@ -10,15 +10,17 @@ import numpy as np
 from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.plan import MOVES_UP_TO, Plan
+from ordhc.clustering.outlook import Predicted
+from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
+from ordhc.clustering.posterior import posterior
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
-from ordhc.evaluate.ceiling import noise_ceiling, satisfied_share
-from ordhc.evaluate.held_out import Answers, HeldOut, held_out
+from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
+from ordhc.evaluate.held_out import Answers, HeldOut, held_out, scored
 from ordhc.evaluate.intervals import FEWEST_UNITS
 from ordhc.evaluate.people import Standing, standings
-from ordhc.evaluate.select import DEFAULT_METHODS, Selection, select
+from ordhc.evaluate.select import Selection, default_methods, select
 from ordhc.metrics.trees import robinson_foulds, triplet_distance
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import fitting
@@ -43,6 +45,8 @@ class Asked:
     by: str
     folds: int
     n_resamples: int
+    #: True if the support of a posterior is that of its own trees, without resamples.
+    draws_support: bool
     seed: int
     unit: str | None
     n_clusters: int | None
@@ -59,8 +63,12 @@ class Findings:
     unanswered: list[int]
     selection: Selection | None
     held_out: HeldOut | None
+    #: The tree on answers that were held out for this, and the share by chance.
+    on_random: tuple[Predicted, float] | None
     people: list[Standing] | None
     resampled: Bootstrap | None
+    #: How many trees the posterior has drawn, if the support is theirs.
+    n_drawn: int | None
     others: dict[str, Dendrogram]
     unit: str
     folds: int
@@ -68,12 +76,21 @@ class Findings:
     notes: dict[str, str]
 
 
-def found_in(data: Comparisons, answers: Answers, asked: Asked, progress: Progress | None) -> Findings:
-    """Compare methods, make the tree, hold answers out, resample."""
+def found_in(
+    data: Comparisons,
+    answers: Answers,
+    asked: Asked,
+    heldout: Comparisons | None,
+    progress: Progress | None,
+) -> Findings:
+    """Compare methods, make the tree, hold answers out, resample.
+
+    `heldout` are answers that no tree is made of; methods and the tree are scored on them.
+    """
     notes: dict[str, str] = {}
     unit, folds = _split(answers, asked, notes)
     selection = None
-    methods = _methods(data, asked)
+    methods = _methods(data, asked, notes)
     if folds and methods:
         try:
             selection = select(
@@ -83,6 +100,7 @@ def found_in(data: Comparisons, answers: Answers, asked: Asked, progress: Progre
                 seed=asked.seed,
                 by=asked.by,
                 unit=unit,
+                heldout=heldout,
                 progress=part(progress, 0.0, 0.4),
             )
         except InputError as error:
@@ -100,8 +118,13 @@ def found_in(data: Comparisons, answers: Answers, asked: Asked, progress: Progre
     people = None
     if apart is not None and answers.person is not None:
         people = standings(answers, apart, data.group_names, answers.person)
-    resampled = None
-    if asked.n_resamples:
+    if (told_of := biased_text(plan, data)) is not None:
+        notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
+    resampled, n_drawn = None, None
+    if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
+        drawn = posterior(data, **plan.linkage_settings, progress=part(progress, 0.55, 0.95))
+        tree, n_drawn = drawn.tree, len(drawn.trees)
+    elif asked.n_resamples:
         try:
             resampled = bootstrap(
                 data,
@@ -121,6 +144,7 @@ def found_in(data: Comparisons, answers: Answers, asked: Asked, progress: Progre
     for name in [] if selection is None else [c.method for c in selection.candidates if c.method != method]:
         other = Plan.of(data, method=name)
         others[name], _ = fit(other, fitting(data, other.accepts, other.title))
+    on_random = None if heldout is None else scored(tree, heldout)
     n_clusters = asked.n_clusters or _natural(tree, len(unanswered))
     return Findings(
         tree,
@@ -130,8 +154,10 @@ def found_in(data: Comparisons, answers: Answers, asked: Asked, progress: Progre
         unanswered.tolist(),
         selection,
         apart,
+        None if on_random is None or heldout is None else (on_random, chance_of(tree, heldout)),
         people,
         resampled,
+        n_drawn,
         others,
         unit,
         folds,
@@ -164,17 +190,18 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
     return unit, min(asked.folds, count)
 
 
-def _methods(data: Comparisons, asked: Asked) -> list[str]:
+def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str]:
     """What is compared: what was named, or what select would try, as far as it ends in time."""
     if asked.methods is not None:
         found = list(asked.methods)
     else:
-        known = registry.names("method")
-        found = [name for name in DEFAULT_METHODS[type(data), asked.by] if name in known]
+        found = default_methods(data, asked.by, asked.folds)
+        if "posterior-al" not in found:
+            notes["left_out"] = "The method posterior-al was not tried, because it would take too long."
         if data.n_leaves > MOVES_UP_TO:
             found = [name for name in found if name.endswith("-al")]
         if data.n_leaves > KERNELS_UP_TO:
-            found = [name for name in found if name.startswith("adds")]
+            found = [name for name in found if name.startswith(("adds", "posterior"))]
     if asked.method is not None and asked.method not in found:
         found = [asked.method, *found]
     return found
@@ -199,6 +226,7 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
     accuracy: dict[str, Any] = {
         "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
         "held_out": None,
+        "held_out_questions": None,
         "ceiling": None if ceiling is None else asdict(ceiling),
     }
     if (apart := found.held_out) is not None:
@@ -210,6 +238,16 @@ def told(data: Comparisons, found: Findings, tree: Dendrogram) -> dict[str, Any]
             "unit": apart.unit,
             "folds": apart.folds,
             "chance": apart.chance,
+        }
+    if found.on_random is not None:
+        of_tree, chance = found.on_random
+        accuracy["held_out_questions"] = {
+            "estimate": of_tree.accuracy,
+            "low": of_tree.low,
+            "high": of_tree.high,
+            "confidence": 0.95,
+            "n_answers": of_tree.n_answers,
+            "chance": chance,
         }
     selection = None
     if found.selection is not None:
@@ -267,8 +305,8 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
         )
     resampled = found.resampled
     return {
-        "n_resamples": None if resampled is None else len(resampled.trees),
-        "unit": None if resampled is None else resampled.unit,
+        "n_resamples": found.n_drawn if resampled is None else len(resampled.trees),
+        "unit": ("posterior" if found.n_drawn else None) if resampled is None else resampled.unit,
         "n_clusters": len(nodes),
         "n_known": len(known),
         "at_least": {f"{least:g}": sum(share >= least for share in known) for least in SUPPORT},

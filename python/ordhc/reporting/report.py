@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.describe import describe
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.held_out import Answers
 from ordhc.evaluate.select import SCORES
 from ordhc.io.guard import brief
@@ -150,6 +149,8 @@ def report(
     X: ArrayLike | None = None,
     vocabulary: Sequence[str] | Mapping[str, int] | None = None,
     title: str | None = None,
+    weights: str | None = None,
+    exclude: Collection[str] | None = None,
     left_out: Mapping[str, int] | None = None,
     command: str | None = None,
     progress: Progress | bool | None = None,
@@ -159,18 +160,20 @@ def report(
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`, or a `Session`, whose held-out questions are scored apart and whose
-        people come with their reliability.
+        `Triplets` or `Quadruplets`, or a `Session`: its rules leave people out, methods are scored on its
+        held-out answers, and its people come with their reliability.
     path
         Where to write it: .html (with its numbers as .json beside it), .pdf or .json.
     method
         The method, as `cluster` takes it; by default the best one of those that are compared.
     methods, by, folds, unit
-        As in `select`. By default methods that take too long with many leaves are not tried; where fewer than
-        five people are known, answers to the same question are kept together instead of a person's.
+        As in `select`. By default methods that take too long with many leaves are not tried, and the notes
+        say if "posterior-al" is not; where fewer than five people are known, answers to the same question are
+        kept together instead of a person's.
     n_resamples
         As in `bootstrap`; 0 for a report without support. By default 200; fewer above 300 leaves, where
-        resamples take long, but 50 at least.
+        resamples take long, but 50 at least. By default the support of "posterior-al" is the share of the
+        drawn trees that have a cluster, without resamples.
     seed
         Of folds and resamples; the same seed gives the same report.
     n_clusters
@@ -180,6 +183,9 @@ def report(
         Name clusters by them, see `describe`.
     title
         The heading.
+    weights, exclude
+        Of a session, as in `Session.comparisons`: how answers weigh, and the people who are left out; by
+        default what the rules of the session say.
     left_out
         How many rows were left out on reading, by reason.
     command
@@ -214,7 +220,10 @@ def report(
     from ordhc.asking.knowledge import Knowledge
 
     session = data if isinstance(data, Knowledge) else None
-    given = session.comparisons() if session is not None else data
+    if session is None and (weights is not None or exclude is not None):
+        raise InputError("weights and exclude are for a session")
+    analysed = None if session is None else session.analysed(weights=weights, exclude=exclude)
+    given = data if analysed is None else analysed.comparisons
     if not isinstance(given, Triplets | Quadruplets):
         raise InputError(f"report takes Triplets, Quadruplets or a Session, not {type(data).__name__}")
     asked = Asked(
@@ -225,6 +234,7 @@ def report(
         n_resamples=min(200, max(50, RESAMPLED // given.n_leaves))
         if n_resamples is None
         else _checks.whole("n_resamples", n_resamples, at_least=0),
+        draws_support=n_resamples is None,
         seed=_checks.seed(seed),
         unit=None if unit is None else _checks.choice("unit", unit, ("answer", "group")),
         n_clusters=None
@@ -249,7 +259,14 @@ def report(
     if not len(comparisons):
         raise InputError("there are no answers (of positive weight) to report on")
     answers = Answers.of(comparisons)
-    found = found_in(comparisons, answers, asked, part(progress, 0.0, 0.97))
+    apart = None if analysed is None or not len(analysed.heldout) else analysed.heldout
+    if analysed is not None:
+        for reason, count in (
+            ("answers of people who are left out", analysed.about["n_excluded_answers"]),
+            ("held-out answers, which the tree is scored on", analysed.about["n_held_out"]),
+        ):
+            counted |= {reason: count} if count else {}
+    found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
     sections = told(comparisons, found, tree)
     numbers: dict[str, Any] = {
@@ -260,7 +277,9 @@ def report(
         **sections,
         "topics": vocabulary is not None,
         "unexplained": puzzles_of(tree, comparisons, answers),
-        "session": None if session is None else _of_session(session, tree, sections),
+        "session": None
+        if session is None or analysed is None
+        else _of_session(session, analysed.about, sections),
         "tree": tree.to_dict(),
     }
     made = Report(tree, finite(numbers), found.others, heading, comparisons)
@@ -271,11 +290,10 @@ def report(
     return made
 
 
-def _of_session(session: "Knowledge", tree: Dendrogram, sections: dict[str, Any]) -> dict[str, Any]:
+def _of_session(session: "Knowledge", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
     """What only sessions know; people get their reliability."""
     rows, told_of, _ = session.answers()
     nothing = -1 if rows.shape[1] == 3 else 0
-    apart = weighed(session.comparisons(heldout=True))
     people = session.people()
     for person in sections["people"] or ():
         known = people.get(person["who"])
@@ -288,7 +306,5 @@ def _of_session(session: "Knowledge", tree: Dendrogram, sections: dict[str, Any]
         "n_none": int(np.sum(told_of == nothing)),
         "done": session.done,
         "settings": session.settings,
-        "held_out_questions": None
-        if not len(apart)
-        else {"n_comparisons": len(apart), "satisfied": satisfied_share(tree, apart)},
+        "analysis": dict(about),
     }

@@ -27,18 +27,17 @@ Numbers = Mapping[str, Any]
 
 def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Markup:
     """The tree with its support, and how well it fits at which level."""
-    drawn, whole = tree_figure(tree, numbers["clusters"]["cut"]["n_clusters"])
-    caption = (
-        []
-        if whole
-        else [f"The {tree.n_leaves:,} items are drawn as the top of the tree; triangles hold the rest."]
+    asked = numbers["settings"]["n_clusters"]
+    drawn, caption = tree_figure(
+        tree,
+        asked or numbers["clusters"]["cut"]["n_clusters"],
+        numbers["method"]["unanswered"],
+        was_asked=asked is not None,
     )
     if tree.support is not None:
-        caption.append(
-            "Numbers are support in percent: how many trees of resampled answers have the cluster."
-        )
-    k = numbers["clusters"]["cut"]["n_clusters"]
-    caption.append(f"Colours are {in_numbers(k, 'cluster', 'clusters')}.")
+        is_drawn = numbers["clusters"]["unit"] == "posterior"
+        of = "of the trees that are likely" if is_drawn else "trees of resampled answers"
+        caption.append(f"Numbers are support in percent: how many {of} have the cluster.")
     parts = [figure(drawn, " ".join(caption)), note(numbers["notes"].get("support"))]
     if numbers["clusters"]["nodes"]:
         levels = agreement_figure(tree, data)
@@ -162,14 +161,16 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
     parts: list[str] = []
     if found["n_known"]:
         drawn = "people" if found["unit"] == "group" else "answers"
+        trees = f"trees of {found['n_resamples']:,} resamples of {drawn}"
+        if found["unit"] == "posterior":
+            trees = f"{found['n_resamples']:,} trees drawn by their posterior probability"
         levels = "; ".join(
             f"{count:,} in at least {float(least):.0%}" for least, count in found["at_least"].items()
         )
         parts.append(
             paragraph(
                 f"Of {in_numbers(found['n_known'], 'cluster', 'clusters')} between the items and the root, "
-                "so many "
-                f"are in trees of {found['n_resamples']:,} resamples of {drawn}: {levels}."
+                f"so many are in {trees}: {levels}."
             )
         )
     parts.append(note(numbers["notes"].get("support")))

@@ -95,6 +95,12 @@ _LINKAGES = {
     "average": ("average linkage, UPGMA", ("upgma",)),
     "3-al": ("3-AL, average linkage of preferences", ("foundations",)),
     "4-al": ("4-AL, average linkage of preferences", ("foundations",)),
+    "posterior-al": (
+        "average linkage of trees that Markov chains drew by their posterior probability, given that answers "
+        "are wrong with a probability that was estimated with the trees, for each person where people are "
+        "known",
+        (),
+    ),
     "build": ("BUILD, the tree that satisfies all triplets", ("build",)),
 }
 
@@ -130,6 +136,22 @@ def is_chance(held: Numbers) -> bool:
 NO_BETTER = "That is not clearly better than chance: the tree may mean nothing, and neither may what follows."
 
 
+def _on_random(apart: Numbers) -> str:
+    """The accuracy on answers that were held out for this."""
+    answers = in_numbers(apart["n_answers"], "answer", "answers")
+    return (
+        f"The tree satisfies {percent(apart['estimate'])} of {answers} to random questions, which were held "
+        "out for this"
+    )
+
+
+def _asked_for(numbers: Numbers) -> str:
+    """What distinguishes the answers that trees are made of, if a learner chose the questions."""
+    if not numbers["data"]["adaptive"]:
+        return ""
+    return " (to questions that a learner chose, which are harder than random ones)"
+
+
 def summary(numbers: Numbers) -> list[str]:
     """What was found, in a few sentences."""
     data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
@@ -137,18 +159,24 @@ def summary(numbers: Numbers) -> list[str]:
     items = in_numbers(data["n_items"], "item", "items")
     told = [f"{items} were compared in {in_numbers(data['n_answers'], 'answer', 'answers')}{who}."]
     held = accuracy["held_out"]
-    if held is None:
+    apart = accuracy["held_out_questions"]
+    if apart is not None:
+        told.append(
+            f"{_on_random(apart)} ({percent(apart['low'])} to {percent(apart['high'])}); by chance it would "
+            f"be {percent(apart['chance'])}."
+        )
+    if held is None and apart is None:
         told.append(
             f"The tree agrees with {percent(accuracy['on_all_answers'])} of the answers that it was made "
             "from. "
             "How well it tells other answers is not known."
         )
-    else:
+    elif held is not None:
         interval = "" if held["low"] is None else f" ({percent(held['low'])} to {percent(held['high'])})"
         text = (
             f"Trees like this one tell {percent(held['estimate'])}{interval} of the answers that they have "
         )
-        text += f"not seen; by chance it would be {percent(held['chance'])}"
+        text += f"not seen{_asked_for(numbers)}; by chance it would be {percent(held['chance'])}"
         if (ceiling := told_ceiling(accuracy)) is not None:
             low, high = percent(ceiling["lower"], 0), percent(ceiling["upper"], 0)
             reach = low if low == high else f"{low} to {high}"
@@ -205,6 +233,57 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
     return text[0].upper() + text[1:], cited
 
 
+def _support(clusters: Numbers) -> str:
+    """What support is."""
+    share = f"Support is the share of {clusters['n_resamples']:,} trees that have the cluster"
+    if clusters["unit"] == "posterior":
+        return f"{share}, drawn by their posterior probability."
+    drawn = "people" if clusters["unit"] == "group" else "answers"
+    return f"{share}, each made from as many {drawn} drawn with replacement{_cite('support')}."
+
+
+def _collected(analysis: Numbers) -> list[str]:
+    """How the answers of a session were chosen, left out and weighed."""
+    said = []
+    total = sum(analysis["samplers"].values())
+    if total and set(analysis["samplers"]) != {"import"}:
+        by = sorted(analysis["samplers"].items(), key=lambda pair: -pair[1])
+        shares = ", ".join(f"{_SAMPLERS.get(name, name)} {percent(count / total, 0)}" for name, count in by)
+        said.append(f"Answers by how their questions were chosen: {shares}.")
+    if analysis["rules"]:
+        said.append(
+            f"Rules of the study leave people out ({'; '.join(analysis['rules'])})"
+            + _changed(analysis["n_times_rules_were_set"] - 1)
+        )
+    if analysis["excluded"]:
+        people = in_numbers(len(analysis["excluded"]), "person", "people")
+        count = in_numbers(analysis["n_excluded_answers"], "answer", "answers")
+        said.append(f"We left out {people} with {count}.")
+    elif analysis["rules"]:
+        said.append("Nobody was left out.")
+    if analysis["weights"] == "reliability":
+        said.append(
+            "Answers were weighted by the reliability of their person, the logarithm of the odds against "
+            "chance."
+        )
+    return said
+
+
+def _changed(times: int) -> str:
+    return "." if times < 1 else f"; they were changed {in_numbers(times, 'time', 'times')} after the start."
+
+
+#: How questions were chosen, by the names of samplers.
+_SAMPLERS = {
+    "learner": "by a learner",
+    "heldout": "at random and held out",
+    "repeat": "repeated",
+    "random": "at random",
+    "gold": "with a known answer",
+    "import": "imported",
+}
+
+
 def methods(numbers: Numbers) -> tuple[str, list[str]]:
     """A paragraph for the methods of a paper, and the keys of its references in order."""
     data, method, accuracy = numbers["data"], numbers["method"], numbers["accuracy"]
@@ -216,6 +295,8 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         f"{who} about {in_numbers(data['n_items'], 'item', 'items')} with ordhc {versions['ordhc']} "
         f"(Python {versions['python']}, NumPy {versions['numpy']})."
     ]
+    if numbers["session"] is not None:
+        said += _collected(numbers["session"]["analysis"])
     selection = method["selection"]
     if selection is not None and not method["was_given"]:
         names = ", ".join(candidate["method"] for candidate in selection["candidates"])
@@ -224,7 +305,10 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         said.append(
             f"Of the methods {names} we chose the one of the best held-out {selection['by']} "
             f"{'' if selection['by'] == 'satisfied' else '(' + CITED['revenue'] + ') '}in "
-            f"{selection['folds']}-fold cross-validation, with {together} in one fold: {method['name']}."
+            f"{selection['folds']}-fold cross-validation, with {together} in one fold"
+            + (", scored on held-out answers to random questions" if selection["on_random"] else "")
+            + (", preferring posterior-al unless it is clearly worse" if selection["adaptive"] else "")
+            + f": {method['name']}."
         )
     else:
         said.append(f"The tree was made by the method {method['name']}.")
@@ -242,10 +326,15 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
                 f"independent answers that {over} are worth; {CITED['wilson']}; {CITED['cochran']})"
             )
             cited.extend(["wilson", "cochran"])
+        of = _asked_for(numbers)
         said.append(
-            f"Trees made without a fold satisfied {percent(held['estimate'])}{interval} of its answers, "
-            "where "
-            f"chance is {percent(held['chance'])}."
+            f"Trees made without a fold satisfied {percent(held['estimate'])}{interval} of its answers{of}, "
+            f"where chance is {percent(held['chance'])}."
+        )
+    if (apart := accuracy["held_out_questions"]) is not None:
+        said.append(
+            f"{_on_random(apart)} (95% interval {percent(apart['low'])} to {percent(apart['high'])}), where "
+            f"chance is {percent(apart['chance'])}."
         )
     if (ceiling := told_ceiling(accuracy)) is not None:
         said.append(
@@ -256,13 +345,9 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
         )
     clusters = numbers["clusters"]
     if clusters["n_resamples"]:
-        drawn = "people" if clusters["unit"] == "group" else "answers"
-        cited.append("support")
-        said.append(
-            f"Support is the share of {clusters['n_resamples']:,} trees that have the cluster, each made "
-            "from as "
-            f"many {drawn} drawn with replacement{_cite('support')}."
-        )
+        said.append(_support(clusters))
+        if clusters["unit"] != "posterior":
+            cited.append("support")
     if numbers["people"] is not None:
         cited.append("wilson")
         said.append(
