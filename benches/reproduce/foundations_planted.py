@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 import ordhc
-from ordhc import _ordhc
 from reproduce import complete, curves, drawing, methods, report
 from reproduce.framework import Cell, Experiment, Line, Result, Results
 
@@ -36,20 +35,6 @@ def initial_clusters(labels: np.ndarray, size: int, seed: int) -> np.ndarray | N
         parts = max(len(leaves) // size, 1)
         found[leaves] = len(labels) * pure + np.minimum(np.arange(len(leaves)) // size, parts - 1)
     return found
-
-
-def aari_by_depth(tree: ordhc.Dendrogram, labels: np.ndarray) -> float:
-    """AARI where level l of the tree is its nodes at depth l, whenever they were merged."""
-    n, levels = labels.shape
-    cuts = np.zeros((levels, 2 * n - 1), dtype=np.int64)
-    depth = np.zeros(2 * n - 1, dtype=np.int64)
-    for node in range(2 * n - 2, n - 1, -1):
-        for child in tree.merges[node - n]:
-            depth[child] = depth[node] + 1
-            # Deeper levels tell the child from its sibling.
-            cuts[:, child] = np.where(np.arange(levels) + 1 >= depth[child], child, cuts[:, node])
-    truths = np.ascontiguousarray(labels.T)
-    return float(np.mean([_ordhc.ari(cut[:n], truth) for cut, truth in zip(cuts, truths, strict=True)]))
 
 
 def learnt(method: str, S: np.ndarray, p: float, seed: int) -> tuple[ordhc.Dendrogram, int]:
@@ -104,7 +89,8 @@ def aari(method: str, snr: float, p: float, size: int, n_pure: int, seed: int) -
 
 
 def _scores(tree: ordhc.Dendrogram, labels: np.ndarray) -> Result:
-    return {"aari": ordhc.metrics.aari(tree, labels), "by depth": aari_by_depth(tree, labels)}
+    by_depth = ordhc.metrics.aari(tree, labels, levels="depth")
+    return {"aari": ordhc.metrics.aari(tree, labels), "by depth": by_depth}
 
 
 def _cell(labels: tuple[str, ...], method: str, snr: float, p: float, size: int, quick: bool) -> Cell:

@@ -34,9 +34,10 @@ print(*messages[:3], sep="\n")
 # The tree
 # --------
 #
-# Average linkage of dot products recovers the hierarchy behind vectors, under a model of how they come
-# about (Gray et al. 2024). ``dot-al`` and ``cosine-al`` are the methods of that paper. No matrix of all
-# pairs is needed, so a hundred thousand texts fit into memory.
+# Ward's linkage of Euclidean distances is a good start for any vectors. Embeddings have hundreds of noisy
+# coordinates, where average linkage of dot products and of cosines (``dot-al``, ``cosine-al``) recovers the
+# hierarchy as well (Gray et al. 2024). Neither needs a matrix of all pairs, so a hundred thousand texts fit
+# into memory. :doc:`/howto/which-method` has measurements.
 
 tree = ordhc.cluster(X, method="cosine-al").with_names(messages)
 print(tree)
@@ -98,9 +99,11 @@ print(levels.shape, levels[:3].tolist())
 # Which similarity?
 # -----------------
 #
-# Principal components (``similarity="pca-dot"``, ``"pca-cosine"``) smooth vectors whose noise is large;
-# Euclidean distances with ``linkage="ward"`` favour clusters of equal size; ``ordhc.linkage`` takes any
-# matrix, and sparse graphs of neighbours for a million texts. :doc:`/guide` has them all.
+# Ward's linkage (``similarity="euclidean", linkage="ward"``) favours clusters of equal size. If a few
+# clusters hold nearly all texts, the mean of all vectors dominates their cosines: take
+# ``X - X.mean(axis=0)``. Principal components (``similarity="pca-dot"``,
+# ``"pca-cosine"``) smooth vectors whose noise is large. ``ordhc.linkage`` takes any matrix, and sparse
+# graphs of neighbours for a million texts. :doc:`/guide` has them all.
 #
 # Without a truth, what decides? Ask a few dozen comparisons, of yourself or of a language model, and score
 # each tree by them: ``ordhc.score(tree, answers, metric="satisfied")``.

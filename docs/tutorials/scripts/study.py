@@ -38,6 +38,10 @@ most central?" (Kleindessner & von Luxburg 2017). They come with ordhc.
 #    $ ordhc collect study.toml --check
 #    $ ordhc collect study.toml --simulate 50 --accuracy 0.85
 #    $ ordhc collect study.toml --port 8000 --data study.ordhc
+#    $ ordhc report study.ordhc
+#
+# The session file knows whom the rules of the study leave out, how reliable people are and which questions a
+# learner chose, so that the last line needs no options.
 #
 # If you ask with other software, keep its file as it is: one row for each answer, with the items that were
 # shown, what was chosen, and who chose it. Here is the file of our survey:

@@ -40,7 +40,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="similarity times leaves under the common ancestor, summed over pairs",
             score=metrics.dasgupta_cost,
             reference=("similarity",),
-            parameters={"progress": None},
+            parameters={"dissimilarity": None, "progress": None},
             larger_is_better=False,
             source="Dasgupta 2016",
         ),
@@ -49,7 +49,7 @@ def ordhc_metrics() -> list[MetricSpec]:
             summary="the same for leaves that are not under the common ancestor",
             score=metrics.dasgupta_revenue,
             reference=("similarity",),
-            parameters={"progress": None},
+            parameters={"dissimilarity": None, "progress": None},
             source="Mandal, Perrot & Ghoshdastidar 2023, Theorem 1",
         ),
         MetricSpec(

@@ -1,6 +1,6 @@
 """Scores of a tree by labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,22 @@ def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
 
 @shows_progress("scoring")
 def aari(
-    tree: Any, reference: Any, levels: Sequence[int] | None = None, *, progress: Progress | bool | None = None
+    tree: Any,
+    reference: Any,
+    levels: Sequence[int] | str | None = None,
+    *,
+    progress: Progress | bool | None = None,
 ) -> float:
-    """The average adjusted Rand index: the truth at each of its levels with the tree cut as finely.
+    """Average the adjusted Rand index over the levels of a hierarchy (AARI).
 
-    Cuts undo the last merges, in merge order (Ghoshdastidar, Perrot & von Luxburg 2019, section 4.1).
+    The paper compares the partitions "at level l" of both hierarchies (Ghoshdastidar, Perrot & von Luxburg
+    2019, section 4.1). By default a level of the tree is a cut into as many clusters as the reference has
+    there: the last merges are undone. So the order of merges counts, and a tree with all clusters of the
+    reference can score below 1. If it merges 0, 1, 2 and 3 before 4 and 5, no cut gives the clusters (0, 1),
+    (2, 3), (4, 5).
+
+    With ``levels="depth"`` level l of a tree is its nodes l steps below the root, whatever their heights.
+    Then every tree with Robinson-Foulds distance 0 to a reference tree scores 1.
 
     Parameters
     ----------
@@ -61,12 +72,14 @@ def aari(
     levels
         Of labels the columns to take; of a tree the numbers of clusters to cut both trees into. By
         default all columns, and for a tree all numbers of clusters from 2 to n - 1 at which a cut
-        does not go through merges of equal height.
+        does not go through merges of equal height. "depth" compares column l, counted from 1, with the nodes
+        at depth l, or two trees at each depth of the reference. Merges of equal height, one in the other, are
+        one node.
 
     Returns
     -------
     float
-        The mean over levels: 1 if the truth is found.
+        The mean over levels; 1 if all partitions are the same.
 
     Raises
     ------
@@ -79,9 +92,18 @@ def aari(
     >>> tree = ordhc.as_dendrogram("(((0,1),(2,3)),((4,5),(6,7)));")
     >>> ordhc.metrics.aari(tree, [(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
     1.0
+    >>> late = ordhc.Dendrogram([(0, 1), (2, 3), (8, 9), (4, 5), (6, 7), (11, 12), (10, 13)], range(1, 8))
+    >>> ordhc.metrics.robinson_foulds(late, tree)
+    0.0
+    >>> labels = [(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)]
+    >>> round(ordhc.metrics.aari(late, labels), 3), ordhc.metrics.aari(late, labels, levels="depth")
+    (0.722, 1.0)
     """
     progress = _checks.callback("progress", progress)
     tree, other = prepared(tree, reference, ("labels", "tree"), "aari")
+    if isinstance(levels, str):
+        _checks.choice("levels", levels, ("depth",))
+        return _by_depth(tree, other)
     if isinstance(other, Dendrogram):
         wanted = _levels_of(other) if levels is None else _levels(levels, 1)
         return _ordhc.aari_of_trees(tree._tree, other._tree, wanted, progress)[0]
@@ -95,6 +117,49 @@ def aari(
             )
         columns = np.ascontiguousarray(columns[wanted])
     return _ordhc.aari(tree._tree, columns, progress)[0]
+
+
+def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
+    """Average the adjusted Rand index of nodes, with labels or with nodes of a reference, over depths."""
+    order, gaps = _gaps(tree)
+    truths: Iterable[NDArray[np.int64]]
+    if isinstance(other, Dendrogram):
+        their_order, their_gaps = _gaps(other)
+        n_levels = int(their_gaps.max(initial=0))
+        truths = (_at_depth(their_order, their_gaps, level + 1) for level in range(n_levels))
+        if not n_levels:
+            raise InputError("all merges of the reference have the same height: it has no levels")
+    else:
+        n_levels, truths = other.shape[1], (np.ascontiguousarray(column) for column in other.T)
+    scores = [_ordhc.ari(_at_depth(order, gaps, level + 1), truth) for level, truth in enumerate(truths)]
+    return float(np.mean(scores))
+
+
+def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
+    """For each leaf a label of its ancestor at a depth, or of the leaf if the leaf is less deep."""
+    labels = np.zeros(len(order), dtype=np.int64)
+    labels[order[1:]] = np.cumsum(gaps < depth)
+    return labels
+
+
+def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The leaves so ordered that nodes are ranges; the depths of the common ancestors of neighbours."""
+    n, merges, heights, joined = tree.n_leaves, tree.merges.tolist(), tree.heights, tree.joined
+    first, depth = [0] * (2 * n - 1), [0] * (2 * n - 1)
+    sizes = [1] * n + tree.sizes.tolist()
+    gaps = np.zeros(n - 1, dtype=np.int64)
+    for node in range(2 * n - 2, n - 1, -1):
+        a, b = merges[node - n]
+        first[a], first[b] = first[node], first[node] + sizes[a]
+        gaps[first[b] - 1] = depth[node]
+        for child in (a, b):
+            is_part = child >= n and (
+                heights[child - n] == heights[node - n] or (joined is not None and bool(joined[child - n]))
+            )
+            depth[child] = depth[node] + (not is_part)
+    order = np.empty(n, dtype=np.int64)
+    order[first[:n]] = np.arange(n)
+    return order, gaps
 
 
 def _levels(given: Any, at_least: int) -> list[int]:

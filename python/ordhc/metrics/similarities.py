@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
+from ordhc.agglomerate.linkage import INSTEAD
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
@@ -13,8 +14,10 @@ __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 
 
 @shows_progress("scoring")
-def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
-    """Dasgupta's cost of a tree under similarities (Dasgupta 2016); lower is better.
+def dasgupta_cost(
+    tree: Any, S: ArrayLike, *, dissimilarity: bool | None = None, progress: Progress | bool | None = None
+) -> int | float:
+    """Sum similarities times the leaves under the common ancestor (Dasgupta 2016); lower is better.
 
     The sum over i < j of ``s_ij |H(i, j)|``. Under dissimilarities higher is better.
 
@@ -25,11 +28,19 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None =
     S
         (n, n) symmetric, the diagonal is ignored; or the n(n-1)/2 pairs as SciPy orders them. A data
         frame whose rows have names is matched by name.
+    dissimilarity
+        True if `S` holds dissimilarities, False if it holds similarities that look like distances. It changes
+        no number: it says that what `S` looks like is meant.
 
     Returns
     -------
     int or float
         Exact, an int, for whole numbers of an integer type.
+
+    Warns
+    -----
+    OrdhcWarning
+        `S` looks like distances, and `dissimilarity` is not given.
 
     Raises
     ------
@@ -44,13 +55,17 @@ def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None =
     """
     progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_cost")
+    _check_direction(values, dissimilarity)
     return _ordhc.dasgupta(tree._tree, values, False, progress)
 
 
 @shows_progress("scoring")
-def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:
-    """N times the sum of similarities, less `dasgupta_cost`; higher is better.
+def dasgupta_revenue(
+    tree: Any, S: ArrayLike, *, dissimilarity: bool | None = None, progress: Progress | bool | None = None
+) -> int | float:
+    """Subtract `dasgupta_cost` from n times the sum of similarities; higher is better.
 
+    Takes and returns what `dasgupta_cost` does; under dissimilarities lower is better.
     With the AddS3 similarities of triplets it is their `triplet_revenue`, with the AddS4 similarities
     of quadruplets their `quadruplet_revenue` (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1).
 
@@ -63,6 +78,7 @@ def dasgupta_revenue(tree: Any, S: ArrayLike, *, progress: Progress | bool | Non
     """
     progress = _checks.callback("progress", progress)
     tree, values = prepared(tree, S, ("similarity",), "dasgupta_revenue")
+    _check_direction(values, dissimilarity)
     return _ordhc.dasgupta(tree._tree, values, True, progress)
 
 
@@ -92,6 +108,11 @@ def cophenetic_correlation(
     float
         As `scipy.cluster.hierarchy.cophenet`.
 
+    Warns
+    -----
+    OrdhcWarning
+        The matrix looks like distances, heights are similarities, and `dissimilarity` is not given.
+
     Raises
     ------
     InputError
@@ -110,6 +131,8 @@ def cophenetic_correlation(
     if isinstance(other, Dendrogram):
         value = _ordhc.cophenetic_of_trees(tree._tree, other._tree, progress)
         return value if tree.kind == other.kind else -value
+    if tree.kind == "similarity":
+        _check_direction(other, dissimilarity)
     turned = (
         tree.kind == "dissimilarity"
         if dissimilarity is None
@@ -117,3 +140,11 @@ def cophenetic_correlation(
     )
     value = _ordhc.cophenetic(tree._tree, other, turned, progress)
     return value if turned == (tree.kind == "dissimilarity") else -value
+
+
+def _check_direction(values: NDArray[Any], dissimilarity: bool | None) -> None:
+    """Warn if values look like distances, unless it is said what they are."""
+    if dissimilarity is None:
+        _checks.warn_of_distances(values, INSTEAD)
+    else:
+        _checks.flag("dissimilarity", dissimilarity)

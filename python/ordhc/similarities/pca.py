@@ -135,13 +135,17 @@ def select_dimension(
     V = _components(first, wanted[-1])
     mine, other = np.asarray(first @ V), np.asarray(second @ V)
     # |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y)
+    squared_norms(first)
     squares = squared_norms(second)[None, :]
     found: dict[int, float] = {}
     done = 0
     squares = np.repeat(squares, len(mine), axis=0)
     for at, r in enumerate(wanted):
         a, b = mine[:, done:r], other[:, done:r]
-        squares += (a * a).sum(axis=1)[:, None] - 2 * (a @ b.T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares += (a * a).sum(axis=1)[:, None] - 2 * (a @ b.T)
+        if not np.isfinite(squares).all():
+            raise InputError("the vectors are too large: their squared distances overflow: rescale")
         done = r
         costs = np.sqrt(np.maximum(squares, 0))
         found[r] = float(ot.emd2([], [], costs, numItermax=10_000_000))
@@ -165,7 +169,7 @@ def _rank_scores(rows: Any) -> NDArray[np.float64]:
             )
         rows = rows.toarray()
     U, values, _ = np.linalg.svd(rows.astype(np.float64, copy=False), full_matrices=False)
-    tiny = values[0] * max(rows.shape) * np.finfo(rows.dtype).eps
+    tiny = values[0] * (max(rows.shape) * np.finfo(rows.dtype).eps)
     r = max(1, int((values > tiny).sum()))
     scores: NDArray[np.float64] = U[:, :r] * values[:r]
     return scores

@@ -76,7 +76,9 @@ def similarity(
     -------
     ndarray or csr_array
         Similarities: larger is closer, in units of comparisons for "adds3" and "adds4", of agreeing
-        comparisons for the kernels ("mulk3" from -1 to 1 if normalised).
+        comparisons for the kernels ("mulk3" from -1 to 1 if normalised and no answer is repeated or
+        weighted: weights of answers add up, but the pairs by which they are divided count once, as in the
+        published code; deduplicate() gives the kernel of a set of answers).
 
     Raises
     ------

@@ -149,13 +149,14 @@ def sparse_sums(
 
 def canonical_order_of(scan: Scan, fitted: Callable[[Comparisons], Comparisons]) -> NDArray[np.int64]:
     """The order of `comparison.canonical`, found in a few passes."""
-    n = scan.n_leaves
+    n, survey = scan.n_leaves, scan.survey
+    unit = 1.0 if survey.whole else survey.largest_weight
 
     def sums(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
         found = np.zeros(n, dtype=np.uint64)
         for block in scan:
             fitting = fitted(block)
-            _ordhc.canonical_sums(fitting.rows, fitting.weights, keys, found)
+            _ordhc.canonical_sums(fitting.rows, fitting.weights, unit, keys, found)
         return found
 
     return keys_in_order(n, sums)

@@ -93,15 +93,31 @@ def is_sparse(rows: Any) -> bool:
 
 
 def squared_norms(rows: Any) -> NDArray[np.float64]:
-    """The dot product of every row with itself."""
-    if is_sparse(rows):
-        values = rows.data.astype(np.float64)
-        empty = np.diff(rows.indptr) == 0
-        own = np.add.reduceat(np.append(values * values, 0.0), np.minimum(rows.indptr[:-1], len(values)))
-        return np.where(empty, 0.0, own)
-    return np.concatenate(
-        [np.einsum("ij,ij->i", rows[block], rows[block], dtype=np.float64) for block in blocks(len(rows))]
-    )
+    """Multiply every row with itself. If none of these products overflows, no product of two rows does.
+
+    Raises
+    ------
+    InputError
+        A product overflows.
+    """
+    own: NDArray[np.float64]
+    with np.errstate(over="ignore"):
+        if is_sparse(rows):
+            values = rows.data.astype(np.float64)
+            empty = np.diff(rows.indptr) == 0
+            own = np.add.reduceat(np.append(values * values, 0.0), np.minimum(rows.indptr[:-1], len(values)))
+            own = np.where(empty, 0.0, own)
+        else:
+            parts = [
+                np.einsum("ij,ij->i", rows[block], rows[block], dtype=np.float64)
+                for block in blocks(len(rows))
+            ]
+            own = np.concatenate(parts)
+    for row in np.flatnonzero(~np.isfinite(own))[:1].tolist():
+        raise InputError(
+            "the vectors are too large: the squared length of this row overflows: rescale", row=row
+        )
+    return own
 
 
 def normalized(rows: Any) -> Any:
@@ -224,8 +240,9 @@ class NegativeShare:
         warn(
             f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities, "
             f"{size:.1%} of the total size: {-self.sum_negative / self.n_negative:.4g} on average, "
-            f"{self.least:.4g} at the least. Under a tree model there are none (Gray et al. 2024, E.4): "
-            "the tree may not fit. Vectors that have been centred are like that."
+            f"{self.least:.4g} at the least. The tree model of dot products has none "
+            "(Gray et al. 2024, E.4), so do not read heights as its similarities. Centred vectors always "
+            "have some; their clusters can still be good."
         )
 
 
