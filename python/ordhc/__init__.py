@@ -144,7 +144,7 @@ _LATER = {
 _HOME = {name: module for module, names in _LATER.items() for name in names.split()}
 #: Public modules that are imported when they are used.
 _MODULES = ["commands", "datasets", "errors", "executors", "hooks", "io", "metrics"]
-_MODULES += ["oracles", "plots", "progress", "specs", "testing"]
+_MODULES += ["oracles", "plots", "plotting", "progress", "specs", "testing"]
 
 
 def __getattr__(name: str) -> Any:

@@ -60,7 +60,6 @@ def _with_report(self: InternalError) -> str:
 # argument it came from. It derives from BaseException there, which `except Exception` lets through.
 InternalError.__bases__ = (RuntimeError,)
 InternalError.__name__ = InternalError.__qualname__ = "InternalError"
-InternalError.__module__ = __name__
 InternalError.__doc__ = "A bug in ordhc; the message says how to report it."
 InternalError.__str__ = _with_report  # type: ignore[method-assign, assignment]
 
@@ -93,6 +92,11 @@ class SkippedRowsWarning(OrdhcWarning):
         super().__init__(text)
         self.rows = rows
         self.counts = {} if counts is None else counts
+
+
+# Tracebacks show the names that users import.
+for _kind in (InputError, InternalError, MissingExtraError, OrdhcWarning, PluginError):
+    _kind.__module__ = "ordhc"
 
 
 def warn(message: str | OrdhcWarning) -> None:

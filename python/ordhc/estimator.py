@@ -286,8 +286,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     def _fitting(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
         """Comparisons by the leaves of the tree."""
-        data = comparisons_of_any(X, y, sample_weight, None)
         tree = self.dendrogram_
+        data = comparisons_of_any(X, y, sample_weight, None, known=tree.n_leaves)
         return data._changed(rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)
 
     def __sklearn_tags__(self) -> Any:

@@ -61,6 +61,8 @@ def group() -> None:
 
 #: How parameters end that hold what nobody else should see.
 _SECRET = ("key", "token", "password", "secret", "headers")
+#: Plugins whose failures are bugs of ordhc.
+_OWN_PLUGINS = ("ordhc-linkages", "ordhc-embedding", "ordhc-judge", "ordhc-collect")
 _COMMANDS = (
     cluster,
     compare,
@@ -131,20 +133,37 @@ def main(arguments: list[str] | None = None) -> None:
         is_ours = isinstance(error, ImportError) and str(error.name).startswith("ordhc")
         if isinstance(error, (InputError, OSError, MemoryError, ImportError, PluginError)) and not is_ours:
             _fail(_one_line(error))
+        if plugin := _plugin_at_fault(error):
+            _say(f"ordhc: the plugin {plugin} failed: {_told(error)}")
+            _fail(f"please report it to the authors of {plugin}; ORDHC_DEBUG=1 shows the traceback", code=3)
         _say(f"ordhc: internal error: {_told(error)}")
         _fail(_how_to_report(given), code=3)
+
+
+def _plugin_at_fault(error: Exception) -> str | None:
+    """The distribution of the plugin, not one of ordhc's own, in whose code an exception was raised."""
+    from ordhc.plugins.registry import plugin_of
+
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] == "ordhc":
+            return None
+        if plugin := plugin_of(module):
+            return None if plugin in _OWN_PLUGINS else plugin
+    return None
 
 
 def _told(error: Exception) -> str:
     """An exception in one line, with the last place in ordhc or a plugin of its name."""
     from ordhc.errors import InternalError
     from ordhc.io.guard import brief
+    from ordhc.plugins.registry import plugin_of
 
     text = Exception.__str__(error) if isinstance(error, InternalError) else str(error)
     told = f"{type(error).__name__}: {brief(text, 200)}" if text else type(error).__name__
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         module = frame.f_globals.get("__name__", "")
-        if module.startswith("ordhc"):
+        if module.startswith("ordhc") or plugin_of(module):
             return f"{told} (in {module}, line {line})"
     return told
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     type=Registered("method"),
-    help="A similarity, a linkage and moves of subtrees by one name. Default: adds3-al+spr or adds4-al+spr.",
+    help="A similarity, a linkage and moves of subtrees by one name. Default: adds3-al+spr or adds4-al+spr; "
+    "posterior-al if a learner chose the questions.",
 )
 @click.option("--similarity", type=Registered("similarity"), help="How similar leaves are, by the answers.")
 @click.option("--linkage", type=Registered("linkage"), help="What the similarity of two clusters is.")
@@ -134,7 +135,8 @@ def cluster(
       cat answers.csv | ordhc cluster - --json
     """
     from ordhc.clustering.cluster import fit
-    from ordhc.clustering.plan import Plan
+    from ordhc.clustering.plan import Plan, biased_text
+    from ordhc.errors import warn
     from ordhc.io.scan import Scan
     from ordhc.metrics.score import score
 
@@ -187,6 +189,8 @@ def cluster(
                 **asked,
             )
         tree = resampled.tree
+    if (told := biased_text(plan, data)) is not None:
+        warn(told)
     flat = None if n_clusters is None else tree.cut(n_clusters)
     extra = [path for path in (consensus, html) if path]
     summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)

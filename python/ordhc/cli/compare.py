@@ -7,7 +7,7 @@ import click
 
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, Registered, section
-from ordhc.cli.output import emit_json, progress_bar
+from ordhc.cli.output import HELD_OUT, emit_json, print_session, progress_bar, say
 from ordhc.cli.reading import read_comparisons, reading_arguments, reading_options, unit_option
 
 
@@ -62,15 +62,17 @@ def compare(
             seed=seed,
             by=by,
             unit=unit,
+            heldout=click.get_current_context().meta.get(HELD_OUT),
             executor=workers,
             progress=progress,
         )
     if as_json:
         emit_json(found.to_dict())
         return
-    click.echo(str(found))
+    print_session()
+    say(str(found))
     close = [c.method for c in found.candidates[1:] if c.method not in found.clearly_worse]
     note = f" (no clear difference: {', '.join(close)})" if close else ""
-    click.echo(f"best: {found.best}{note}")
+    say(f"best: {found.best}{note}")
     following = ["ordhc", "cluster", "FILE" if file == "-" else file, *reading_arguments(reading)]
-    click.echo(f"next: {shlex.join([*following, '--method', found.best])}")
+    say(f"next: {shlex.join([*following, '--method', found.best])}")

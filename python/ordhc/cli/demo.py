@@ -21,7 +21,7 @@ def demo(output_dir: str, n_clusters: int) -> None:
     """
     from pathlib import Path
 
-    from ordhc.cli.output import check_outputs, print_summary, progress_bar, summarise, write_outputs
+    from ordhc.cli.output import check_outputs, print_summary, progress_bar, say, summarise, write_outputs
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan
     from ordhc.datasets import load_food
@@ -36,7 +36,7 @@ def demo(output_dir: str, n_clusters: int) -> None:
     try:
         need_matplotlib()
     except MissingExtraError as error:
-        click.echo(f"no picture: {error}", err=True)
+        say(f"no picture: {error}", err=True)
         plots = ()
     check_outputs(outputs, plots, None, n_clusters=n_clusters, as_json=False)
     data = load_food().triplets

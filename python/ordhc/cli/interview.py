@@ -4,6 +4,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from ordhc._checks import on_one_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -56,7 +58,7 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
         texts = [names[leaf] for leaf in row]
         parts = [texts[:2], texts[2:]] if pairs else [[text] for text in texts]
         for at, part in enumerate(parts, 1):
-            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(' and '.join(part))}")
+            console.print(f"  [bold cyan]{at}[/bold cyan]  {escape(on_one_line(' and '.join(part)))}")
             shows.show(part, len(texts))
         shown = time.monotonic()
         try:

@@ -1,22 +1,29 @@
 """`ordhc learn`: a tree by asking, a person or a simulation."""
 
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.learner import METHODS, SCHEDULES
+from ordhc.asking.learner import METHODS, NOISES, SCHEDULES
+from ordhc.asking.oracle import advice_of
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
-from ordhc.cli.output import check_outputs, emit_json, progress_bar
+from ordhc.cli.output import check_outputs, emit_json, progress_bar, say
 from ordhc.cli.reading import parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from ordhc._progress import Progress
     from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
     from ordhc.tree.dendrogram import Dendrogram
+
+
+_A_MINUTE = 60
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -42,7 +49,18 @@ if TYPE_CHECKING:
 @click.option("--accuracy", type=float, metavar="P", help="With --oracle: right with probability P only.")
 @section("What is asked")
 @click.option("--method", type=Name(METHODS), help="How questions are chosen, by default insertion.")
-@click.option("--p", type=float, help="How likely answers are right; below 1 the method is robust.")
+@click.option(
+    "--p",
+    type=float,
+    help="How likely answers are right; below 1 the method is robust. By default what the "
+    "oracle says of itself.",
+)
+@click.option(
+    "--noise",
+    type=Name(NOISES),
+    help="With --p: whether a question asked again gets a new answer, or always the same one. "
+    "By default what the oracle says of itself.",
+)
 @click.option(
     "--delta",
     type=float,
@@ -139,6 +157,11 @@ def learn(
 
         given["prior"] = read_tree(prior)
     answerer = None if oracle is None else _answerer(oracle, source, params, accuracy, given, session, items)
+    if answerer is not None and not _exists(session):
+        advice, reason = advice_of(answerer.oracle, given)
+        given.update(advice)
+        if reason and not quiet:
+            click.echo(reason, err=True)
     if session is None:
         assert answerer is not None
         if export is not None:
@@ -151,11 +174,11 @@ def learn(
                 try:
                     interview(kept, who, pictures)
                 except KeyboardInterrupt:
-                    click.echo(f"\n{LEFT}", err=True)
+                    say(f"\n{LEFT}", err=True)
             else:
                 from ordhc.asking.loop import learn as verb
 
-                with progress_bar("asking", quiet=quiet) as progress:
+                with _asking(quiet) as progress:
                     who = who or oracle
                     tree = verb(answerer.oracle, session=kept, contract=contract, who=who, progress=progress)
             if export is not None:
@@ -176,18 +199,16 @@ def learn(
         emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
     elif not quiet and "-" not in outputs:
         state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
-        click.echo(
-            f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}"
-        )
+        say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {tree.n_leaves:,} leaves, {state}")
         if "n_rounds" in found:
-            click.echo(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
-            click.echo(f"rounds  {found['n_rounds']:,}")
+            say(f"questions / (n log2 n)  {found['per_n_log_n']:.3f}")
+            say(f"rounds  {found['n_rounds']:,}")
         if "triplet_distance" in found:
-            click.echo(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
+            say(f"triplet distance to the oracle's tree  {found['triplet_distance']:.6g}")
         if report is not None:
-            click.echo(report)
+            say(report)
         for path in outputs:
-            click.echo(f"wrote    {path}")
+            say(f"wrote    {path}")
 
 
 @dataclass(frozen=True)
@@ -208,10 +229,10 @@ def _answerer(
     session: str | None,
     items: str | None,
 ) -> _Answerer:
-    """The oracle of a name, which answers from a file. Settings come to tell how often it is right."""
+    """The oracle of a name, which answers from a file."""
     from pathlib import Path
 
-    from ordhc.asking.oracle import Answering
+    from ordhc.asking.oracle import Answering, errors_of
     from ordhc.asking.registered import oracle_of
     from ordhc.cli.sources import read_source
     from ordhc.errors import InputError
@@ -230,23 +251,45 @@ def _answerer(
     widths = getattr(answer, "questions", spec.questions)
     if accuracy is not None:
         answer = noisy(answer, accuracy, seed=given.get("seed", 0))
-        if accuracy > 0.5 and not {"p", "repeat"} & set(given) and given.get("method") != "uncertain":
-            # Unless told otherwise the learner knows how often the answers are right.
-            given["p"] = accuracy
     asked = Answering(answer, n_leaves, names, widths)
+    asked.p, asked.noise = errors_of(answer)
     asked.leaves_of, asked.known = getattr(made, "leaves_of", None), getattr(made, "known", None)
     return _Answerer(asked, source if spec.takes == ("tree",) else None, report)
 
 
-def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
-    """The names of the leaves: those of the items, or of a session that there is."""
+@contextmanager
+def _asking(quiet: bool) -> "Iterator[Progress | None]":
+    """Show a bar; where there is no terminal, a line in every minute, as an oracle may take hours."""
+    with progress_bar("asking", quiet=quiet) as bar:
+        yield bar if quiet or bar is not None else line_by_line("asking")
+
+
+def line_by_line(what: str, clock: "Callable[[], float]" = time.monotonic) -> "Progress":
+    """Give what prints the share that is done to standard error, at most once a minute."""
+    last = clock()
+
+    def tell(done: float) -> None:
+        nonlocal last
+        if clock() - last >= _A_MINUTE:
+            last = clock()
+            click.echo(f"{what} {done:.0%}", err=True)
+
+    return tell
+
+
+def _exists(session: str | None) -> bool:
     from pathlib import Path
 
+    return session is not None and Path(session).exists()
+
+
+def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
+    """The names of the leaves: those of the items, or of a session that there is."""
     if items is not None:
         from ordhc.io import read_names
 
         return read_names(items)
-    if session is None or not Path(session).exists():
+    if session is None or not _exists(session):
         return None
     from ordhc.asking.session import Session
 
@@ -257,19 +300,15 @@ def _names(session: str | None, items: str | None) -> tuple[str, ...] | None:
 def _opened(
     session: str, names: tuple[str, ...] | None, answerer: _Answerer | None, given: dict[str, Any]
 ) -> "Session":
-    from pathlib import Path
-
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
 
     n_leaves = None
-    is_new = not Path(session).exists()
+    is_new = not _exists(session)
     if is_new and answerer is not None and names is None:
         names, n_leaves = answerer.oracle.names, answerer.oracle.n_leaves
     if is_new and names is None and n_leaves is None:
         raise InputError(f"{session}: there is no such session; a new one needs --items FILE")
-    if not is_new and answerer is not None:
-        given.pop("p", None)
     return Session(session, names, n_leaves=None if names else n_leaves, **given)
 
 
@@ -293,7 +332,7 @@ def _simulated(
     if given.get("method") == "uncertain":
         given = {**given, "among": known_to(oracle, leaves)}
     learner = Learner(leaves, **given)
-    with progress_bar("asking", quiet=quiet) as progress:
+    with _asking(quiet) as progress:
         tree = verb(oracle, learner=learner, contract=contract, progress=progress)
     n = tree.n_leaves
     found = {

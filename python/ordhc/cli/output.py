@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ordhc import _progress
+from ordhc._checks import on_one_line
 from ordhc._progress import Progress
 
 if TYPE_CHECKING:
@@ -23,12 +24,17 @@ if TYPE_CHECKING:
     from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
+    "HELD_OUT",
     "LEFT_OUT",
+    "SESSION",
     "check_outputs",
+    "counted_people",
     "emit_json",
     "only_json",
+    "print_session",
     "print_summary",
     "progress_bar",
+    "say",
     "summarise",
     "summarise_bootstrap",
     "write_outputs",
@@ -37,6 +43,8 @@ __all__ = [
 
 #: Where commands keep what was left out of the answers that they read.
 LEFT_OUT = "ordhc.left_out"
+#: Where what was applied to a session is kept, and its held-out answers.
+SESSION, HELD_OUT = "ordhc.session", "ordhc.held_out"
 #: Where JSON goes while everything else that is printed goes to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)
 
@@ -49,7 +57,20 @@ def emit_json(data: dict[str, Any]) -> None:
     context = click.get_current_context(silent=True)
     if context is not None and LEFT_OUT in context.meta:
         data = {**data, "left_out": context.meta[LEFT_OUT]}
-    click.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False), file=_document.get())
+    if context is not None and SESSION in context.meta:
+        data = {**data, "session": context.meta[SESSION]}
+    text = json.dumps(_finite(data), ensure_ascii=False, allow_nan=False)
+    # JSON escapes the controls of ASCII itself; those above would reach the terminal.
+    text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    click.echo(text, file=_document.get())
+
+
+def say(text: Any, *, err: bool = False) -> None:
+    """Print lines for people: whatever names and files put in them, a terminal shows it as characters.
+
+    A name that may hold a line break goes through `on_one_line` first.
+    """
+    click.echo("\n".join(map(on_one_line, str(text).split("\n"))), err=err)
 
 
 def _finite(data: Any) -> Any:
@@ -165,12 +186,23 @@ def summarise(
     unanswered: "NDArray[np.int64]",
 ) -> dict[str, Any]:
     """What there is to say about a run."""
+    import numpy as np
+
+    from ordhc.comparison.units import answers_of
     from ordhc.io.scan import Scan
     from ordhc.tree.settings import as_json
 
+    people: Any = None
+    if isinstance(data, Scan):
+        people = data.group_names
+    elif data.groups is not None:
+        people = np.unique(data.groups)
     return {
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
+        # A scan reads no numbers of answers: each row is one.
+        "n_answers": len(data) if isinstance(data, Scan) else len(np.unique(answers_of(data))),
+        "n_people": None if people is None else len(people),
         "kind": (data.kind if isinstance(data, Scan) else type(data)).__name__.lower(),
         "weighted": data.weighted if isinstance(data, Scan) else data.weights is not None,
         "unanswered": unanswered.tolist(),
@@ -201,45 +233,81 @@ def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
 def print_bootstrap(found: dict[str, Any]) -> None:
     """Support and intervals, for people."""
     inner = found["n_clusters"]
-    click.echo(
+    say(
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
-        f"{found['n_resamples']} resamples, {found['n_clusters_95']} in 95%"
+        f"{found['n_resamples']} resamples of {_UNITS.get(found['unit'], found['unit'])}, "
+        f"{found['n_clusters_95']} in 95%"
     )
     from ordhc.evaluate.bootstrap import SCORES
 
     for key, name in SCORES.items():
         score = found["scores"][key]
         low, high = (f"{score[end]:,.6g}" for end in ("low", "high"))
-        click.echo(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
-    click.echo(f"  of held-out answers: chance {found['chance']:.4f}")
+        say(f"  {name}: {score['estimate']:,.6g} ({low} to {high}, {found['confidence']:.0%})")
+    say(f"  of held-out answers: chance {found['chance']:.4f}")
     if found["ceiling"] is not None:
         from ordhc.evaluate.select import NoiseCeiling
 
-        click.echo(f"  of repeated questions: noise ceiling {NoiseCeiling(**found['ceiling'])}")
+        say(f"  of repeated questions: noise ceiling {NoiseCeiling(**found['ceiling'])}")
+
+
+def counted_people(count: int) -> str:
+    """How many people, in words."""
+    return f"{count:,} {'person' if count == 1 else 'people'}"
+
+
+def print_session() -> None:
+    """What was applied to the answers of a session, for people; nothing if none was read."""
+    about = click.get_current_context().meta.get(SESSION)
+    if about is None:
+        return
+    held = f"; {about['n_held_out']:,} held-out answers are for scores" if about["n_held_out"] else ""
+    say(f"session  {about['n_answers']:,} answers of {counted_people(about['n_people'])}{held}")
+    if about["excluded"]:
+        say(
+            f"left out {counted_people(len(about['excluded']))} with {about['n_excluded_answers']:,} answers "
+            "(--exclude nobody keeps whom the rules leave out)"
+        )
+    if about["weights"] != "equal":
+        say("weights  reliability (--weights equal leaves them out)")
+
+
+#: What is resampled.
+_UNITS = {"answer": "answers", "group": "people", "file": "files"}
+
+
+def _whose(n_answers: int, n_people: int | None) -> str:
+    """How many answers and people there are."""
+    told = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
+    if n_people is None:
+        return f"{told}; no column says whose they are (--person COLUMN)"
+    return f"{told} of {n_people:,} {'person' if n_people == 1 else 'people'}"
 
 
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
     """The summary for people."""
     from ordhc.tree.settings import in_words
 
-    click.echo(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
+    say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
+    if SESSION in click.get_current_context().meta:
+        print_session()
+    else:
+        say(_whose(summary["n_answers"], summary["n_people"]))
     if summary["unanswered"]:
         from ordhc.clustering.unanswered import unanswered_text
 
-        click.echo(unanswered_text(tree, summary["unanswered"]))
-    click.echo(f"method   {in_words(summary)}")
-    click.echo(f"revenue  {summary['revenue']:,} (higher is better)")
+        say(unanswered_text(tree, summary["unanswered"]))
+    say(f"method   {in_words(summary)}")
+    say(f"revenue  {summary['revenue']:,} (higher is better)")
     if "bootstrap" in summary:
         print_bootstrap(summary["bootstrap"])
     if flat is not None:
         import numpy as np
 
-        click.echo(f"{flat.max() + 1} clusters:")
+        say(f"{flat.max() + 1} clusters:")
         for label in range(int(flat.max()) + 1):
-            members = [tree.labels[leaf] for leaf in np.flatnonzero(flat == label)]
+            members = [on_one_line(tree.labels[leaf]) for leaf in np.flatnonzero(flat == label)]
             shown = "; ".join(members[:3]) + ("; ..." if len(members) > 3 else "")
-            click.echo(
-                f"  {label + 1:>3} ({len(members)} {'leaf' if len(members) == 1 else 'leaves'}): {shown}"
-            )
+            say(f"  {label + 1:>3} ({len(members)} {'leaf' if len(members) == 1 else 'leaves'}): {shown}")
     for path in summary["files"]:
-        click.echo(f"wrote    {path}")
+        say(f"wrote    {path}")

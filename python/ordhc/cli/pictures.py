@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ordhc._checks import on_one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -50,7 +52,9 @@ class Pictures:
                 self._console.print(self._kind(path, height=height, width="auto"))
             except Exception as error:
                 # A damaged file, an odd terminal: the name is there, and the interview goes on.
-                self._console.print(f"     {path}: {error}", style="dim", markup=False, highlight=False)
+                self._console.print(
+                    on_one_line(f"     {path}: {error}"), style="dim", markup=False, highlight=False
+                )
 
 
 def _is_terminal(console: "Console") -> bool:

@@ -3,7 +3,7 @@
 import click
 
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json
+from ordhc.cli.output import emit_json, say
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -63,4 +63,4 @@ def plan(
     if as_json:
         emit_json(found.to_dict())
         return
-    click.echo(str(found))
+    say(str(found))

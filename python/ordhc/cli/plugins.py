@@ -25,7 +25,7 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
     """
     import warnings
 
-    from ordhc.cli.output import emit_json
+    from ordhc.cli.output import emit_json, say
     from ordhc.errors import OrdhcWarning
     from ordhc.plugins.registry import KINDS, list_plugins
 
@@ -42,16 +42,16 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
         return
     width = max(len(row.name) for row in rows) + 2
     for kind in [kind for kind in KINDS if any(row.kind == kind for row in rows)]:
-        click.echo(f"{kind}:")
+        say(f"{kind}:")
         for row in rows:
             if row.kind == kind:
                 origin = "" if row.plugin == "ordhc" else f"  [{row.plugin} {row.version}]"
                 note = f"  ({row.status}: {row.error})" if row.status != "ok" else ""
-                click.echo(f"  {row.name:<{width}}{row.summary}{origin}{note}")
+                say(f"  {row.name:<{width}}{row.summary}{origin}{note}")
     for row in rows:
         if not row.kind:
             error = f": {row.error}" if row.error else ""
-            click.echo(f"{row.status}: {row.plugin} {row.version} ({row.entry_point}){error}")
+            say(f"{row.status}: {row.plugin} {row.version} ({row.entry_point}){error}")
 
 
 def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
@@ -92,7 +92,7 @@ def new(name: str, folder: str | None, kind: str, licence: str, author: str | No
       ordhc plugins new ordhc-mixed --kind linkage
       ordhc plugins new letters plugins/letters --kind oracle --author "Ann Lee"
     """
-    from ordhc.cli.output import emit_json
+    from ordhc.cli.output import emit_json, say
     from ordhc.cli.scaffold import new_plugin
 
     made = new_plugin(name, kind, folder, licence=licence, author=author)
@@ -100,6 +100,6 @@ def new(name: str, folder: str | None, kind: str, licence: str, author: str | No
         emit_json(asdict(made))
         return
     for path in made.files:
-        click.echo(f"wrote    {made.folder}/{path}")
+        say(f"wrote    {made.folder}/{path}")
     where = shlex.quote(made.folder)
-    click.echo(f"next: cd {where} && python -m pip install -e '.[test]' && python -m pytest")
+    say(f"next: cd {where} && python -m pip install -e '.[test]' && python -m pytest")

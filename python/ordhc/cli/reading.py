@@ -8,11 +8,20 @@ from typing import Any
 import click
 
 from ordhc.cli.help import section
-from ordhc.cli.output import LEFT_OUT
+from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION
 from ordhc.comparison.asked import FORMATS, KINDS
 from ordhc.errors import InputError
 
-__all__ = ["files_of", "parameters_of", "read_comparisons", "reading_arguments", "reading_options"]
+__all__ = [
+    "analysed_session",
+    "files_of",
+    "is_session",
+    "parameters_of",
+    "read_comparisons",
+    "reading_arguments",
+    "reading_options",
+    "session_options",
+]
 
 
 #: What the answers in a file are.
@@ -20,7 +29,12 @@ _ANSWERS = (
     click.option(
         "--kind", "--expand", type=click.Choice(list(KINDS)), help="What was asked. Each row is an answer."
     ),
-    click.option("--items", metavar="A,B,C", help="The columns of the items: --items left,middle,right."),
+    click.option(
+        "--items",
+        multiple=True,
+        metavar="A,B,C",
+        help="The columns of the items: --items left,middle,right. Repeatable, for names with commas.",
+    ),
     click.option("--chosen", metavar="COLUMN", help="The column of what was chosen: --chosen odd."),
     click.option(
         "--chosen-as",
@@ -42,7 +56,8 @@ _ANSWERS = (
         "--exclude",
         multiple=True,
         metavar="COLUMN=VALUE",
-        help="Leave out such rows: --exclude attention_check=failed. Repeatable.",
+        help="Leave out such rows: --exclude attention_check=failed. Repeatable. Of a session person=NAME, "
+        "besides those whom its rules leave out; or nobody.",
     ),
     click.option(
         "--na",
@@ -72,10 +87,21 @@ _READING = (
         help="Names of the leaves: a line each, or a column of csv.",
     ),
     click.option("--n-leaves", type=int, metavar="N", help="The number of leaves, if ids don't tell."),
+    click.option(
+        "--ids-from",
+        type=int,
+        metavar="N",
+        help="The id of the first leaf: 1 for ids of R or MATLAB. Default: 0; ids of which most never "
+        "occur are names.",
+    ),
     click.option("--quadruplets", is_flag=True, help="Rows are i,j,k,l: i and j closer than k and l."),
     click.option("--header/--no-header", default=None, help="Whether text has a header."),
     click.option("--delimiter", metavar="CHAR", help="What separates columns of text, if not found out."),
-    click.option("--weights", metavar="COLUMN", help="The column of weights; by default weight or count."),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="The column of weights; by default weight or count. Of a session reliability or equal.",
+    ),
     click.option("--answer", metavar="COLUMN", help="Rows with the same number here are one answer."),
     click.option("--comment", metavar="CHAR", help="Pass over lines of text that begin with this."),
     click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be used, and list them."),
@@ -94,6 +120,7 @@ _QUOTED_OPTIONS = (
     "columns",
     "names",
     "n_leaves",
+    "ids_from",
     "delimiter",
     "weights",
     "answer",
@@ -124,7 +151,7 @@ def read_comparisons(
     path: str,
     *,
     columns: str | None,
-    items: str | None,
+    items: tuple[str, ...],
     chosen: str | None,
     chosen_as: str | None,
     ranks: str | None,
@@ -145,7 +172,7 @@ def read_comparisons(
     from ordhc.io.answers import answers_of_file
     from ordhc.io.scan import is_several
 
-    if _is_session(path):
+    if is_session(path):
         given = {
             "columns": columns,
             "items": items,
@@ -167,7 +194,7 @@ def read_comparisons(
     found_items: list[Any] | None
     found_chosen: Any
     if columns is not None:
-        if items is not None or chosen is not None:
+        if items or chosen is not None:
             raise click.UsageError("give --columns in their order, or --items and --chosen, not both")
         in_order = listed(columns)
         if kind in ("odd-one-out", "most-central"):
@@ -177,7 +204,9 @@ def read_comparisons(
         else:
             found_items, found_chosen = in_order, None
     else:
-        found_items = None if items is None else listed(items)
+        found_items = None
+        if items:
+            found_items = listed(items[0]) if len(items) == 1 else _positions(items)
         found_chosen = None if chosen is None else listed(chosen)
         if found_chosen is not None and len(found_chosen) == 1:
             found_chosen = found_chosen[0]
@@ -246,7 +275,7 @@ def _scanned(path: str, kind: str | None, asked: dict[str, Any], **options: Any)
         return found
 
 
-def _is_session(path: str) -> bool:
+def is_session(path: str) -> bool:
     """Whether a file is an SQLite file, as sessions are."""
     if path == "-":
         return False
@@ -257,30 +286,44 @@ def _is_session(path: str) -> bool:
         return False
 
 
-def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> Any:
-    """The answers of a session but held-out ones, weighted with --weights reliability."""
-    from ordhc.asking.session import Session
+def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """What the reading options say of a session, as `Session.analysed` takes it.
 
-    weights, progress = given.pop("weights", None), given.pop("progress", None)
+    `--exclude nobody` keeps people whom the session's rules leave out; `--exclude person=NAME` leaves out
+    more people.
+    """
+    weights = given.pop("weights", None)
     for name, value in given.items():
         if value not in (None, False, ()):
             option = _OPTIONS.get(name, name).replace("_", "-")
             raise click.UsageError(f"--{option} is for tables of answers: {path} is a session, which says so")
-    if weights not in (None, "reliability"):
-        raise click.UsageError(f"--weights {weights}: a session has --weights reliability")
-    out = _exclude_of(exclude) or {}
+    if weights not in (None, "reliability", "equal"):
+        raise click.UsageError(f"--weights {weights}: a session has --weights reliability or equal")
+    named = [pair for pair in exclude if pair != "nobody"]
+    out = _exclude_of(tuple(named)) or {}
     if out.keys() - {"person"}:
-        raise click.UsageError("--exclude: of a session people are left out, --exclude person=NAME")
+        raise click.UsageError("--exclude: of a session people are left out, --exclude person=NAME or nobody")
+    return {"weights": weights, "also": out.get("person", []), "all_people": "nobody" in exclude}
+
+
+def analysed_session(session: Any, *, weights: str | None, also: list[str], all_people: bool) -> Any:
+    """The answers of a session as its rules and the options say, kept for the summary and for JSON."""
+    exclude = [*([] if all_people else session.excluded), *also] if all_people or also else None
+    found = session.analysed(weights=weights, exclude=exclude)
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta[SESSION] = found.about
+        context.meta[HELD_OUT] = found.heldout
+    return found
+
+
+def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> Any:
+    """The answers of a session that trees are made of."""
+    from ordhc.asking.session import Session
+
+    progress = given.pop("progress", None)
+    options = session_options(path, exclude, given)
     with Session(path, progress=progress) as session:
-        found = session.comparisons(weights=weights)
-        known = {name for name in session.people() if name is not None}
-    for name in out.get("person", ()):
-        if name not in known:
-            raise InputError(f"nobody called {name!r} has answered", path=path)
-    if not out or found.groups is None or found.group_names is None:
-        return found
-    numbers = [number for number, name in enumerate(found.group_names) if name in out["person"]]
-    return found[[group not in numbers for group in found.groups.tolist()]]
+        return analysed_session(session, **options).comparisons
 
 
 #: Names of options that are called otherwise in the code.
@@ -289,10 +332,14 @@ _OPTIONS = {"group": "person", "missing": "na"}
 
 def listed(columns: str) -> list[Any]:
     """Columns by name, or by position."""
-    found: list[Any] = [column.strip() for column in columns.split(",")]
+    return _positions([column.strip() for column in columns.split(",")])
+
+
+def _positions(found: Sequence[str]) -> list[Any]:
+    """Columns as positions if all are numbers, else by name."""
     if all(column.isascii() and column.isdigit() and len(column) < 10 for column in found):
         return [int(column) for column in found]
-    return found
+    return list(found)
 
 
 def _pairs_of(text: str) -> dict[str, str]:

@@ -1,14 +1,23 @@
 """`ordhc report`: what answers say and how sure that is, on a page."""
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordhc._checks import on_one_line
 from ordhc.cli.help import Command, Registered, section
-from ordhc.cli.output import LEFT_OUT, emit_json, progress_bar
-from ordhc.cli.reading import files_of, read_comparisons, reading_arguments, reading_options, unit_option
+from ordhc.cli.output import LEFT_OUT, emit_json, progress_bar, say
+from ordhc.cli.reading import (
+    analysed_session,
+    files_of,
+    is_session,
+    read_comparisons,
+    reading_arguments,
+    reading_options,
+    session_options,
+    unit_option,
+)
 
 if TYPE_CHECKING:
     from ordhc.reporting.report import Report
@@ -114,6 +123,9 @@ def report(
     }
     command = ["ordhc", "report", *([file] if file != "-" else ["FILE"]), *_given()]
     with _opened(file, reading, quiet) as data:
+        if is_session(file):
+            about = _analysis(file, data, reading)
+            asked |= {"weights": about["weights"], "exclude": list(about["excluded"])}
         counted = click.get_current_context().meta.get(LEFT_OUT)
         if words is not None:
             asked["X"], asked["vocabulary"] = _words(words, data)
@@ -150,27 +162,19 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
     """The comparisons of a file, or the session that it is."""
     from contextlib import nullcontext
 
-    if _is_session(file):
-        from ordhc.asking.session import Session
-
-        given = [name for name in reading_arguments(reading) if name.startswith("--")]
-        if given:
-            raise click.UsageError(
-                f"{file} is a session, which says itself what its answers are: leave out {given[0]}"
-            )
-        with progress_bar("reading", quiet=quiet) as progress:
-            return Session(file, progress=progress)
     with progress_bar("reading", quiet=quiet) as progress:
+        if is_session(file):
+            from ordhc.asking.session import Session
+
+            return Session(file, progress=progress)
         return nullcontext(read_comparisons(file, whole=True, progress=progress, **reading))
 
 
-def _is_session(file: str) -> bool:
-    try:
-        with Path(file).open("rb") as opened:
-            return opened.read(16) == b"SQLite format 3\0"
-    except (OSError, ValueError):
-        # What can't be opened is the reader's to explain.
-        return False
+def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
+    """What the options and the rules of a session make of its answers."""
+    given = {name: value for name, value in reading.items() if name != "exclude"}
+    found = analysed_session(session, **session_options(file, reading["exclude"], given))
+    return found.about
 
 
 def _words(path: str, data: Any) -> tuple[Any, list[str]]:
@@ -205,9 +209,9 @@ def _tell(found: "Report", paths: list[str]) -> None:
     from ordhc.reporting.words import summary
 
     for sentence in summary(found.numbers):
-        click.echo(sentence)
+        say(on_one_line(sentence))
     for note in found.numbers["notes"].values():
-        click.echo(note)
-    click.echo(f"method   {found.numbers['method']['name']}")
+        say(on_one_line(note))
+    say(f"method   {found.numbers['method']['name']}")
     for path in dict.fromkeys(paths):
-        click.echo(f"wrote    {path}")
+        say(f"wrote    {path}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ordhc.cli.help import Command, Registered, Settings, section
-from ordhc.cli.output import emit_json, progress_bar
+from ordhc.cli.output import emit_json, progress_bar, say
 from ordhc.cli.reading import parameters_of, read_comparisons, reading_options
 
 if TYPE_CHECKING:
@@ -111,12 +111,12 @@ def score(
         emit_json(document)
     else:
         for name, value in scores.items():
-            click.echo(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
+            say(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
         # Beside the scores, not among them: scripts read these.
         if limits and not quiet:
-            click.echo(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
+            say(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
             if limits["ceiling"] is not None:
-                click.echo(f"  of repeated questions: noise ceiling {limits['ceiling']}", err=True)
+                say(f"  of repeated questions: noise ceiling {limits['ceiling']}", err=True)
 
 
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:

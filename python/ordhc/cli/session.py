@@ -2,8 +2,9 @@
 
 import click
 
+from ordhc._checks import on_one_line
 from ordhc.cli.help import Command, Group
-from ordhc.cli.output import emit_json, progress_bar
+from ordhc.cli.output import counted_people, emit_json, progress_bar, say
 
 
 @click.group(cls=Group)
@@ -32,15 +33,15 @@ def salvage(file: str, output: str) -> None:
 
     with progress_bar("saving", quiet=False) as progress:
         done = verb(file, output, progress=progress)
-    click.echo(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
+    say(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
     if done.lost:
         numbers = ", ".join(map(str, done.lost[:20])) + (", ..." if len(done.lost) > 20 else "")
-        click.echo(f"{len(done.lost):,} events could not be read: {numbers}.")
+        say(f"{len(done.lost):,} events could not be read: {numbers}.")
     else:
-        click.echo("No event is known to be missing.")
+        say("No event is known to be missing.")
     for note in done.notes:
-        click.echo(note)
-    click.echo(f"wrote    {output}")
+        say(note)
+    say(f"wrote    {output}")
 
 
 @session.command(cls=Command, no_args_is_help=True)
@@ -66,6 +67,7 @@ def info(file: str, as_json: bool) -> None:
         people: dict[str | None, int] = {}
         for who in kept.answers()[2]:
             people[who] = people.get(who, 0) + 1
+        excluded, history = kept.excluded, kept.rules_history
         found = {
             "n_leaves": kept.n_leaves,
             "n_placed": kept.n_placed,
@@ -73,16 +75,19 @@ def info(file: str, as_json: bool) -> None:
             "done": kept.done,
             "remaining_estimate": kept.remaining_estimate,
             "settings": kept.settings,
+            "rules": [{"at": rules.at, "rules": rules.in_words()} for rules in history],
+            "excluded": {who: list(why) for who, why in excluded.items()},
             "people": [{"who": who, "n_answers": count} for who, count in people.items()],
         }
     if as_json:
         emit_json(found)
         return
     state = "done" if found["done"] else f"about {found['remaining_estimate']:,.0f} to go"
-    click.echo(
-        f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}"
-    )
+    say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {found['n_leaves']:,} leaves, {state}")
     for who, count in people.items():
-        click.echo(f"  {'nobody in particular' if who is None else who}: {count:,}")
+        say(f"  {'nobody in particular' if who is None else on_one_line(who)}: {count:,}")
     for key, value in kept.settings.items():
-        click.echo(f"  {key} = {value}")
+        say(on_one_line(f"  {key} = {value}"))
+    if history:
+        told = "; ".join(history[-1].in_words()) or "nobody"
+        say(f"leaves out {told}: {counted_people(len(excluded))}")

@@ -3,7 +3,7 @@
 import click
 
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json, progress_bar
+from ordhc.cli.output import emit_json, progress_bar, say
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -86,4 +86,4 @@ def simulate(
     if as_json:
         emit_json({"n_leaves": data.n_leaves, "n_comparisons": len(data), "file": file})
     elif file != "-":
-        click.echo(f"wrote {len(data):,} comparisons of {data.n_leaves:,} leaves to {file}")
+        say(f"wrote {len(data):,} comparisons of {data.n_leaves:,} leaves to {file}")

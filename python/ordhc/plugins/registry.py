@@ -9,6 +9,7 @@ import difflib
 import os
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -104,6 +105,8 @@ class _Registry:
         #: What was looked up, by kind and name.
         self.known: dict[tuple[str, str], Spec] = {}
         self.rows: list[Registered] = []
+        #: The distribution of each plugin, by its top-level package.
+        self.packages: dict[str, str] = {}
 
     def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
         """Call the hooks of one plugin, and take all of its specs or none."""
@@ -120,7 +123,7 @@ class _Registry:
 
     def fail(self, plugin: str, entry_point: str, version: str, error: BaseException) -> None:
         """Note a plugin that cannot be used."""
-        text = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}{_place_of(error)}"
         self.rows.append(Registered(plugin, entry_point, version, "", "", "", "", "failed", text))
         if os.environ.get("ORDHC_STRICT", "") not in ("", "0"):
             raise PluginError(f"plugin {plugin} ({entry_point}) failed: {text}") from error
@@ -134,6 +137,17 @@ class _Registry:
                 others = ", ".join(owner for owner in owners if owner != row.plugin)
                 note = f"also in {others}: use {row.plugin}:{row.name}"
                 self.rows[at] = Registered(**{**asdict(row), "status": "clash", "error": note})
+
+
+def _place_of(error: BaseException) -> str:
+    """The file and line at which a plugin failed, in parentheses; empty if ordhc itself raised the error."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" ({error.filename}, line {error.lineno})"
+    if not frames or frames[-1][0].f_globals.get("__name__", "").split(".")[0] in ("ordhc", "importlib"):
+        return ""
+    frame, line = frames[-1]
+    return f" ({frame.f_code.co_filename}, line {line})"
 
 
 def _specs_of(module: object) -> "Iterator[Spec]":
@@ -211,6 +225,7 @@ def _add_plugins(registry: _Registry) -> None:
         if wanted is not None and not {plugin, _normal(name)} & wanted:
             registry.rows.append(Registered(plugin, name, version, "", "", "", "", "skipped"))
             continue
+        registry.packages.setdefault(point.module.partition(".")[0], plugin)
         trial = _Registry()
         try:
             if plugin == BUILTIN:
@@ -280,6 +295,11 @@ def get(kind: str, name: str) -> "Spec":
     return spec
 
 
+def plugin_of(module: str) -> str | None:
+    """The distribution of the plugin that a module belongs to, or None."""
+    return _load().packages.get(module.partition(".")[0])
+
+
 def is_builtin(spec: "Spec") -> bool:
     """Whether a spec is ordhc's own."""
     return _load().specs.get((spec.kind, f"{BUILTIN}:{spec.name}")) is spec
@@ -321,7 +341,9 @@ def _unknown(kind: str, name: str) -> str:
         hint = f" (did you mean {alias}?)"
     elif others:
         hint = f"{hint} (there is a {others[0]} of that name)"
-    return f"unknown {kind} {_checks.quoted(name)}{hint}; there are {', '.join(known)}"
+    failed = sorted({row.plugin for row in _load().rows if row.status == "failed"})
+    broken = f" (plugins that could not be loaded: {', '.join(failed)})" if failed else ""
+    return f"unknown {kind} {_checks.quoted(name)}{hint}; there are {', '.join(known)}{broken}"
 
 
 def list_plugins() -> list[Registered]:
