@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-LONGEST = 400
+LONGEST = 600
 SOURCES = (".py", ".pyi", ".rs", ".js", ".css", ".html", ".sh")
 PACKAGE = Path("python/ordhc")
 

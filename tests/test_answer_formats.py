@@ -9,6 +9,7 @@ import pytest
 
 import ordhc
 from ordhc import InputError, Triplets, read_answers
+from ordhc.errors import SkippedRowsWarning
 from ordhc.io import read_names
 from support.answers import persons
 from support.processes import run
@@ -160,3 +161,21 @@ def test_names_come_from_a_column_that_is_said(tmp_path):
             read_names(tmp_path / name)
     t = ordhc.read_triplets(io.StringIO("0,1,2\n"), names=f"{tmp_path}/items.csv:label")
     assert named(t) == [("cat", "dog", "cow")]
+
+
+def test_a_column_that_answers_and_participants_have_is_told_by_its_case(tmp_path):
+    answers = tmp_path / "answers.csv"
+    answers.write_text("person,anchor,near,far,status\nann,a,b,c,taken\nbob,a,c,b,taken\nbob,b,a,c,late\n")
+    people = tmp_path / "people.csv"
+    people.write_text("Participant id,Status\nann,APPROVED\nbob,REJECTED\n")
+    with pytest.warns(SkippedRowsWarning, match="with participants:Status = REJECTED"):
+        found = read_answers(answers, participants=people, exclude={"Status": "REJECTED"})
+    assert found.group_names == ("ann",)
+    with pytest.warns(SkippedRowsWarning, match="with status = late"):
+        assert len(read_answers(answers, participants=people, exclude={"status": "late"})) == 2
+    people.write_text("Participant id,status\nann,APPROVED\nbob,REJECTED\n")
+    with pytest.raises(InputError, match="both have a column 'status'; say 'participants:status'"):
+        read_answers(answers, participants=people, exclude={"status": "REJECTED"})
+    with pytest.warns(SkippedRowsWarning):
+        found = read_answers(answers, participants=people, exclude={"participants:status": "REJECTED"})
+    assert found.group_names == ("ann",)

@@ -106,7 +106,7 @@ ANSWERS = {
 }
 
 #: By name: what is called, and arguments that are right.
-_PLAIN = "answers ask close comparisons people refresh table transaction tree undo".split()  # noqa: SIM905
+_PLAIN = "analysed answers ask close comparisons people refresh set_rules table transaction tree undo".split()  # noqa: SIM905
 CALLS = {
     "as_dendrogram": (ordhc.as_dendrogram, {"tree": NEWICK}),
     "bootstrap": (ordhc.bootstrap, {"data": T, "n_resamples": 2}),
@@ -198,6 +198,7 @@ CALLS = {
     "Session.add_answers": (_in_session("add_answers"), {"rows": ASK, "answers": [0, 1]}),
     "Session.add_gold": (_in_session("add_gold"), {"rows": ASK, "answers": [0, 1]}),
     **{f"Session.{name}": (_in_session(name), {}) for name in _PLAIN},
+    "Session.accuracy": (_in_session("accuracy"), {"tree": TREE}),
     "Session.pose": (_in_session("pose"), {"sampler": "random", "who": "ann"}),
     "Session.forget": (_in_session("forget"), {"who": "ann"}),
     "Session.posterior": (_in_session("posterior"), {"sweeps": 2}),

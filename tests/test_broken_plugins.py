@@ -8,8 +8,10 @@ import warnings
 import pytest
 
 import ordhc
+from ordhc._version import ISSUES
 from ordhc.plugins import registry
 from support.plugins import IMPORTS, S, good, the_row
+from support.processes import run
 
 BROKEN = {
     "broken import": ("import no_such_module_at_all\n", "no_such_module_at_all"),
@@ -201,3 +203,39 @@ def test_handlers_of_others_stay_in_place(install):
         assert seen == [mine, mine]
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(
+    ("case", "line"), [("broken import", 1), ("syntax", 1), ("exit", 2), ("hook raises", 5)]
+)
+def test_the_place_of_a_failure_is_named(install, case, line):
+    install("bad-one", BROKEN[case][0])
+    with pytest.warns(ordhc.OrdhcWarning, match=rf"\(.*bad_one.*\.py, line {line}\)$"):
+        ordhc.linkage(S, "average")
+    with pytest.raises(ordhc.InputError, match=r"could not be loaded: bad-one"):
+        ordhc.linkage(S, "that of the broken plugin")
+
+
+FAILING = """
+from ordhc.hooks import hookimpl
+from ordhc.specs import MetricSpec
+
+def boom(tree, reference):
+    raise KeyError("missing")
+
+@hookimpl
+def ordhc_metrics():
+    return [MetricSpec(name="boom", summary="fails", score=boom, reference=("tree",))]
+"""
+
+
+def test_a_fault_of_a_plugin_is_not_reported_to_us(install, capsys, tmp_path, monkeypatch):
+    install("ordhc-boom", FAILING)
+    monkeypatch.delenv("ORDHC_DEBUG", raising=False)
+    (tmp_path / "t.nwk").write_text("((a,b),c);\n")
+    file = str(tmp_path / "t.nwk")
+    code, out, err = run(capsys, "score", file, file, "--metric", "boom")
+    assert (code, out) == (3, "")
+    assert "ordhc: the plugin ordhc-boom failed: KeyError: 'missing' (in " in err
+    assert "the authors of ordhc-boom" in err
+    assert ISSUES not in err

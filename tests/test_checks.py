@@ -222,10 +222,12 @@ def test_large_ids_can_be_meant():
     assert Triplets([(0, 1, 10**6)], n_leaves=10**6 + 1).n_leaves == 10**6 + 1
     with pytest.warns(ordhc.OrdhcWarning, match="leaf 9999 is far above all others, which end at 1"):
         assert Triplets([(0, 1, 9_999)]).n_leaves == 10_000
-    assert Triplets([(0, 1, 9_998), (1, 2, 6000)]).n_leaves == 9_999
+    with pytest.warns(ordhc.OrdhcWarning, match="only 5 of the ids 0..9998 occur"):
+        assert Triplets([(0, 1, 9_998), (1, 2, 6000)]).n_leaves == 9_999
     rows = np.random.default_rng(0).integers(0, 20_000, (3000, 3))
     rows = rows[(np.diff(np.sort(rows, axis=1), axis=1) > 0).all(axis=1)]
-    assert Triplets(rows).n_leaves == rows.max() + 1
+    with pytest.warns(ordhc.OrdhcWarning, match="only 7259 of the ids 0..19998 occur"):
+        assert Triplets(rows).n_leaves == rows.max() + 1
 
 
 def test_whole_numbers_do_not_wrap_around():

@@ -345,3 +345,20 @@ def test_two_hundred_people_on_threads(tmp_path):
         while not session.done:
             answer(session, None, oracle=oracle)
         assert same(session.tree(), truth)
+
+
+def test_uncertain_has_a_question_for_somebody_who_knows_its_best_ones(tmp_path):
+    """Its best question now may be one that this person has answered: then it is the next one."""
+    oracle = oracles.from_tree(random_tree(8, 1))
+    path, seen = tmp_path / "a", set()
+    session = ordhc.Session(path, n_leaves=8, method="uncertain", budget=1000, fill={})
+    for number in range(30):
+        if number % 10 == 5:
+            session.close()
+            session = ordhc.Session(path)
+        questions = session.ask(who="ann")
+        assert questions.samplers == ("learner",)
+        seen.update(leaves_of(questions))
+        session.tell(questions.ids, oracle(questions.rows), who="ann")
+    session.close()
+    assert len(seen) == 30

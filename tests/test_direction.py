@@ -142,3 +142,23 @@ def test_a_diagonal_of_similarities_given_as_dissimilarities():
     D = squareform(pdist(X))
     np.fill_diagonal(D, np.inf)
     ordhc.linkage(D, dissimilarity=True)
+
+
+@pytest.mark.parametrize("metric", ["dasgupta_cost", "dasgupta_revenue", "cophenetic_correlation"])
+def test_metrics_say_when_similarities_look_like_distances(metric):
+    D = squareform(pdist(points(0, 40)))
+    tree = ordhc.linkage(D.max() - D)
+    score = getattr(ordhc.metrics, metric)
+    remedy = (
+        "looks like distances .* dissimilarity=True, similarities that look like them dissimilarity=False"
+    )
+    with pytest.warns(OrdhcWarning, match=remedy):
+        found = score(tree, D)
+    with pytest.warns(OrdhcWarning, match=remedy):
+        ordhc.score(tree, D, metric=metric)
+    # Who says what the matrix holds is not warned; only a correlation turns its sign.
+    assert score(tree, D, dissimilarity=False) == found
+    assert score(tree, D, dissimilarity=True) == (-found if metric == "cophenetic_correlation" else found)
+    score(tree, D.max() - D)
+    with pytest.raises(InputError, match="dissimilarity"):
+        score(tree, D, dissimilarity="yes")

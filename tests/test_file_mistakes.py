@@ -70,7 +70,7 @@ MISTAKES = {
     "a name among ids": ("a.csv", "0,1,2\n0,1,cat\n", {}, "a.csv:2: `cat` is not a leaf id"),
     "an id among names": ("a.csv", "cat,1,2\n0,1,2\n3,4,5\n", {}, "a.csv:1: `cat` is not a leaf id, as most others are"),
     "ids from 1": ("a.csv", "1,2,3\n2,3,4\n", {"n_leaves": 4}, "a.csv:2: leaf 4 is outside 0..=3 (n_leaves = 4)"),
-    "a negative id": ("a.csv", "0,1,2\n0,-1,2\n", {}, "a.csv:2: leaf -1 is outside"),
+    "a negative id": ("a.csv", "0,1,2\n0,-1,2\n", {}, "a.csv:2: leaf -1 is below 0"),
     "a slip in an id": ("a.csv", "0,1,2\n0,1,20000000\n", {}, "a.csv:2: leaf 20000000 is far above"),
     "an id beyond all": ("a.csv", "0,1,2\n0,1,99999999999999999999\n", {}, "a.csv:2:"),
     "a leaf twice": ("a.csv", "0,1,2\n0,2,2\n", {}, "a.csv:2: leaf 2 occurs twice"),

@@ -155,7 +155,7 @@ REFUSED = {
     "path = '\\ud800' is no path of a file": lambda: _checks.path("\ud800"),
     "path = 3 is no path of a file": lambda: _checks.path(3),
     "t is 3, not a string": lambda: _checks.text("t", 3),
-    "t, '\\ud800', is no Unicode text": lambda: _checks.text("t", "\ud800"),
+    "t is '\\ud800', which is no Unicode text": lambda: _checks.text("t", "\ud800"),
     "l is 'ab'; give a list": lambda: _checks.listed("l", "ab"),
     "l is b'ab'; give a list": lambda: _checks.listed("l", b"ab"),
     "l is bytearray(b'ab'); give a list": lambda: _checks.listed("l", bytearray(b"ab")),

@@ -71,7 +71,7 @@ BAD = [
     ("\n0,1,2\n\n0,x,2\n", ":4: `x` is not a leaf id"),
     ("# a comment\n0,1,2\n", "begins no comment"),
     ("0,1,2\n0,1.5,2\n", ":2: `1.5` is not a leaf id: ids are whole"),
-    ("0,1,2\n0,-1,2\n", ":2: leaf -1 is outside"),
+    ("0,1,2\n0,-1,2\n", ":2: leaf -1 is below 0"),
     ("0,1,2\n\n0,2,2\n", ":3: leaf 2 occurs twice"),
     ("anchor,near,far,count\n0,1,2,1\n0,1,2,nan\n", ":3: `nan` in column `count`"),
     ("anchor,near,far,weight\n0,1,2,-1\n", ":2: `-1` in column `weight`"),

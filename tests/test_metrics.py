@@ -235,6 +235,56 @@ def test_aari_of_trees(trees):
     assert metrics.aari(a, b, levels=k) == pytest.approx(expected, abs=1e-13)
 
 
+@QUICK
+@given(naive.trees(), st.data())
+def test_aari_by_depth(tree, data):
+    columns = [labels_for(data.draw, tree.n_leaves) for _ in range(data.draw(st.integers(1, 3)))]
+    found = metrics.aari(tree, np.array(columns).T, levels="depth")
+    assert found == pytest.approx(naive.aari_by_depth(tree, columns), abs=1e-13)
+
+
+@QUICK
+@given(naive.two_trees())
+def test_aari_of_trees_by_depth(trees):
+    a, b = trees
+    levels = 0
+    while len(set(map(tuple, naive.at_depth(b, levels)))) < b.n_leaves:
+        levels += 1
+    if levels < 2:
+        with pytest.raises(ordhc.InputError, match="it has no levels"):
+            metrics.aari(a, b, levels="depth")
+        return
+    columns = [[tuple(one) for one in naive.at_depth(b, level)] for level in range(1, levels)]
+    assert metrics.aari(a, b, levels="depth") == pytest.approx(naive.aari_by_depth(a, columns), abs=1e-13)
+    assert metrics.aari(b, b, levels="depth") == 1.0
+
+
+@QUICK
+@given(naive.trees(), st.randoms())
+def test_trees_of_the_same_clusters_have_aari_1_by_depth(tree, random):
+    n = tree.n_leaves
+    if len(naive.nodes(tree, join_ties=True)) < 2:
+        return
+    # The same clusters, merged in another order: any cluster whose parts are made may be next.
+    waiting, made, merges = list(range(n - 1)), {leaf: leaf for leaf in range(n)}, []
+    binary = ordhc.Dendrogram(tree.merges, np.arange(n - 1.0), kind="dissimilarity")
+    while waiting:
+        ready = [at for at in waiting if all(part in made for part in tree.merges[at].tolist())]
+        at = random.choice(ready)
+        waiting.remove(at)
+        made[n + at] = n + len(merges)
+        merges.append([made[part] for part in tree.merges[at].tolist()])
+    other = ordhc.Dendrogram(merges, np.arange(n - 1.0), kind="dissimilarity")
+    assert metrics.robinson_foulds(binary, other) == 0
+    if n > 2:
+        assert metrics.aari(other, binary, levels="depth") == 1.0
+
+
+def test_other_levels_by_word_are_refused():
+    with pytest.raises(ordhc.InputError, match="levels is 'deep', not one of depth|levels.*deep"):
+        metrics.aari("((0,1),(2,3));", [0, 0, 1, 1], levels="deep")
+
+
 @pytest.mark.parametrize("trees", naive.LARGE)
 def test_ari_and_aari_beside_scikit_learn(trees):
     a, b = trees

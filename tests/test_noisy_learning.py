@@ -74,7 +74,7 @@ def test_estimates_of_p():
         ({"delta": 0}, "delta = 0 must be between 0 and 1"),
         ({"assume": "x"}, "assume is 'x', not one of adversarial, uniform"),
         ({"noise": "x"}, "noise is 'x'"),
-        ({"method": "single", "p": 0.9}, "single has no p"),
+        ({"method": "single", "p": 0.9}, "single takes no p; .*give repeat=3"),
         ({"method": "4k-active", "n_landmarks": 2, "q": 0.5}, "not both"),
     ],
 )

@@ -1,6 +1,7 @@
 """What notebooks show: HTML that is well-formed, escaped and in the colours of the page."""
 
 import sys
+import tempfile
 from html.parser import HTMLParser
 
 import numpy as np
@@ -138,3 +139,28 @@ def test_learners_and_sessions_show_how_far_they_are(tmp_path):
 
 def test_a_tiny_tree():
     assert parsed(ordhc.bootstrap(ordhc.Triplets([(0, 1, 2)]), n_resamples=2)).rows[1][0] == "revenue"
+
+
+def test_every_picture_of_a_notebook_is_shown():
+    import nbformat
+    from nbclient import NotebookClient
+
+    cells = [
+        "import matplotlib.pyplot as plt; import ordhc; d = ordhc.as_dendrogram('((a,b),(c,d));')",
+        "d.plot()",
+        "d.plot(font='serif')",
+        "plt.plot([1, 2, 3])",
+        "ordhc.plots.heatmap(d, [1, 2, 3, 4, 5, 6])",
+        "ordhc.plots.tanglegram(d, d)",
+        "d.savefig('d.svg'); plt.plot([3, 2, 1])",
+        "plt.rcParams['font.family'], plt.isinteractive()",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    with tempfile.TemporaryDirectory() as folder:
+        client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}})
+        client.execute()
+    shown = [
+        sum("image/png" in output.get("data", {}) for output in cell["outputs"]) for cell in notebook["cells"]
+    ]
+    assert shown == [0, 1, 1, 1, 1, 1, 1, 0]
+    assert "(['sans-serif'], True)" in str(notebook["cells"][-1]["outputs"])

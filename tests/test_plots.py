@@ -60,7 +60,7 @@ def test_rows_of_a_heatmap_are_those_of_the_tree(n, form, ax):
     np.fill_diagonal(expected, np.nan)
     np.testing.assert_allclose(np.asarray(ax.images[0].get_array().filled(np.nan)), expected)
     assert [text.get_text() for text in ax.get_yticklabels()] == [d.labels[leaf] for leaf in order]
-    (beside,) = ax.child_axes
+    beside = ax.figure.axes[1]
     # Leaves of the tree are at the middles of the rows.
     assert beside.get_ylim() == ax.get_ylim()
     ax.figure.canvas.draw()
@@ -95,6 +95,120 @@ def test_data_frames_are_matched_by_name_and_large_matrices_averaged(ax, monkeyp
     assert small.shape == (3, 3)
     assert small[0, 1] == pytest.approx(S[np.ix_(order[:2], order[2:4])].mean())
     assert small[0, 0] == pytest.approx(S[order[0], order[1]])
+
+
+def check_that_all_is_seen(figure):
+    """Everything that is drawn is on the canvas, and no axes clip what is drawn in them."""
+    from matplotlib.text import Text
+
+    figure.canvas.draw()
+    whole = figure.bbox.padded(1.0)
+    lines = 0
+    for axes in figure.axes:
+        drawn = [text for text in axes.findobj(Text) if text.get_visible() and text.get_text()]
+        drawn += [axes, *axes.images]
+        for branches in axes.collections:
+            if branches.get_gid() == "ordhc-branches":
+                lines += 1
+                ends = np.concatenate([path.vertices for path in branches.get_paths()])
+                pixels = axes.transData.transform(ends)
+                inside = axes.bbox.padded(1.0)
+                assert all(inside.contains(x, y) for x, y in pixels.tolist())
+        for artist in drawn:
+            box = artist.get_window_extent()
+            assert whole.contains(box.x0, box.y0), artist
+            assert whole.contains(box.x1, box.y1), artist
+    assert lines == 1
+
+
+def plain_figure():
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(9, 7))[1]
+
+
+def own_figure():
+    return None
+
+
+def half_a_figure():
+    from matplotlib import pyplot
+
+    return pyplot.subplots(1, 2, figsize=(11, 5), layout="constrained")[1][0]
+
+
+def free_axes():
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(8, 6)).add_axes((0.05, 0.05, 0.9, 0.9))
+
+
+@pytest.mark.parametrize("place", [plain_figure, own_figure, half_a_figure, free_axes])
+@pytest.mark.parametrize(
+    ("n", "name"), [(15, "thing {}"), (60, "a long name of a thing {}"), (200, "名前 {}")]
+)
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_nothing_of_a_heatmap_is_cut_off(place, n, name, wide):
+    D = np.random.default_rng(n).random(n * (n - 1) // 2)
+    d = ordhc.linkage(D, dissimilarity=True, names=[name.format(leaf) for leaf in range(n)])
+    columns = {"kind": ["ab"[i % 2] for i in range(n)], "part": ["xyz"[i % 3] for i in range(n)]}
+    more = {"order": "optimal", "n_clusters": 3, "columns": columns} if wide else {}
+    ax = plots.heatmap(d, D, ax=place(), **more)
+    check_that_all_is_seen(ax.figure)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    # Names of less than 3 points are left out.
+    assert bool(names) == (n < 60 or (n == 60 and place is not half_a_figure))
+    if wide:
+        texts = [text.get_text() for text in ax.figure.axes[-2].get_legend().get_texts()]
+        assert texts == ["kind:", "a", "b", "part:", "x", "y", "z"]
+
+
+def test_colours_of_a_heatmap_are_those_asked_for(ax):
+    S = np.random.default_rng(0).normal(size=2016)
+    d = ordhc.linkage(S)
+
+    def limits(values=S, **settings):
+        from matplotlib import pyplot
+
+        drawn = plots.heatmap(d, values, ax=pyplot.figure().add_subplot(), **settings)
+        shown, image = drawn.figure.axes[-1], drawn.images[0]
+        return (*image.get_clim(), image.cmap), shown
+
+    assert limits()[0][:2] == (S.min(), S.max())
+    two = np.percentile(np.concatenate([S, S]), [2, 98])
+    assert limits(robust=True)[0][:2] == pytest.approx(two)
+    assert limits(vmin=-1, vmax=2)[0][:2] == (-1, 2)
+    assert limits(robust=True, vmax=9)[0][:2] == pytest.approx((two[0], 9))
+    # A single value does not make all others one colour, unless that is asked for.
+    odd = S.copy()
+    odd[5] = -289
+    low, high = limits(odd)[0][:2]
+    assert -3 < low < high < 3
+    assert limits(odd, robust=False)[0][:2] == (-289, S.max())
+    # The middle of the map is the value in the middle, and one end of the map is used as a whole.
+    low, high, cmap = limits(vmin=-1, vmax=3, center=0)[0]
+    import matplotlib
+
+    whole = matplotlib.colormaps["RdBu_r"]
+    assert cmap(0.25) == pytest.approx(whole(0.5), abs=0.03)
+    assert cmap(1.0) == pytest.approx(whole(1.0))
+    assert cmap(0.0) == pytest.approx(whole(0.5 - 1 / 6), abs=0.03)
+    for wrong, said in [
+        ({"vmin": 3, "vmax": 1}, "begin at 3 .* end at 1"),
+        ({"cmap": "viridiss"}, "'viridiss', no colour map"),
+        ({"center": "x"}, "center"),
+        ({"robust": 2}, "robust"),
+    ]:
+        with pytest.raises(ordhc.InputError, match=said):
+            limits(**wrong)
+
+
+def test_the_shipped_cars_show_something(ax):
+    cars = ordhc.datasets.load_car().triplets
+    plots.heatmap(ordhc.cluster(cars), ordhc.similarity(cars), ax=ax)
+    shares = ax.images[0].norm(ax.images[0].get_array()).compressed().clip(0, 1)
+    assert np.std(shares) > 0.2
 
 
 # --- tanglegram ------------------------------------------------------------------------------

@@ -188,3 +188,45 @@ def test_a_node_of_many_children_stands_between_its_outermost():
     assert starts[1.0, 1.5] == [2.0, 2.75]
     assert [starts[0.0, float(place)] for place in range(4)] == [[1.0, 1.5]] * 4
     assert len(starts) == 6
+
+
+@pytest.mark.parametrize("layout", ["rectangular", "circular", "unrooted"])
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_svg_of_any_name_is_xml(tmp_path, layout):
+    from xml.dom import minidom
+
+    odd = "a\0b\x01c\x1b[31md\ufffee\uffff\x0cf\x7f\x85<&\U0001f600"
+    d = ordhc.Dendrogram([(0, 1), (3, 2)], [1.0, 2.0], names=[odd, "r", "s"], node_names=[odd, odd])
+    columns = {odd: [odd, "q", "q"]}
+    d.savefig(tmp_path / "d.svg", layout=layout, columns=columns, title=odd, n_clusters=2)
+    page = minidom.parse(str(tmp_path / "d.svg"))
+    texts = ["".join(part.data for part in text.childNodes) for text in page.getElementsByTagName("text")]
+    assert "a\ufffdb\ufffdc\ufffd[31m" in "".join(texts)
+    assert minidom.parseString(ordhc.plotting.svg(d, layout=layout).encode())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n_cluster": 2}, "has no option 'n_cluster'; nearest: 'n_clusters'"),
+        ({"figsize": (3, 3)}, "`width` and `height` are in millimetres"),
+        ({"color_threshold": 1.0}, "`n_clusters` colours"),
+        ({"labels": ["a", "b"]}, r"with_names\(\[\.\.\.\]\)\.plot\(\)"),
+    ],
+)
+def test_options_by_other_names_are_told(tmp_path, options, says):
+    d = ordhc.as_dendrogram("((a,b),c);")
+    with pytest.raises(ordhc.InputError, match=says):
+        d.plot(**options)
+    with pytest.raises(ordhc.InputError, match=says):
+        d.savefig(tmp_path / "d.svg", **options)
+
+
+def test_options_of_pictures_are_listed():
+    import inspect
+
+    known = list(inspect.signature(plot_dendrogram).parameters)[2:]
+    assert f"{', '.join(known)}." in " ".join(ordhc.Dendrogram.plot.__doc__.split())
+    code = "import ordhc; print(ordhc.plotting.plot_dendrogram.__name__, 'plotting' in dir(ordhc))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["plot_dendrogram", "True"]

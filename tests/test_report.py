@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -327,3 +328,40 @@ def test_large_trees_are_reported_in_part():
     assert "The 150 items are drawn as the top of the tree" in page
     assert "No other method was tried" in page
     assert "The 40 largest are shown; the JSON has all." in page
+
+
+def caption_and_names(found):
+    """The caption of the tree, and the names in its picture."""
+    page = found.to_html()
+    caption = re.search(r"<figcaption>(.*?)</figcaption>", page)[1]
+    return caption, re.findall(r">(item[^<]*)</text>", page[: page.index("<figcaption>")])
+
+
+@pytest.mark.parametrize("n_unanswered", [0, 1, 60, 75, 90, 160])
+def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
+    t, _ = ordhc.simulate_planted(4000, levels=2, leaves_per_cluster=10, seed=0)
+    names = [f"item {leaf}" for leaf in range(40 + n_unanswered)]
+    data = ordhc.Triplets(t.rows, n_leaves=len(names), names=names)
+    caption, drawn = caption_and_names(ordhc.report(data, methods=["adds3-al"], n_resamples=0, folds=2))
+    assert sorted(drawn) == sorted(names[:40])
+    assert ("without answers" in caption) == (n_unanswered > 0)
+    assert "Colours are 2 clusters." in caption
+
+
+@pytest.mark.parametrize(("n_clusters", "n_tips"), [(61, 61), (110, 110), (111, 110), (160, 110)])
+def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
+    t, _ = ordhc.simulate_planted(4000, levels=3, leaves_per_cluster=20, seed=0)
+    data = ordhc.Triplets(t.rows, n_leaves=160, names=[f"item {leaf}" for leaf in range(160)])
+    found = ordhc.report(data, methods=["adds3-al"], n_resamples=0, folds=2, n_clusters=n_clusters)
+    caption, drawn = caption_and_names(found)
+    assert len(drawn) == n_tips
+    said = "Colours are {}." if n_clusters <= 110 else "{} are too many to colour."
+    assert said.format(f"{n_clusters} clusters") in caption
+
+
+def test_a_pilot_with_all_names_is_reported():
+    t, _ = ordhc.simulate_planted(100, levels=2, leaves_per_cluster=50, seed=0)
+    data = ordhc.Triplets(t.rows, n_leaves=200, names=[f"item {leaf}" for leaf in range(200)])
+    caption, drawn = caption_and_names(ordhc.report(data, methods=["adds3-al"], n_resamples=5))
+    assert len(drawn) == 60
+    assert f"The {len(np.unique(t.rows))} items" in caption

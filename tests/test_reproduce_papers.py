@@ -136,19 +136,17 @@ def test_initial_clusters_are_pure():
 
 
 def test_levels_by_depth():
-    from reproduce.foundations_planted import aari_by_depth
-
     labels = np.array([(0, 0), (0, 0), (0, 1), (0, 1), (1, 2), (1, 2), (1, 3), (1, 3)])
     # 4 to 7 are joined before 2 and 3 are, so that a cut into four has 4 to 7 together.
     merges = [[0, 1], [4, 5], [6, 7], [9, 10], [2, 3], [8, 12], [11, 13]]
     tree = ordhc.Dendrogram(merges, np.arange(7.0, 0.0, -1.0))
-    assert aari_by_depth(tree, labels) == 1.0
+    assert ordhc.metrics.aari(tree, labels, levels="depth") == 1.0
     assert ordhc.metrics.aari(tree, labels) < 1
     metrics = pytest.importorskip("sklearn.metrics")
     chain = ordhc.as_dendrogram("(((((((0,1),2),3),4),5),6),7);")
     cuts = [[0] * 7 + [1], [0] * 6 + [1, 2]]
     expected = [metrics.adjusted_rand_score(*pair) for pair in zip(labels.T, cuts, strict=True)]
-    assert aari_by_depth(chain, labels) == pytest.approx(np.mean(expected))
+    assert ordhc.metrics.aari(chain, labels, levels="depth") == pytest.approx(np.mean(expected))
 
 
 def test_learners_find_the_linkages():

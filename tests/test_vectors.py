@@ -192,7 +192,10 @@ def test_duplicates_and_zeros():
         (np.zeros((0, 3)), r"shape \(0, 3\)"),
         ([1.0, 2.0], r"shape \(2,\)"),
         ([["a"]], "must be numbers, not text"),
-        ([[1e200], [1e200]], "the dot product of rows 0 and 0 overflows float64"),
+        (
+            [[1e200], [1e200]],
+            "row 0: the vectors are too large: the squared length of this row overflows: rescale",
+        ),
         (np.full((2, 1), 1e30, dtype=np.float32), "overflows float32"),
     ],
 )
@@ -239,7 +242,76 @@ def test_negative_similarities_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ordhc.similarity(X, "dot")
-        ordhc.cluster(np.abs(X), method="dot-al")
+        ordhc.cluster(np.abs(X[:60]), method="dot-al")
+
+
+# --- what fails on everyday data -----------------------------------------------------------
+
+
+def iris():
+    from sklearn.datasets import load_iris
+
+    return load_iris(return_X_y=True)
+
+
+def test_what_is_recommended_first_finds_the_classes_of_iris():
+    X, classes = iris()
+    with pytest.raises(ordhc.InputError, match="similarity='euclidean', linkage='ward'"):
+        ordhc.cluster(X)
+    with pytest.raises(ordhc.InputError, match="similarity='euclidean', linkage='ward'"):
+        ordhc.linkage(X)
+    d = ordhc.cluster(X, similarity="euclidean", linkage="ward")
+    assert ordhc.metrics.ari(d, classes) > 0.7
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("memory", ["matrix", "vectors"])
+@pytest.mark.parametrize("settings", [{"method": "dot-al"}, {"similarity": "pca-dot", "n_components": 3}])
+def test_dot_products_that_leave_one_cluster_are_told(memory, settings):
+    X, classes = iris()
+    remedy = r"146 of its 150 leaves in one.*X - X\.mean\(axis=0\).*'ward'"
+    with pytest.warns(ordhc.OrdhcWarning, match=remedy):
+        d = ordhc.cluster(X, memory=memory, **settings)
+    assert ordhc.metrics.ari(d, classes) < 0.1
+    with pytest.warns(ordhc.OrdhcWarning) as told:
+        d = ordhc.cluster(X - X.mean(axis=0), memory=memory, **settings)
+    assert ["negative" in str(each.message) for each in told] == [True]
+    assert ordhc.metrics.ari(d, classes) > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_dot_products_of_clusters_are_not_warned_of():
+    rng = np.random.default_rng(0)
+    X = 1 + rng.normal(size=(4, 300))[rng.integers(0, 4, 200)] + rng.normal(size=(200, 300))
+    ordhc.cluster(X, method="dot-al")
+    ordhc.cluster(X[:5], method="dot-al")
+    ordhc.cluster(X[:1], method="dot-al")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("scale", [1e160, 1e200, 1e300])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"method": "dot-al"},
+        {"method": "dot-al", "memory": "vectors"},
+        {"method": "dot-al", "memory": "matrix"},
+        {"similarity": "dot", "linkage": "single"},
+        {"similarity": "dot", "linkage": "complete"},
+        {"similarity": "pca-dot", "n_components": 2},
+        {"similarity": "pca-dot", "n_components": "rank"},
+        {"similarity": "pca-dot"},
+    ],
+)
+def test_vectors_that_are_too_large_are_told(form, scale, how):
+    X = positive(30, 5)
+    X[3] *= scale
+    with pytest.raises(ordhc.InputError, match="the vectors are too large.*rescale") as told:
+        ordhc.cluster(form(X), **how)
+    assert told.value.row == 3 or how.get("similarity") == "pca-dot"
+    with pytest.raises(ordhc.InputError, match="rescale"):
+        ordhc.similarity(form(X), "dot")
 
 
 # --- heights of leaves -----------------------------------------------------------------------

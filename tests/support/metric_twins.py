@@ -145,6 +145,21 @@ def aari(tree, columns):
     return sum(scores) / len(scores)
 
 
+def at_depth(tree, depth):
+    """For each leaf its largest cluster (or itself) that is in as many others; or else the smallest."""
+    clusters = nodes(tree, join_ties=True) | {frozenset([leaf]) for leaf in range(tree.n_leaves)}
+    deep = {cluster: sum(cluster < other for other in clusters) for cluster in clusters}
+    return [
+        max((deep[c], sorted(c)) for c in clusters if leaf in c and deep[c] <= depth)[1]
+        for leaf in range(tree.n_leaves)
+    ]
+
+
+def aari_by_depth(tree, columns):
+    scores = [ari(column, at_depth(tree, level + 1)) for level, column in enumerate(columns)]
+    return sum(scores) / len(scores)
+
+
 def purity(tree, labels, join_ties):
     """None without a pair of leaves of the same label."""
     clusters = nodes(tree, join_ties)

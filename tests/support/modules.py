@@ -10,6 +10,7 @@ PUBLIC = (
     "ordhc.io",
     "ordhc.metrics",
     "ordhc.oracles",
+    "ordhc.plotting",
     "ordhc.progress",
     "ordhc.specs",
     "ordhc.testing",

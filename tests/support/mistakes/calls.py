@@ -77,7 +77,7 @@ REFUSED = {
     "more than everything": (lambda: T.split(1.5), r"fraction = 1\.5 is outside 0\.\.1"),
     "more answers than there are": (lambda: T.sample(9), r"m = 9 is more than the 4 comparisons there are"),
     # Matrices.
-    "vectors for similarities": (lambda: ordhc.linkage(X), r"the matrix has shape \(6, 3\); .*of vectors, .*ordhc\.cluster\(X"),
+    "vectors for similarities": (lambda: ordhc.linkage(X), r"the matrix has shape \(6, 3\); .*for vectors, .*ordhc\.cluster\(X"),
     "a cube": (lambda: ordhc.linkage(np.zeros((2, 2, 2))), r"shape \(2, 2, 2\): \(n, n\) or a condensed vector is needed"),
     "a condensed vector of no length": (lambda: ordhc.linkage([1.0, 2, 3, 4]), r"n\(n-1\)/2 values; 4 is no such number"),
     "an asymmetric matrix": (lambda: ordhc.linkage(changed(S, (0, 1), 7)), r"not symmetric: \[0, 1\] is 7 but \[1, 0\] is 5"),
