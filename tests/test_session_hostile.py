@@ -20,9 +20,21 @@ SLOW = "length(hex(zeroblob(200000000 + a))) > 0"
 
 def answered(path):
     with ordhc.Session(path, NAMES) as session:
+        session.set_rules(seconds=0.5)
         for _ in range(4):
             answer(session, 2, who="ann")
+        asked = session.ask(1, who="ann")
+        session.tell(asked.ids, [1], who="ann", places=[2])
         return state(session)
+
+
+def beside(path):
+    """What a file keeps beside its events."""
+    with closing(sqlite3.connect(path)) as db:
+        return (
+            db.execute("SELECT * FROM state WHERE key = 'rules'").fetchall(),
+            db.execute("SELECT * FROM places").fetchall(),
+        )
 
 
 def view_of_settings(path):
@@ -112,6 +124,8 @@ for path in sys.argv[1:]:
 
 def test_files_that_would_hang_are_refused_and_salvaged(tmp_path):
     expected = answered(tmp_path / "fine.ordhc")
+    rules, places = beside(tmp_path / "fine.ordhc")
+    assert len(rules) == len(places) == 1
     paths = []
     for number, damage in enumerate(HOSTILE.values()):
         paths.append(tmp_path / f"{number}.ordhc")
@@ -121,12 +135,13 @@ def test_files_that_would_hang_are_refused_and_salvaged(tmp_path):
     told = printed(OPENED, *paths, timeout=120).splitlines()
     assert len(told) == 3 * len(paths)
     assert told[::3] == [str(path) for path in paths]
-    for reason, refused, kept in zip(HOSTILE, told[1::3], told[2::3], strict=True):
+    for path, reason, refused, kept in zip(paths, HOSTILE, told[1::3], told[2::3], strict=True):
         assert reason.strip() in refused
         if "no session" in reason:
             assert "nothing of a session is left in it" in kept
         else:
             assert int(kept) == len(expected[0])
+            assert beside(f"{path}.new") == (rules, places)
 
 
 def test_checks_in_tables_of_others_are_not_evaluated(tmp_path):

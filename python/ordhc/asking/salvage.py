@@ -6,7 +6,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,14 +90,15 @@ def salvage(
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(path, folder)
         # First as SQLite has it, with commits that aren't in the main file yet; then byte by byte.
-        settings, events, old = _by_sqlite(copy)
-        rules, places = _beside(copy)
+        settings, events, old, beside = _by_sqlite(copy)
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(copy + end).unlink()
         told(0.1)
         raw = list(records(Path(copy).read_bytes(), part(told, 0.1, 0.4)))
     found = _settings([*settings, *(row for _, row in raw)])
+    numbered = [(seq, *row[1:]) if row[:1] == (None,) else row for seq, row in raw]
+    rules, places = _beside([*numbered, *beside])
     if found is not None and found["format"] == 1:
         done = _of_format_1(new, found, old)
         told(1.0)
@@ -133,20 +134,18 @@ def _nobody(_: float) -> None:
     pass
 
 
-def _beside(copy: str) -> tuple[str | None, dict[int, int]]:
-    """The rules of the session, and the places on the page, as far as both can be read."""
+def _beside(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
+    """The rules of the session and the places on the page, from rows of which some may be of other tables."""
     rules: str | None = None
     places: dict[int, int] = {}
-    with suppress(*_TROUBLE), closing(sqlite3.connect(copy)) as db:
-        with suppress(*_TROUBLE):
-            for text, total in _each(db, "SELECT value, sum FROM state WHERE key = 'rules'"):
-                if total == sum_of("rules", text):
-                    from_json(text)
-                    rules = text
-        with suppress(*_TROUBLE):
-            for seq, place, total in _each(db, "SELECT seq, place, sum FROM places"):
-                if total == sum_of(seq, place):
-                    places[seq] = place
+    for key, value, total in (row for row in rows if len(row) == 3):
+        if key == "rules" and isinstance(value, str) and total == sum_of(key, value):
+            with suppress(ValueError, TypeError):
+                from_json(value)
+                # Rules keep their earlier versions, so that of several the longest are the last.
+                rules = value if rules is None else max(rules, value, key=len)
+        elif isinstance(key, int) and isinstance(value, int) and total == sum_of(key, value):
+            places[key] = value
     return rules, places
 
 
@@ -166,11 +165,12 @@ def _add_beside(new: str, rules: str | None, places: dict[int, int]) -> None:
         store.close()
 
 
-def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
-    """Rows of settings, of events, and of events of format 1."""
+def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row], list[Row]]:
+    """Rows of settings, of events, of events of format 1, and of what stands beside the events."""
     settings: list[Row] = []
     events: list[tuple[int, Row]] = []
     old: list[Row] = []
+    beside: list[Row] = []
     with suppress(*_TROUBLE):
         db = sqlite3.connect(copy, isolation_level=None)
         watch = Watch(db, sum(file.stat().st_size for file in Path(copy).parent.iterdir()))
@@ -181,7 +181,7 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
             db.execute("PRAGMA trusted_schema=OFF")
             if foreign_schema(db) is not None:
                 # The bytes of its pages are read without SQLite.
-                return settings, events, old
+                return settings, events, old, beside
             with suppress(*_TROUBLE):
                 settings = list(_each(db, "SELECT * FROM settings"))
             is_old = any(row[0] == "format" and row[1] == "1" for row in settings)
@@ -195,12 +195,14 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
             else:
                 for order in ("", " ORDER BY seq DESC"):
                     events.extend((row[0], row[1:]) for row in _each(db, f"SELECT * FROM events{order}"))
+                for table in ("state", "places"):
+                    beside.extend(_each(db, f"SELECT * FROM {table}"))
         finally:
             reason = watch.reason()
             db.close()
             if reason is not None and not isinstance(reason, ValueError):
                 raise reason
-    return settings, events, old
+    return settings, events, old, beside
 
 
 def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
