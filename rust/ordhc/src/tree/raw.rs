@@ -26,7 +26,18 @@ impl RawMerge {
     ///
     /// A whole that rounding has put above one of its parts is lowered to that part. Doubts about what equals what
     /// go to the monitor.
-    pub(crate) fn sort(n: usize, mut merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
+    pub(crate) fn sort(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance, monitor: &Monitor) -> Vec<RawMerge> {
+        Self::sort_ranked(n, merges, &[], tolerance, monitor)
+    }
+
+    /// As [`sort`](Self::sort), but of equally similar merges that of the lower rank comes first, then ties by `(i, j)`.
+    pub(crate) fn sort_ranked(
+        n: usize,
+        mut merges: Vec<RawMerge>,
+        ranks: &[u64],
+        tolerance: Tolerance,
+        monitor: &Monitor,
+    ) -> Vec<RawMerge> {
         const LEAF: usize = usize::MAX;
         let parts = |made_by: &[usize], merge: &RawMerge| {
             [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
@@ -74,10 +85,11 @@ impl RawMerge {
             }
             made_by[merge.i] = at;
         }
-        let ready = |at: usize| Reverse((tie[at], merges[at].i, merges[at].j, at));
+        let rank = |at: usize| ranks.get(at).copied().unwrap_or(0);
+        let ready = |at: usize| Reverse((tie[at], rank(at), merges[at].i, merges[at].j, at));
         let mut heap: BinaryHeap<_> = (0..merges.len()).filter(|&at| waits_for[at] == 0).map(ready).collect();
         let mut sorted = Vec::with_capacity(merges.len());
-        while let Some(Reverse((_, _, _, at))) = heap.pop() {
+        while let Some(Reverse((.., at))) = heap.pop() {
             sorted.push(merges[at]);
             if let Some(whole) = whole_of[at] {
                 waits_for[whole] -= 1;

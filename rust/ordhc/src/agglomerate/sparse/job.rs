@@ -13,7 +13,7 @@ use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
-use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
+use crate::tree::{Dendrogram, LcaSizes, Partition, RawMerge, with_initial};
 
 /// What a pair is that isn't stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,6 @@ impl<'a> SparseJob<'a> {
         // Merged, their merges, the order of these and the tree.
         memory::check("the clusters", 256 * n as u64)?;
         self.rules.monitor.start(n as u64);
-        let sort = |merges| RawMerge::sort(n, merges, self.rules.tolerance, self.rules.monitor);
         let initial = initial.filter(|initial| initial.n_clusters() < n);
         let mut clusters = Merged::leaves(n);
         let mut within = Vec::new();
@@ -154,16 +153,37 @@ impl<'a> SparseJob<'a> {
         } else {
             self.merge(&mut clusters, self.pairs.links(), None)?;
         }
-        let mut after = sort(std::mem::take(&mut clusters.merges));
+        let after = std::mem::take(&mut clusters.merges);
         let trees = clusters.names();
+        let join = |j: u32, similarity| RawMerge { i: trees[0] as usize, j: j as usize, similarity };
+        let ranks = self.ranks(within.iter().chain(&after).copied().chain(trees[1..].iter().map(|&j| join(j, 0.0))))?;
+        let (ranks_within, ranks_after) = ranks.split_at(within.len().min(ranks.len()));
+        let sort = |merges, ranks| RawMerge::sort_ranked(n, merges, ranks, self.rules.tolerance, self.rules.monitor);
+        let mut after = sort(after, ranks_after);
         let lowest = after.last().map_or(0.0, |merge| merge.similarity);
-        let join = |&j: &u32| RawMerge { i: trees[0] as usize, j: j as usize, similarity: lowest };
-        after.extend(trees[1..].iter().map(join));
-        let merges = if initial.is_some() { with_initial(sort(within), after) } else { after };
+        after.extend(trees[1..].iter().map(|&j| join(j, lowest)));
+        let merges = if initial.is_some() { with_initial(sort(within, ranks_within), after) } else { after };
         let mut tree = Dendrogram::in_order(n, merges)?;
         tree.make_monotone();
         let sign = if self.pairs.is_dissimilarity() { -1.0 } else { 1.0 };
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
+    }
+
+    /// For each of all merges, parts before wholes, a number that is lower where the larger share of pairs is known;
+    /// none where that does not matter.
+    fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
+        if self.missing == Missing::Zero || *self.rule == Rule::Single {
+            return Ok(Vec::new());
+        }
+        let no_heights = merges.map(|merge| RawMerge { similarity: 0.0, ..merge }).collect();
+        let tree = Dendrogram::in_order(self.pairs.n_leaves(), no_heights)?;
+        let lca = LcaSizes::new(&tree);
+        let mut known = vec![0u64; tree.merges().len()];
+        self.pairs.links().for_each(|link| known[lca.merge(link.a as usize, link.b as usize)] += 1);
+        let size = |part: u32| (part as usize).checked_sub(tree.n_leaves()).map_or(1, |merge| tree.sizes()[merge]);
+        let rank =
+            |(&[a, b], known): (&[u32; 2], u64)| !(known as f64 / (f64::from(size(a)) * f64::from(size(b)))).to_bits();
+        Ok(tree.merges().iter().zip(known).map(rank).collect())
     }
 
     fn collected(&self, links: impl Iterator<Item = Link>) -> Result<Vec<Link>> {

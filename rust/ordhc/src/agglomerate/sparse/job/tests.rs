@@ -68,8 +68,8 @@ impl Known<'_> {
         similarity.filter(|_| !known.is_empty()).map(|similarity| (similarity, share))
     }
 
-    /// Merges the nearest pair of which both are in `among`, as long as one is known.
-    fn merges(&mut self, among: impl Fn(u32) -> bool) -> Vec<RawMerge> {
+    /// Merges the nearest pair of which both are in `among`, as long as one is known; with the share that is known.
+    fn merges(&mut self, among: impl Fn(u32) -> bool) -> Vec<(RawMerge, f64)> {
         let mut merges = Vec::new();
         loop {
             let k = self.clusters.len();
@@ -84,7 +84,8 @@ impl Known<'_> {
             let tied = || all.iter().filter(|pair| key(pair.1.0) == key(largest));
             let share = tied().map(|pair| pair.1.1).fold(0.0, f64::max);
             let Some(&((a, b), (similarity, _))) = tied().find(|pair| pair.1.1 == share) else { return merges };
-            merges.push(RawMerge { i: self.clusters[a][0] as usize, j: self.clusters[b][0] as usize, similarity });
+            let [i, j] = [a, b].map(|at| self.clusters[at][0] as usize);
+            merges.push((RawMerge { i, j, similarity }, share));
             let more = self.clusters.remove(b);
             self.clusters[a].extend(more);
             self.clusters[a].sort_unstable();
@@ -100,22 +101,28 @@ fn known(pairs: &SparsePairs, rule: &Rule, tolerance: Tolerance, initial: Option
     let mut within = Vec::new();
     for leaves in initial.map_or(&[][..], Partition::clusters) {
         let own = state.merges(|leaf| leaves.contains(&(leaf as usize)));
-        let lowest = own.last().map_or(f64::NEG_INFINITY, |merge| merge.similarity);
+        let lowest = own.last().map_or(f64::NEG_INFINITY, |merge| merge.0.similarity);
         within.extend(own);
         let (some, rest): (Vec<Vec<u32>>, _) =
             state.clusters.iter().cloned().partition(|members| leaves.contains(&(members[0] as usize)));
-        let join = |other: &Vec<u32>| RawMerge { i: leaves[0], j: other[0] as usize, similarity: lowest };
+        let join = |other: &Vec<u32>| (RawMerge { i: leaves[0], j: other[0] as usize, similarity: lowest }, 0.0);
         within.extend(some[1..].iter().map(join));
         state.clusters = rest;
         state.clusters.push(leaves.iter().map(|&leaf| leaf as u32).collect());
         state.clusters.sort_unstable();
     }
-    let mut after = RawMerge::sort(n, state.merges(|_| true), tolerance, &Monitor::new());
+    // In the order in which they were made; those within different initial clusters have to be put into one.
+    let mut after: Vec<RawMerge> = state.merges(|_| true).into_iter().map(|(merge, _)| merge).collect();
+    let (within, shares): (Vec<RawMerge>, Vec<f64>) = within.into_iter().unzip();
+    let ranks: Vec<u64> = match rule {
+        Rule::Single => Vec::new(),
+        _ => shares.iter().map(|share| !share.to_bits()).collect(),
+    };
     let lowest = after.last().map_or(0.0, |merge| merge.similarity);
     let join = |other: &Vec<u32>| RawMerge { i: 0, j: other[0] as usize, similarity: lowest };
     after.extend(state.clusters[1..].iter().map(join));
     let merges = match initial {
-        Some(_) => with_initial(RawMerge::sort(n, within, tolerance, &Monitor::new()), after),
+        Some(_) => with_initial(RawMerge::sort_ranked(n, within, &ranks, tolerance, &Monitor::new()), after),
         None => after,
     };
     let mut tree = Dendrogram::in_order(n, merges).unwrap();
