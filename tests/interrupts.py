@@ -199,7 +199,9 @@ def vectors(small, folder):
 @case
 def vectors_average(small, folder):
     rows = rows_of(small)
-    return lambda: ordhc.cluster(rows - rows.mean(axis=0), similarity="dot", linkage="average")
+    # Around twenty points: neither one cluster for all nor negative similarities, which give warnings.
+    rows = 0.1 * rows + np.eye(20)[np.arange(len(rows)) % 20]
+    return lambda: ordhc.cluster(rows, similarity="dot", linkage="average")
 
 
 @case

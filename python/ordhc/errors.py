@@ -51,8 +51,8 @@ InputError.__init__ = _with_place  # type: ignore[method-assign]
 
 def _with_report(self: InternalError) -> str:
     return (
-        f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}: please report it with this "
-        f"traceback and what you called at {ISSUES})"
+        f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}, unless another thread changed "
+        f"an array meanwhile: please report it with this traceback and what you called at {ISSUES})"
     )
 
 

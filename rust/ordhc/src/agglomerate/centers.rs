@@ -18,7 +18,7 @@ use super::matrix::Matrix;
 use super::small::FEW;
 use super::tolerance::{CELL, key};
 use super::{parallel_parts, rounding};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -228,7 +228,9 @@ impl<'a> Search<'a> {
     /// The positions of the pair with the largest key, of these the first.
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
-        loop {
+        // Each turn looks at a row that nobody knew; if none is left to look at, the numbers are no more those that
+        // were checked.
+        for _ in 0..4 * self.best.len() + 64 {
             let top = largest(simd, &self.best);
             let floor = f64x8::splat(simd, top - self.reach(top));
             // No key is larger.
@@ -264,8 +266,14 @@ impl<'a> Search<'a> {
                 let similarity = if self.keys[first] == 0.0 { 0.0 } else { self.best[first] };
                 return Ok((first, self.near[first] as usize, similarity));
             }
+            if all_known {
+                break;
+            }
             self.monitor.advance(0)?;
         }
+        Err(Error::Argument(
+            "the values of the matrix changed while they were read: another thread writes to them".into(),
+        ))
     }
 
     /// Of two positions that with the larger key, or the first.
