@@ -12,6 +12,7 @@ from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
 from ordhc.tree.beside import shown
 from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.foreign import newick_of
 
 __all__ = ["as_dendrogram"]
 
@@ -32,7 +33,9 @@ def as_dendrogram(
         A `Dendrogram`; Newick text; SciPy's linkage matrix Z, (n - 1, 4); scikit-learn's `children_`,
         (n - 1, 2), or a fitted estimator that has it (with `distances_` as heights, if it has these,
         else heights are 1, 2, ...); or nested labels, (n,) or (n, L), such as the columns tissue and
-        subtype of a table, from coarse to fine.
+        subtype of a table, from coarse to fine. Also a tree of another package: a `DiGraph` of networkx
+        (as `Dendrogram.to_networkx` makes it, or with lengths of edges as "length" or "weight"), of ETE,
+        DendroPy or Biopython, SciPy's `ClusterNode`, and the single-linkage tree of hdbscan.
     n_leaves
         The number of leaves, where it is known. It tells labels from merges, which is hardly ever
         needed: merges name each cluster exactly once.
@@ -89,6 +92,11 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
         return _of_children(
             _checks.array("children_", tree.children_), getattr(tree, "distances_", None), names
         )
+    if (text := newick_of(tree)) is not None:
+        return Dendrogram.from_newick(text, names)
+    if hasattr(tree, "to_numpy") and hasattr(tree, "get_clusters"):
+        # The single-linkage tree of hdbscan.
+        tree = tree.to_numpy()
     table = _checks.array("the tree", tree, also="MmS")
     if table.ndim == 2 and len(table) != n_leaves and (_are_merges(table) or len(table) + 1 == n_leaves):
         if table.shape[1] == 4:
@@ -226,6 +234,7 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
     top = np.arange(n)
     merges: list[tuple[int, int]] = []
     heights: list[float] = []
+    joined: list[bool] = []
     for height, level in enumerate(reversed(levels), start=1):
         order = np.argsort(level, kind="stable")
         for members in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
@@ -234,9 +243,10 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
             for other in clusters[1:]:
                 merges.append((whole, other))
                 heights.append(float(height))
+                joined.append(other != clusters[-1])
                 whole = n + len(merges) - 1
             top[members] = whole
-    return Dendrogram(merges, heights, names=names)
+    return Dendrogram(merges, heights, names=names, joined=joined)
 
 
 def _check_not_coarser(before: NDArray[np.int64], column: NDArray[np.int64], at: int) -> None:

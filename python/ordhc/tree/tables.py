@@ -78,7 +78,9 @@ def as_graph(tree: Merges) -> "networkx.DiGraph[int]":
         import networkx
     except ImportError:
         raise MissingExtraError.of("to_networkx", "networkx", "trees") from None
-    graph: networkx.DiGraph[int] = networkx.DiGraph()
+    graph: networkx.DiGraph[int] = networkx.DiGraph(
+        kind=tree.kind, leaf_heights=tree.leaf_heights is not None
+    )
     columns = columns_of(tree)
     for row in zip(*columns.values(), strict=True):
         about = dict(zip(columns, row, strict=True))

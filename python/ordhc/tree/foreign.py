@@ -1,0 +1,187 @@
+"""Trees of other packages: networkx, ETE, DendroPy, Biopython, SciPy's `ClusterNode` and hdbscan."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ordhc.errors import InputError
+
+__all__ = ["newick_of"]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """What another package knows of a node."""
+
+    name: str | None = None
+    length: float | None = None
+    support: float | None = None
+    #: "dissimilarity" or "similarity", and where the node stands.
+    height: tuple[str, float] | None = None
+    number: int | None = None
+    #: What else its comment says.
+    comment: str | None = None
+
+
+#: A root, the children of a node, what is known of a node.
+_Walk = tuple[Any, Callable[[Any], list[Any]], Callable[[Any], _Node]]
+
+
+def newick_of(tree: Any) -> str | None:
+    """Newick text that has all of another package's tree; None if it is no such tree.
+
+    Raises
+    ------
+    InputError
+        A graph of networkx that is no rooted tree.
+    """
+    for walk_of in (_of_networkx, _of_dendropy, _of_biopython, _of_scipy, _of_ete):
+        walk = walk_of(tree)
+        if walk is not None:
+            return "".join(_written(*walk))
+    return None
+
+
+def _of_networkx(tree: Any) -> _Walk | None:
+    if not all(hasattr(tree, name) for name in ("adj", "nodes", "edges", "is_directed")):
+        return None
+    if not tree.is_directed():
+        raise InputError(
+            "a networkx graph without directions has no root; a DiGraph from parents to children has"
+        )
+    roots = [node for node, count in tree.in_degree() if count == 0]
+    if (
+        len(roots) != 1
+        or tree.number_of_edges() != tree.number_of_nodes() - 1
+        or max(dict(tree.in_degree()).values()) > 1
+    ):
+        raise InputError(
+            f"the networkx graph is no rooted tree: {len(roots)} nodes have no parent, and there are "
+            f"{tree.number_of_edges():,} edges for {tree.number_of_nodes():,} nodes"
+        )
+    kind = tree.graph.get("kind", "dissimilarity")
+    own = tree.graph.get("leaf_heights", False)
+
+    merges = _merges(tree)
+
+    def about(node: Any) -> _Node:
+        known, above = tree.nodes[node], next(iter(tree.pred[node]), None)
+        edge = {} if above is None else tree.edges[above, node]
+        is_leaf = not tree.adj[node]
+        height = known.get("height") if not is_leaf or own else None
+        return _Node(
+            known.get("name", str(node) if is_leaf else None),
+            edge.get("length", edge.get("weight")),
+            known.get("support"),
+            None if height is None else (kind, float(height)),
+            node if is_leaf and "name" in known and isinstance(node, int) else None,
+            kind if is_leaf and above is None else merges.get(node),
+        )
+
+    return roots[0], lambda node: list(tree.adj[node]), about
+
+
+def _merges(tree: Any) -> dict[Any, str]:
+    """The numbers of the merges of each node, for a graph that a dendrogram made."""
+    inner = [node for node in tree.nodes if tree.adj[node]]
+    if not all(isinstance(node, int) and "height" in tree.nodes[node] for node in inner):
+        return {}
+    found, number = {}, 0
+    for node in sorted(inner):
+        end = number + len(tree.adj[node]) - 1
+        found[node] = "merge=" + "/".join(map(str, range(number, end)))
+        number = end
+    return found
+
+
+def _of_dendropy(tree: Any) -> _Walk | None:
+    if not hasattr(tree, "seed_node"):
+        return None
+
+    def about(node: Any) -> _Node:
+        name = node.label if node.taxon is None else node.taxon.label
+        return _Node(name, node.edge_length)
+
+    return tree.seed_node, lambda node: node.child_nodes(), about
+
+
+def _of_biopython(tree: Any) -> _Walk | None:
+    root = getattr(tree, "root", tree)
+    if not hasattr(root, "clades"):
+        return None
+    return (
+        root,
+        lambda node: node.clades,
+        lambda node: _Node(node.name, node.branch_length, getattr(node, "confidence", None)),
+    )
+
+
+def _of_scipy(tree: Any) -> _Walk | None:
+    if not all(hasattr(tree, name) for name in ("get_left", "get_right", "pre_order", "dist")):
+        return None
+
+    def about(node: Any) -> _Node:
+        is_leaf = node.left is None
+        return (
+            _Node(str(node.id), number=node.id)
+            if is_leaf
+            else _Node(height=("dissimilarity", float(node.dist)))
+        )
+
+    return tree, lambda node: [] if node.left is None else [node.left, node.right], about
+
+
+def _of_ete(tree: Any) -> _Walk | None:
+    if not all(hasattr(tree, name) for name in ("children", "dist", "support", "name")):
+        return None
+    waiting, supports = [tree], []
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.children)
+        supports += [node.support] if node.children else []
+    # ETE 3 gives all nodes a support of 1 where a tree has none.
+    has_support = any(support not in (None, 1.0) for support in supports)
+
+    def about(node: Any) -> _Node:
+        is_root = node is tree
+        support = node.support if has_support and node.children and not is_root else None
+        return _Node(node.name or None, None if is_root else node.dist, support)
+
+    return tree, lambda node: list(node.children), about
+
+
+def _written(
+    root: Any, children_of: Callable[[Any], list[Any]], about: Callable[[Any], _Node]
+) -> Iterator[str]:
+    """The text, piece by piece: deep trees are no deep recursion."""
+    waiting: list[tuple[Any, bool] | str] = [";", (root, False)]
+    while waiting:
+        step = waiting.pop()
+        if isinstance(step, str):
+            yield step
+            continue
+        node, closes = step
+        children = children_of(node)
+        if children and not closes:
+            yield "("
+            waiting.append((node, True))
+            for at, child in enumerate(reversed(children)):
+                waiting += [",", (child, False)] if at else [(child, False)]
+            continue
+        known = about(node)
+        yield (")" if closes else "") + _labelled(known, is_leaf=not children)
+
+
+def _labelled(node: _Node, is_leaf: bool) -> str:
+    items = [] if node.height is None else [f"{node.height[0]}={node.height[1]!r}"]
+    if node.number is not None:
+        items.append(f"leaf={node.number}")
+    if node.support is not None:
+        items.append(f"support={float(node.support)!r}")
+    if node.comment is not None:
+        items.append(node.comment)
+    name = "" if node.name is None else str(node.name)
+    # A number that names a leaf is written plainly, which says that it is its number.
+    label = name if is_leaf and name.isdecimal() else "'" + name.replace("'", "''") + "'" if name else ""
+    comment = f"[&{','.join(items)}]" if items else ""
+    return label + comment + ("" if node.length is None else f":{float(node.length)!r}")

@@ -1,0 +1,116 @@
+"""Trees of other packages become dendrograms."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage, to_tree
+
+import ordhc
+from ordhc.testing.strategies import dendrograms
+from test_nodes import nests, tree_of
+
+networkx = pytest.importorskip("networkx")
+
+TEXT = "((ant:1,'b b':1):2,(cat:1.5,dog:1.5,eel:1.5):1.5);"
+
+
+def same_nodes(found, expected):
+    assert found.names == expected.names
+    assert ordhc.metrics.robinson_foulds(found, expected) == 0
+
+
+@settings(deadline=None, max_examples=100)
+@given(nests(), st.randoms(use_true_random=False))
+def test_graphs_come_back(nest, random):
+    tree = tree_of(nest, random)
+    assert ordhc.as_dendrogram(tree.to_networkx()).with_branch_lengths(None) == tree.with_branch_lengths(None)
+
+
+@settings(deadline=None, max_examples=100)
+@given(dendrograms(max_leaves=12))
+def test_agglomerations_come_back(tree):
+    found = ordhc.as_dendrogram(tree.to_networkx())
+    assert found.kind == tree.kind
+    assert found.n_leaves == tree.n_leaves
+    assert ordhc.metrics.triplet_distance(found, tree) == 0
+    assert ordhc.metrics.merge_distortion(found, tree) == 0
+
+
+def test_graphs_with_names_support_and_leaf_heights():
+    tree = ordhc.Dendrogram(
+        [(0, 2), (1, 3)],
+        [3.0, 2.0],
+        kind="similarity",
+        names=["a", "b's", "7"],
+        support=[0.25, 1.0],
+        leaf_heights=[5.0, 4.0, 6.0],
+    )
+    assert ordhc.as_dendrogram(tree.to_networkx()) == tree
+
+
+def test_graphs_with_lengths():
+    graph = networkx.DiGraph()
+    graph.add_edge("root", "x", weight=1.0)
+    graph.add_edge("root", "c", weight=3.0)
+    graph.add_edge("x", "a", weight=2.0)
+    graph.add_edge("x", "b", weight=2.0)
+    found = ordhc.as_dendrogram(graph)
+    assert found == ordhc.Dendrogram.from_newick("((a:2,b:2):1,c:3);")
+
+
+@pytest.mark.parametrize("edges", [[(0, 1), (2, 1)], [(0, 1), (1, 0)], [(0, 1), (2, 3)]])
+def test_graphs_that_are_no_trees(edges):
+    with pytest.raises(ordhc.InputError, match="the networkx graph is no rooted tree"):
+        ordhc.as_dendrogram(networkx.DiGraph(edges))
+    with pytest.raises(ordhc.InputError, match="has no root"):
+        ordhc.as_dendrogram(networkx.Graph(edges))
+
+
+def test_dendropy():
+    dendropy = pytest.importorskip("dendropy")
+    found = ordhc.as_dendrogram(dendropy.Tree.get(data=TEXT, schema="newick"))
+    assert found == ordhc.Dendrogram.from_newick(TEXT)
+
+
+def test_biopython():
+    phylo = pytest.importorskip("Bio.Phylo")
+    expected = ordhc.Dendrogram.from_newick(TEXT)
+    tree = phylo.read(io.StringIO(TEXT), "newick")
+    assert ordhc.as_dendrogram(tree) == expected
+    assert ordhc.as_dendrogram(tree.root) == expected
+
+
+@pytest.mark.parametrize("package", ["ete3", "ete4"])
+def test_ete(package):
+    ete = pytest.importorskip(package)
+    found = ordhc.as_dendrogram(ete.Tree(TEXT))
+    assert found == ordhc.Dendrogram.from_newick(TEXT)
+    assert found.support is None
+
+
+def test_scipy_nodes():
+    Z = linkage(np.random.default_rng(0).random((9, 2)), "average")
+    found, expected = ordhc.as_dendrogram(to_tree(Z)), ordhc.Dendrogram.from_linkage_matrix(Z)
+    assert found.names is None
+    assert ordhc.metrics.robinson_foulds(found, expected) == 0
+    assert ordhc.metrics.merge_distortion(found, expected) == 0
+
+
+def test_single_linkage_trees_of_hdbscan():
+    class SingleLinkageTree:
+        """What hdbscan gives, as far as it is used."""
+
+        def __init__(self, matrix):
+            self._matrix = matrix
+
+        def to_numpy(self):
+            return self._matrix
+
+        def get_clusters(self, cut_distance):
+            raise NotImplementedError
+
+    Z = linkage(np.random.default_rng(0).random((9, 2)), "single")
+    assert ordhc.as_dendrogram(SingleLinkageTree(Z)) == ordhc.Dendrogram.from_linkage_matrix(Z)
