@@ -15,8 +15,18 @@ impl Label {
 
     /// The number that it is, unless it stands in quotes.
     pub(super) fn number(&self) -> Option<f64> {
-        if self.is_quoted { None } else { number(&self.text) }
+        self.support().and_then(number)
     }
+
+    /// The part of it that tells support.
+    pub(super) fn support(&self) -> Option<&str> {
+        if self.is_quoted { None } else { support(&self.text) }
+    }
+}
+
+/// All of a number; of numbers such as `95.2/98` the last, which is the bootstrap's where IQ-TREE writes several.
+fn support(text: &str) -> Option<&str> {
+    if text.split('/').all(|part| number(part).is_some()) { text.rsplit('/').next() } else { None }
 }
 
 pub(super) fn number(text: &str) -> Option<f64> {
@@ -36,7 +46,7 @@ pub(super) fn leaf_label(name: &str) -> String {
 
 /// A name of an inner node; a number outside of quotes would be its support.
 pub(super) fn node_label(name: &str) -> String {
-    if number(name).is_some() { quoted(name) } else { leaf_label(name) }
+    if support(name).is_some() { quoted(name) } else { leaf_label(name) }
 }
 
 pub(super) fn quoted(name: &str) -> String {

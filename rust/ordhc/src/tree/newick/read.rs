@@ -28,7 +28,7 @@ named!(Underscores, "underscores", {
 ///   the format's), unless these are kept.
 /// * **Labels of inner nodes** are support if they are numbers outside of quotes, else names (as
 ///   Bio.Phylo has it, which looks into quotes too); with one number that is not within 0 to 100 all are
-///   names. Support is in percent, unless no number of the tree is above 1. `95/0.98` is a name.
+///   names. Support is in percent, unless no number of the tree is above 1. Of numbers such as `95.2/98` (IQ-TREE) it is the last.
 ///   So is `support` in comments (`[&support=98]`), and where there is no other `posterior`, `prob`, `bootstrap`, and
 ///   `B` of NHX.
 /// * **Branch lengths** are kept as they are, unless the heights tell them.

@@ -237,6 +237,10 @@ impl<'a> Scanner<'a> {
     fn comments_of(&mut self, node: &mut Node) -> Result<()> {
         let this = self.found.nodes.len();
         while let Some(comment) = self.comment()? {
+            // As RAxML writes it, after the length: `:0.05[98]`.
+            if number(comment.trim()).is_some_and(|share| (0.0..=100.0).contains(&share)) {
+                self.found.foreign_support.push((this, comment.trim().to_string()));
+            }
             for item in items(comment) {
                 let Some((key, value)) = item.split_once('=') else {
                     node.dissimilarity = kind(item.trim()).or(node.dissimilarity);
