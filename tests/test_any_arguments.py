@@ -179,6 +179,7 @@ CALLS = {
     "Dendrogram.to_linkage_matrix": (TREE.to_linkage_matrix, {}),
     "Dendrogram.with_branch_lengths": (TREE.with_branch_lengths, {"branch_lengths": None}),
     "Dendrogram.with_leaf_heights": (TREE.with_leaf_heights, {"leaf_heights": None}),
+    "Dendrogram.join_ties": (TREE.join_ties, {}),
     "Dendrogram.with_names": (TREE.with_names, {"names": None}),
     "Dendrogram.with_node_names": (TREE.with_node_names, {"node_names": None}),
     "Dendrogram.with_settings": (TREE.with_settings, {"settings": {"linkage": "by hand"}}),

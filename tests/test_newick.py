@@ -72,7 +72,7 @@ def texts(draw, unary=False):
             "numbers": st.integers(0, 100).map(str),
             "shares": st.floats(0, 1).map(repr),
             "names": FINE.map(quoted),
-            "both": st.integers(0, 100).map(str) | st.sampled_from(["x1", "95/0.98", "''"]),
+            "both": st.integers(0, 100).map(str) | st.sampled_from(["x1", "95|0.98", "''"]),
         }
         return draw(kinds[labels]) if draw(st.integers(0, 3)) else ""
 

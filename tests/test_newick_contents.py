@@ -36,7 +36,9 @@ def test_a_zero_branch_is_no_polytomy():
     for back in (Dendrogram.from_dict(support.to_dict()), pickle.loads(pickle.dumps(support))):
         assert back == support
         assert back.joined is None
-    assert ordhc.metrics.robinson_foulds(binary, three) == 0
+    assert ordhc.metrics.robinson_foulds(binary, three) == 1
+    assert ordhc.metrics.robinson_foulds(binary, three, join_ties=True) == 0
+    assert binary.join_ties() == three
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,12 @@ def test_a_zero_branch_is_no_polytomy():
         (("0.9", "1"), [0.9, 1.0], None),
         (("0.9", "1.5"), [0.009, 0.015], None),
         (("1e1", ".5"), [0.1, 0.005], None),
-        (("95/0.98", "x"), None, ("95/0.98", "x")),
+        (("95/0.98", "x"), [0.98, np.nan], (None, "x")),
+        (("95.2/98", "7/90/100"), [0.98, 1.0], None),
+        (("'95.2/98'", "90"), [np.nan, 0.9], ("95.2/98", None)),
+        (("95/x", "90"), [np.nan, 0.9], ("95/x", None)),
+        (("", "90[98]"), [np.nan, 0.9], None),
+        ((":1[98]", ""), [0.98, np.nan], None),
         (("150", "90"), None, ("150", "90")),
         (("-1", "90"), None, ("-1", "90")),
         (("90", "x_y"), [0.9, np.nan], (None, "x y")),

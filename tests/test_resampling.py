@@ -194,7 +194,11 @@ def test_not_comparisons():
 
 def test_support_is_kept_and_written():
     d = ordhc.Dendrogram(
-        [(0, 1), (2, 4), (3, 5)], [1.0, 2.0, 2.0], names=list("abcd"), support=[0.905, np.nan, 1]
+        [(0, 1), (2, 4), (3, 5)],
+        [1.0, 2.0, 2.0],
+        names=list("abcd"),
+        support=[0.905, np.nan, 1],
+        joined=[False, True, False],
     )
     assert d.to_newick() == "(d:2,c:2,(a:1,b:1)90.5:1)100;"
     assert ordhc.Dendrogram.from_newick(d.to_newick()).heights.tolist() == [1.0, 2.0, 2.0]

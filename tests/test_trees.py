@@ -32,11 +32,11 @@ SCORES = {
     "cophenetic_correlation": ([SQUARE, OTHER], [{}]),
     "ari": ([LABELS, [f"class {label}" for label in LABELS]], [{}, {"n_clusters": 4}]),
     "aari": ([np.column_stack([LABELS > 0, LABELS]), OTHER], [{}, {"levels": [1, 1]}]),
-    "dendrogram_purity": ([LABELS], [{}, {"join_ties": False}]),
+    "dendrogram_purity": ([LABELS], [{}, {"join_ties": True}]),
     "kendall_tau_b": ([OTHER], [{}, {"include_self": False}, {"tie_self": True}]),
     "merge_distortion": ([OTHER], [{}]),
-    "triplet_distance": ([OTHER], [{}, {"normalize": False}, {"join_ties": False}]),
-    "robinson_foulds": ([OTHER], [{}, {"normalize": False}, {"join_ties": False}]),
+    "triplet_distance": ([OTHER], [{}, {"normalize": False}, {"join_ties": True}]),
+    "robinson_foulds": ([OTHER], [{}, {"normalize": False}, {"join_ties": True}]),
 }
 OF_HEIGHTS = ("cophenetic_correlation", "merge_distortion")
 

@@ -217,7 +217,7 @@ def _reconstruct(shape: str, method: str, n: int, share: float, seed: int) -> Re
     far = triples[np.arange(len(triples)), odd]
     rows = np.concatenate([np.column_stack([rest, far]), np.column_stack([rest[:, ::-1], far])])
     tree = ordhc.cluster(ordhc.Triplets(rows, n_leaves=n), method=RECONSTRUCTIONS[method])
-    shared = _ordhc.cluster_counts(tree._tree, truth._tree, True)[0]
+    shared = _ordhc.cluster_counts(tree._tree, truth._tree)[0]
     alone = _alone(truth)
     return {
         "right": shared / (n - 2),

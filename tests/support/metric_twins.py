@@ -23,8 +23,8 @@ def joins(tree):
 
 def sizes(tree):
     """|H(i v j)| by pair of leaves, both ways round."""
-    found, n = members(tree), tree.n_leaves
-    return {pair: len(found[n + merge]) for pair, merge in joins(tree).items()}
+    clusters = nodes(tree, join_ties=False)
+    return {pair: len(least(clusters, pair)) for pair in joins(tree)}
 
 
 def heights(tree):
@@ -34,7 +34,7 @@ def heights(tree):
 
 
 def nodes(tree, join_ties):
-    """The clusters of more than one leaf, without parts of nodes, and those whose parent is as high."""
+    """The clusters of more than one leaf that are nodes; with `join_ties` none whose parent is as high."""
     found, n = members(tree), tree.n_leaves
     values = tree.heights.tolist()
     joined = [False] * (n - 1) if tree.joined is None else tree.joined
@@ -147,7 +147,7 @@ def aari(tree, columns):
 
 def at_depth(tree, depth):
     """For each leaf its largest cluster (or itself) that is in as many others; or else the smallest."""
-    clusters = nodes(tree, join_ties=True) | {frozenset([leaf]) for leaf in range(tree.n_leaves)}
+    clusters = nodes(tree, join_ties=False) | {frozenset([leaf]) for leaf in range(tree.n_leaves)}
     deep = {cluster: sum(cluster < other for other in clusters) for cluster in clusters}
     return [
         max((deep[c], sorted(c)) for c in clusters if leaf in c and deep[c] <= depth)[1]

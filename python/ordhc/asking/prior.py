@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
 from ordhc.io.trees import read_tree
@@ -43,9 +41,7 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
             tree = tree.relabel([place[name] for name in tree.names])
     elif tree.n_leaves != n_leaves:
         raise InputError(f"the prior has {tree.n_leaves:,} leaves, the learner has {n_leaves:,}")
-    if tree.joined is None:
-        return tree._tree
-    return _ordhc.Dendrogram(tree.merges, tree._shape.nodes.astype(np.float64), True)
+    return tree._tree
 
 
 def _read(prior: Any) -> Dendrogram:

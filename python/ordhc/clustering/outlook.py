@@ -80,7 +80,7 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
     n = tree.n_leaves
     accuracies = []
     for truth in truths:
-        same, different, only_truth, _, _ = _ordhc.triplet_counts(truth._tree, tree._tree, True, None)
+        same, different, only_truth, _, _ = _ordhc.triplet_counts(truth._tree, tree._tree, None)
         resolved = same + different + only_truth
         accuracies.append(same / resolved if resolved else 1.0)
     levels, indices = [k for k in _LEVELS if k < n], []

@@ -88,8 +88,8 @@ class Posterior:
 
     def _trees(self) -> Iterator[Dendrogram]:
         for at in range(len(self._samples)):
-            tree, joined = self._samples.tree(at)
-            yield Dendrogram._of(tree, None, joined=joined).relabel(self._order).with_names(self._names)
+            tree = Dendrogram._of(self._samples.tree(at), None)
+            yield tree.relabel(self._order).with_names(self._names)
 
     @cached_property
     def consensus(self) -> Dendrogram:

@@ -44,12 +44,17 @@ def with_unanswered(
     after = len(merges) - before - len(heights)
     all_heights = np.concatenate([np.full(before, closest), heights, np.full(after, last)])
     kind = "similarity" if falling else "dissimilarity"
-    return Dendrogram(merges, all_heights, kind=kind)
+    joined = None
+    if tree is not None and tree.joined is not None:
+        # What is merged last belongs to the root, as its other children do.
+        joined = np.concatenate([np.zeros(before, dtype=bool), tree.joined, np.zeros(after, dtype=bool)])
+        joined[before + len(heights) - 1 : -1] = True
+    return Dendrogram(merges, all_heights, kind=kind, joined=joined)
 
 
 def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
     """Give the tree with all heights multiplied by a positive factor."""
-    result = Dendrogram(tree.merges, tree.heights * factor, kind=tree.kind)
+    result = Dendrogram(tree.merges, tree.heights * factor, kind=tree.kind, joined=tree.joined)
     return result if tree.leaf_heights is None else result.with_leaf_heights(tree.leaf_heights * factor)
 
 

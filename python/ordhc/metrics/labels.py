@@ -10,7 +10,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.matching import by_nodes, prepared
+from ordhc.tree.matching import core, prepared
 
 __all__ = ["aari", "ari", "dendrogram_purity"]
 
@@ -73,8 +73,7 @@ def aari(
         Of labels the columns to take; of a tree the numbers of clusters to cut both trees into. By
         default all columns, and for a tree all numbers of clusters from 2 to n - 1 at which a cut
         does not go through merges of equal height. "depth" compares column l, counted from 1, with the nodes
-        at depth l, or two trees at each depth of the reference. Merges of equal height, one in the other, are
-        one node.
+        at depth l, or two trees at each depth of the reference.
 
     Returns
     -------
@@ -144,7 +143,7 @@ def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> 
 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The leaves so ordered that nodes are ranges; the depths of the common ancestors of neighbours."""
-    n, merges, heights, joined = tree.n_leaves, tree.merges.tolist(), tree.heights, tree.joined
+    n, merges, joined = tree.n_leaves, tree.merges.tolist(), tree.joined
     first, depth = [0] * (2 * n - 1), [0] * (2 * n - 1)
     sizes = [1] * n + tree.sizes.tolist()
     gaps = np.zeros(n - 1, dtype=np.int64)
@@ -153,9 +152,7 @@ def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         first[a], first[b] = first[node], first[node] + sizes[a]
         gaps[first[b] - 1] = depth[node]
         for child in (a, b):
-            is_part = child >= n and (
-                heights[child - n] == heights[node - n] or (joined is not None and bool(joined[child - n]))
-            )
+            is_part = child >= n and joined is not None and bool(joined[child - n])
             depth[child] = depth[node] + (not is_part)
     order = np.empty(n, dtype=np.int64)
     order[first[:n]] = np.arange(n)
@@ -180,7 +177,7 @@ def _levels_of(tree: Dendrogram) -> list[int]:
     return (tree.n_leaves - kept).tolist()
 
 
-def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -> float:
+def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = False) -> float:
     """Dendrogram purity (Heller & Ghahramani 2005).
 
     The mean, over pairs of leaves with the same label, of the share of that label among the leaves
@@ -193,8 +190,8 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -
     labels
         (n,) labels of any type.
     join_ties
-        Merges of equal height, one in the other, are one node of more than two children. Without, only those
-        that are joined are (`Dendrogram.joined`).
+        Score the tree as `Dendrogram.join_ties` makes it: merges of equal height, one in the other, are
+        one node of more than two children.
 
     Returns
     -------
@@ -214,8 +211,7 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = True) -
     """
     tree, table = prepared(tree, labels, ("labels",), "dendrogram_purity")
     column = _one_column(table, "dendrogram_purity")
-    nodes, are_joined = by_nodes(tree, join_ties=join_ties)
-    return _ordhc.dendrogram_purity(nodes, column, are_joined)
+    return _ordhc.dendrogram_purity(core(tree, join_ties), column)
 
 
 def _one_column(table: NDArray[np.int64], what: str) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
-from ordhc.tree.matching import aligned, by_nodes, prepared
+from ordhc.tree.matching import aligned, core, prepared
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def triplet_distance(
     reference: Any,
     normalize: bool = True,
     *,
-    join_ties: bool = True,
+    join_ties: bool = False,
     progress: Progress | bool | None = None,
 ) -> int | float:
     """The rooted triplet distance: sets of three leaves about which two trees differ.
@@ -142,8 +142,8 @@ def triplet_distance(
     normalize
         The share of all sets of three leaves, instead of their number.
     join_ties
-        Merges of equal height, one in the other, are one node of more than two children. Without, only those
-        that are joined are (`Dendrogram.joined`).
+        Compare the trees as `Dendrogram.join_ties` makes them: merges of equal height, one in the other, are
+        one node of more than two children.
 
     Examples
     --------
@@ -154,14 +154,15 @@ def triplet_distance(
     progress = _checks.callback("progress", progress)
     normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "triplet_distance")
-    a, b, are_joined = by_nodes(tree, other, join_ties=join_ties)
-    same, different, first, second, neither = _ordhc.triplet_counts(a, b, are_joined, progress)
+    same, different, first, second, neither = _ordhc.triplet_counts(
+        core(tree, join_ties), core(other, join_ties), progress
+    )
     distance = different + first + second
     return distance / max(distance + same + neither, 1) if normalize else distance
 
 
 def robinson_foulds(
-    tree: Any, reference: Any, normalize: bool = True, *, join_ties: bool = True
+    tree: Any, reference: Any, normalize: bool = True, *, join_ties: bool = False
 ) -> int | float:
     """The Robinson-Foulds distance of rooted trees: clusters that only one of them has.
 
@@ -172,8 +173,8 @@ def robinson_foulds(
     normalize
         The share of the clusters of both trees (without leaves and the root), instead of their number.
     join_ties
-        Merges of equal height, one in the other, are one node of more than two children. Without, only those
-        that are joined are (`Dendrogram.joined`).
+        Compare the trees as `Dendrogram.join_ties` makes them: merges of equal height, one in the other, are
+        one node of more than two children.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def robinson_foulds(
     """
     normalize = _checks.flag("normalize", normalize)
     tree, other = prepared(tree, reference, ("tree",), "robinson_foulds")
-    shared, first, second = _ordhc.cluster_counts(*by_nodes(tree, other, join_ties=join_ties))
+    shared, first, second = _ordhc.cluster_counts(core(tree, join_ties), core(other, join_ties))
     distance = first + second
     return distance / max(distance + 2 * shared, 1) if normalize else distance
 
@@ -234,7 +235,7 @@ def tree_distances(
     """
     progress = _checks.callback("progress", progress)
     distance = _DISTANCES[_checks.choice("metric", metric, tuple(_DISTANCES))]
-    known = {"normalize": True, "join_ties": True} if metric != "merge_distortion" else {}
+    known = {"normalize": True, "join_ties": False} if metric != "merge_distortion" else {}
     parameters = _checks.settings(f"metric {metric!r}", parameters, known)
     found = aligned(trees)
     pairs = list(zip(*np.triu_indices(len(found), 1), strict=True))

@@ -19,14 +19,13 @@ KEYS = ("joined", "node_names", "support", "branch_lengths", "leaf_heights", "se
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
-    """All of a dendrogram but merges and heights; see `Dendrogram`. None is what it hasn't.
+    """All of a dendrogram but its nodes and heights; see `Dendrogram`. None is what it hasn't.
 
     `shares` and `standing` tell how Newick text is written, as it was read: support as shares instead of
     percent, leaves in this order instead of children by their labels.
     """
 
     names: tuple[str, ...] | None = None
-    joined: NDArray[np.bool_] | None = None
     node_names: tuple[str | None, ...] | None = None
     support: Floats | None = None
     branch_lengths: Floats | None = None
@@ -41,7 +40,6 @@ class Beside:
         tree: _ordhc.Dendrogram,
         *,
         names: Sequence[str] | None = None,
-        joined: ArrayLike | None = None,
         node_names: Sequence[str | None] | None = None,
         support: ArrayLike | None = None,
         branch_lengths: ArrayLike | None = None,
@@ -55,7 +53,7 @@ class Beside:
         known = _checks.names(names)
         if known is not None and len(known) != n:
             raise InputError(f"{len(known)} names for {n} leaves")
-        marks = _marks(tree, joined)
+        marks = tree.joined()
         sure = _values("support", support, n, n - 1, 0, 1)
         lengths = _values("branch_lengths", branch_lengths, n, 2 * n - 1, -np.inf, np.inf)
         own = _values("leaf_heights", leaf_heights, n, n, -np.inf, np.inf)
@@ -73,10 +71,10 @@ class Beside:
                 lengths[n:][marks] = np.nan
         if sure is not None and np.isnan(sure).all():
             sure = None
-        for array in (marks, sure, lengths, own):
+        for array in (sure, lengths, own):
             if array is not None:
                 array.flags.writeable = False
-        return cls(known, marks, labels, sure, lengths, own, bool(shares), standing, settings_of(settings))
+        return cls(known, labels, sure, lengths, own, bool(shares), standing, settings_of(settings))
 
     def relabelled(self, leaves: NDArray[np.int64]) -> "Beside":
         """With leaf i as leaf `leaves[i]`."""
@@ -98,7 +96,6 @@ class Beside:
         return (
             self.names == other.names
             and self.node_names == other.node_names
-            and same(self.joined, other.joined)
             and all(same(getattr(self, name), getattr(other, name)) for name in arrays)
         )
 
@@ -116,18 +113,13 @@ class Beside:
         n, heights, merges = tree.n_leaves, tree.heights(), tree.merges()
         lengths = np.full(2 * n - 1, np.nan)
         lengths[merges] = heights[:, None] - self.all_heights(tree)[merges]
-        if self.joined is not None:
-            lengths[n:][self.joined] = np.nan
+        if (joined := tree.joined()) is not None:
+            lengths[n:][joined] = np.nan
         return lengths if tree.dissimilarity else -lengths
 
     def to_dict(self) -> dict[str, Any]:
         """What there is, but the names of leaves, as JSON can hold it."""
         found: dict[str, Any] = {}
-        has_gaps = self.support is not None and bool(np.isnan(self.support).any())
-        if self.joined is not None:
-            found["joined"] = self.joined.tolist()
-        elif self.support is not None and has_gaps:
-            found["joined"] = [False] * len(self.support)
         if self.node_names is not None:
             found["node_names"] = list(self.node_names)
         for name in ("support", "branch_lengths", "leaf_heights"):
@@ -153,37 +145,10 @@ def from_dict(data: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def parts_without_support(tree: _ordhc.Dendrogram, support: ArrayLike) -> NDArray[np.bool_] | None:
-    """Merges that have no support and stand at the height of the merge above them."""
-    shares = _checks.numbers_of("support", support)
-    n, heights = tree.n_leaves, tree.heights()
-    if shares.shape != heights.shape:
-        return None
-    merges = tree.merges()
-    above = np.full(2 * n - 1, -1)
-    above[merges.ravel()] = np.repeat(np.arange(n - 1), 2)
-    above = above[n:]
-    joined = np.isnan(shares) & (above >= 0)
-    joined &= heights == heights[above]
-    return joined if joined.any() else None
-
-
 def shown(name: Any) -> str:
     """The beginning of a name, in quotes and without control characters."""
     text = str(name)
     return repr(text if len(text) <= 60 else text[:60] + "…")
-
-
-def _marks(tree: _ordhc.Dendrogram, joined: ArrayLike | None) -> NDArray[np.bool_] | None:
-    if joined is None:
-        return None
-    marks = _checks.array("joined", joined).copy()
-    if marks.size == 0:
-        marks = marks.astype(bool)
-    if marks.dtype != np.bool_ or marks.ndim != 1:
-        raise InputError(f"joined has type {marks.dtype} and shape {marks.shape}; a bool per merge is needed")
-    tree.check_joined(marks)
-    return marks if marks.any() else None
 
 
 def _values(

@@ -15,7 +15,7 @@ def contracted(tree: Merges, min_support: float) -> tuple[_ordhc.Dendrogram, Bes
     """The merges without those of less support, and all that the tree has beside these."""
     min_support = _checks.number("min_support", min_support, at_least=0, at_most=1)
     n, mine, support = tree.n_leaves, tree._beside, tree.support
-    n_nodes = n - 1 if mine.joined is None else int((~mine.joined).sum())
+    n_nodes = n - 1 if tree.joined is None else int((~tree.joined).sum())
     if support is None and n_nodes > 1:
         raise InputError(
             "the tree has no support: ordhc.bootstrap, ordhc.posterior and ordhc.consensus give it, "
@@ -26,7 +26,7 @@ def contracted(tree: Merges, min_support: float) -> tuple[_ordhc.Dendrogram, Bes
     weak[-1:] = False
     if not weak.any():
         return tree._tree, mine
-    joined = weak if mine.joined is None else weak | mine.joined
+    joined = weak if tree.joined is None else weak | tree.joined
     merges, heights = tree.merges, tree.heights.copy()
     above = np.full(2 * n - 1, -1)
     above[merges.ravel()] = np.repeat(np.arange(n - 1), 2)
@@ -39,6 +39,7 @@ def contracted(tree: Merges, min_support: float) -> tuple[_ordhc.Dendrogram, Bes
         np.ascontiguousarray(number[merges[order]]),
         np.ascontiguousarray(heights[order]),
         tree._tree.dissimilarity,
+        joined[order],
     )
     lengths = None if mine.branch_lengths is None else _lengths(tree, mine.branch_lengths, weak)
     if lengths is not None:
@@ -51,7 +52,6 @@ def contracted(tree: Merges, min_support: float) -> tuple[_ordhc.Dendrogram, Bes
     beside = Beside.of(
         found,
         names=mine.names,
-        joined=joined[order],
         node_names=names,
         support=None if support is None else support[order],
         branch_lengths=lengths,

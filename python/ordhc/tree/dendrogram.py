@@ -167,10 +167,10 @@ class Dendrogram(Navigation):
         -------
         Dendrogram
             Labels of inner nodes are `support` if they are numbers from 0 to 100 outside of quotes, in
-            percent unless none of the tree's is above 1; all else is `node_names`, ``95/0.98`` too, and all
-            numbers where one is not from 0 to 100. Nodes of more than two children are merges of equal
-            height, in the order written, all but the last `joined`. Nodes of one child are passed over,
-            lengths added up.
+            percent unless none of the tree's is above 1; of several numbers such as ``95.2/98`` (IQ-TREE)
+            the last counts. All else is `node_names`, and all numbers where one is not from 0 to 100. Nodes
+            of more than two children are merges of equal height, in the order written, all but the last
+            `joined`. Nodes of one child are passed over, lengths added up.
 
             Heights come from comments of `to_newick`; else from branch lengths, if all leaves are equally
             far from the root (but for 1e-4 of that): the longest way down to a leaf. Else they are ranks: a
@@ -209,6 +209,8 @@ class Dendrogram(Navigation):
             "heights": self.heights.tolist(),
             "names": None if self.names is None else list(self.names),
         }
+        if self.joined is not None:
+            everything["joined"] = self.joined.tolist()
         return {**everything, **self._beside.to_dict()}
 
     @classmethod
@@ -386,9 +388,11 @@ class Dendrogram(Navigation):
             return False
         if not self._beside.equals(other._beside):
             return False
+        if not same(self.joined, other.joined):
+            return False
         trees = [self._tree, other._tree]
         if self.joined is not None:
-            trees = [tree.in_order_of_children(self.joined) for tree in trees]
+            trees = [tree.in_order_of_children() for tree in trees]
         if not np.array_equal(self.heights, other.heights):
             return False
         if not np.array_equal(trees[0].merges(), trees[1].merges()):

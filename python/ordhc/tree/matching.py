@@ -192,16 +192,9 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     return found
 
 
-def by_nodes(*trees: Dendrogram, join_ties: bool) -> tuple[Any, ...]:
-    """Trees as the crate compares them, and whether it shall take merges of equal height for one node.
-
-    Without `join_ties` only joined merges are one node; these stand at heights of their own then.
-    """
-    join_ties = _checks.flag("join_ties", join_ties)
-    if join_ties or all(tree.joined is None for tree in trees):
-        return (*(tree._tree for tree in trees), join_ties)
-    alone = (_ordhc.Dendrogram(tree.merges, tree._shape.nodes.astype(np.float64), True) for tree in trees)
-    return (*alone, True)
+def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Dendrogram:
+    """The tree as the crate has it, merges of equal height as one node if `join_ties`."""
+    return tree._tree.join_ties() if _checks.flag("join_ties", join_ties) else tree._tree
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
-from ordhc.tree.beside import Beside, parts_without_support
+from ordhc.tree.beside import Beside
 from ordhc.tree.shape import Shape
 
 
@@ -42,15 +42,12 @@ class Merges:
         values = _checks.numbers_of("heights", heights)
         if values.ndim != 1:
             raise InputError(f"heights have shape {values.shape}; one per merge is needed")
-        tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity")
-        if joined is None and support is not None:
-            joined = parts_without_support(tree, support)
+        tree = _ordhc.Dendrogram(whole, values, kind == "dissimilarity", marks_of(joined))
         self._set(
             tree,
             Beside.of(
                 tree,
                 names=names,
-                joined=joined,
                 node_names=node_names,
                 support=support,
                 branch_lengths=branch_lengths,
@@ -77,12 +74,9 @@ class Merges:
         names: Sequence[str] | None,
         support: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
-        joined: ArrayLike | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Self:
-        beside = Beside.of(
-            tree, names=names, joined=joined, support=support, leaf_heights=leaf_heights, settings=settings
-        )
+        beside = Beside.of(tree, names=names, support=support, leaf_heights=leaf_heights, settings=settings)
         return cls._made(tree, beside)
 
     def _with(self, **changes: Any) -> Self:
@@ -164,8 +158,19 @@ class Merges:
 
     @property
     def joined(self) -> NDArray[np.bool_] | None:
-        """Whether each merge is only part of the node of the merge above it, (n - 1,), or None if none is."""
-        return self._beside.joined
+        """Whether each merge is only part of the node of the merge above it, (n - 1,), or None if none is.
+
+        A node of k children is k - 1 merges at its height, all but the last of them joined. Trees that were
+        read, learnt, contracted or made of labels have such nodes; an agglomeration has none, also where
+        heights are equal, until `join_ties` makes them.
+        """
+        if "joined" not in self._cache:
+            marks = self._tree.joined()
+            if marks is not None:
+                marks.flags.writeable = False
+            self._cache["joined"] = marks
+        found: NDArray[np.bool_] | None = self._cache["joined"]
+        return found
 
     @property
     def leaf_heights(self) -> NDArray[np.float64] | None:
@@ -276,8 +281,40 @@ class Merges:
         order = _checks.whole_numbers("leaves", leaves, (self.n_leaves,))
         return type(self)._made(self._tree.relabel(order), self._beside.relabelled(order))
 
+    def join_ties(self) -> Self:
+        """The same tree in which merges right within each other at the same height are one node.
+
+        Support and names of merges that become a part of another node are left out.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 1.0])
+        >>> d.to_newick(branch_lengths=False), d.join_ties().to_newick(branch_lengths=False)
+        ('(2,(0,1));', '(2,0,1);')
+        """
+        tree, mine = self._tree.join_ties(), self._beside
+        marks = tree.joined()
+        names = mine.node_names
+        if names is not None and marks is not None:
+            names = tuple(None if part else name for name, part in zip(names, marks.tolist(), strict=True))
+        values = {field.name: getattr(mine, field.name) for field in fields(Beside)}
+        return type(self)._made(tree, Beside.of(tree, **{**values, "node_names": names}))
+
     def __len__(self) -> int:
         return self.n_leaves
+
+
+def marks_of(joined: ArrayLike | None) -> NDArray[np.bool_] | None:
+    """Marks of joined merges as an array of bool, or an error that says what they are."""
+    if joined is None:
+        return None
+    marks = _checks.array("joined", joined)
+    if marks.size == 0:
+        marks = marks.astype(bool)
+    if marks.dtype != np.bool_ or marks.ndim != 1:
+        raise InputError(f"joined has type {marks.dtype} and shape {marks.shape}; a bool per merge is needed")
+    return np.ascontiguousarray(marks)
 
 
 def whole_labels(labels: Any) -> NDArray[np.int64]:

@@ -225,7 +225,9 @@ class Navigation(Merges):
         number[leaves] = np.arange(len(leaves))
         number[n + kept] = len(leaves) + np.arange(len(kept))
         merges = np.ascontiguousarray(number[self.merges[kept]]).reshape(-1, 2)
-        tree = _ordhc.Dendrogram(merges, np.ascontiguousarray(self.heights[kept]), self._tree.dissimilarity)
+        joined = None if self.joined is None else self.joined[kept]
+        heights = np.ascontiguousarray(self.heights[kept])
+        tree = _ordhc.Dendrogram(merges, heights, self._tree.dissimilarity, joined)
         lengths = mine.branch_lengths
         if lengths is not None:
             lengths = np.concatenate([lengths[leaves], lengths[n + kept]])
@@ -237,7 +239,6 @@ class Navigation(Merges):
             standing = np.argsort(first_places(mine.standing, self.merges)[leaves])
         beside = Beside.of(
             tree,
-            joined=None if mine.joined is None else mine.joined[kept],
             node_names=None if mine.node_names is None else [mine.node_names[at] for at in kept.tolist()],
             support=None if mine.support is None else mine.support[kept],
             branch_lengths=lengths,

@@ -21,7 +21,7 @@ def read(
     progress: Progress | bool | None = None,
 ) -> tuple[_ordhc.Dendrogram, Beside]:
     """A tree and what stands beside it; warns of what it can't show as it was written."""
-    tree, found, numbers, is_numbered, joined, node_names, support, shares, lengths, own, note = (
+    tree, found, numbers, is_numbered, node_names, support, shares, lengths, own, note = (
         _ordhc.Dendrogram.from_newick(
             _checks.text("the Newick text", text),
             _checks.flag("preserve_underscores", preserve_underscores),
@@ -33,7 +33,6 @@ def read(
     beside = Beside.of(
         tree,
         names=found,
-        joined=joined,
         node_names=node_names,
         support=support,
         branch_lengths=lengths,
@@ -104,7 +103,6 @@ def write(
     """Newick text; see `Dendrogram.to_newick`."""
     return tree.to_newick(
         None if beside.names is None else list(beside.names),
-        beside.joined,
         None if beside.node_names is None else list(beside.node_names),
         beside.support,
         beside.shares,

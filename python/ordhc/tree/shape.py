@@ -32,7 +32,7 @@ class Shape:
     @classmethod
     def of(cls, tree: _ordhc.Dendrogram, beside: Beside) -> "Shape":
         """Of a tree, in O(n log n)."""
-        n, merges, joined = tree.n_leaves, tree.merges(), beside.joined
+        n, merges, joined = tree.n_leaves, tree.merges(), tree.joined()
         nodes = nodes_of(merges, joined)
         parts, above = merges.ravel(), np.repeat(nodes, 2)
         if joined is not None:

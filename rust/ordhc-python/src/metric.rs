@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntyped
 use ordhc::Monitor;
 use ordhc::agglomerate::Matrix;
 use ordhc::metric::{self, Dasgupta, Revenue};
-use ordhc::tree::{Ties, Topology};
+use ordhc::tree::Topology;
 use pyo3::prelude::*;
 
 use crate::arrays::{AnyMatrix, kind};
@@ -198,48 +198,26 @@ pub(crate) fn kendall_tau<'py>(
     Ok((tau.mean, tau.standard_error, tau.undefined, PyArray1::from_vec(py, tau.values)))
 }
 
-fn ties(joined: bool) -> Ties {
-    if joined { Ties::Joined } else { Ties::Apart }
-}
-
 #[pyfunction]
-pub(crate) fn triplet_counts(
-    py: Python<'_>,
-    a: &Tree<'_>,
-    b: &Tree<'_>,
-    join_ties: bool,
-    progress: Progress<'_>,
-) -> PyResult<[u64; 5]> {
+pub(crate) fn triplet_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, progress: Progress<'_>) -> PyResult<[u64; 5]> {
     with_trees(py, [a, b], &progress, |a, b, monitor| {
-        let counts = metric::triplet_distance(
-            &Topology::try_of(a, ties(join_ties))?,
-            &Topology::try_of(b, ties(join_ties))?,
-            monitor,
-        )?;
+        let counts = metric::triplet_distance(&Topology::try_of(a)?, &Topology::try_of(b)?, monitor)?;
         Ok([counts.same, counts.different, counts.only_a, counts.only_b, counts.unresolved])
     })
 }
 
 #[pyfunction]
-pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>, join_ties: bool) -> PyResult<[u64; 3]> {
+pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>) -> PyResult<[u64; 3]> {
     with_trees(py, [a, b], &None, |a, b, _| {
-        let counts =
-            metric::robinson_foulds(&Topology::try_of(a, ties(join_ties))?, &Topology::try_of(b, ties(join_ties))?)?;
+        let counts = metric::robinson_foulds(&Topology::try_of(a)?, &Topology::try_of(b)?)?;
         Ok([counts.shared, counts.only_a, counts.only_b])
     })
 }
 
 #[pyfunction]
-pub(crate) fn dendrogram_purity(
-    py: Python<'_>,
-    tree: &Tree<'_>,
-    labels: PyReadonlyArray1<'_, i64>,
-    join_ties: bool,
-) -> PyResult<f64> {
+pub(crate) fn dendrogram_purity(py: Python<'_>, tree: &Tree<'_>, labels: PyReadonlyArray1<'_, i64>) -> PyResult<f64> {
     let (tree, labels) = (tree.get().inner(), labels.as_slice()?);
-    callbacks::run(py, labels.len() > 1 << 18, None, |_| {
-        metric::purity(&Topology::try_of(tree, ties(join_ties))?, labels)
-    })
+    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(&Topology::try_of(tree)?, labels))
 }
 
 #[pyfunction]

@@ -14,9 +14,6 @@ use crate::tree::Dendrogram;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
 
-/// A tree with nodes of many children: which merges are part of the node of the merge above.
-type Tree<'py> = (Dendrogram, Bound<'py, PyArray1<bool>>);
-
 /// Chains, sweeps, sweeps that are left out, trees that are kept, the seed.
 type How = (usize, usize, usize, usize, u64);
 
@@ -69,9 +66,8 @@ impl Samples {
         PyArray1::from_slice(py, self.0.noise_by_person())
     }
 
-    fn tree<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Tree<'py>> {
-        let (tree, joined) = self.0.tree(at).map_err(to_py)?;
-        Ok((tree.into(), PyArray1::from_vec(py, joined)))
+    fn tree(&self, at: usize) -> PyResult<Dendrogram> {
+        Ok(self.0.tree(at).map_err(to_py)?.into())
     }
 
     /// Probabilities of answers, or of what trees say (`verdict`).

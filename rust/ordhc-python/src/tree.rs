@@ -12,14 +12,13 @@ use crate::error::to_py;
 /// Texts of more bytes are read on a thread of their own, which can be stopped.
 const LONG_TEXT: usize = 1 << 20;
 
-/// The tree, names, numbers and whether these are all, joined merges, names of nodes, support and whether it
-/// is written as shares, branch lengths, heights of leaves, the note.
+/// The tree, names, numbers and whether these are all, names of nodes, support and whether it is written as shares,
+/// branch lengths, heights of leaves, the note.
 type Read<'py> = (
     Dendrogram,
     Vec<String>,
     Option<Bound<'py, PyArray1<i64>>>,
     bool,
-    Option<Bound<'py, PyArray1<bool>>>,
     Option<Vec<Option<String>>>,
     Option<Bound<'py, PyArray1<f64>>>,
     bool,
@@ -66,10 +65,12 @@ pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32
 #[pymethods]
 impl Dendrogram {
     #[new]
+    #[pyo3(signature = (merges, heights, dissimilarity, joined=None))]
     fn new(
         merges: PyReadonlyArray2<'_, i64>,
         heights: PyReadonlyArray1<'_, f64>,
         dissimilarity: bool,
+        joined: Option<PyReadonlyArray1<'_, bool>>,
     ) -> PyResult<Self> {
         let pairs = rows::<i64, 2>(merges.as_slice()?, merges.shape())?;
         let negative = pairs.iter().flatten().find(|&&id| id < 0);
@@ -77,8 +78,12 @@ impl Dendrogram {
             return Err(to_py(Error::Argument(format!("cluster {id} is below 0"))));
         }
         let pairs = pairs.iter().map(|pair| pair.map(label)).collect();
-        let tree = ordhc::Dendrogram::new(pairs, heights.as_slice()?.to_vec(), kind(dissimilarity));
-        Ok(tree.map_err(to_py)?.into())
+        let tree = ordhc::Dendrogram::new(pairs, heights.as_slice()?.to_vec(), kind(dissimilarity)).map_err(to_py)?;
+        Ok(match joined {
+            None => tree,
+            Some(marks) => tree.with_joined(marks.as_slice()?.to_vec()).map_err(to_py)?,
+        }
+        .into())
     }
 
     #[staticmethod]
@@ -99,7 +104,6 @@ impl Dendrogram {
             beside.names.unwrap_or_default(),
             read.numbers.map(|numbers| widened(py, numbers)),
             read.is_numbered,
-            beside.joined.map(|joined| PyArray1::from_vec(py, joined)),
             beside.node_names,
             array(beside.support),
             beside.shares,
@@ -109,13 +113,12 @@ impl Dendrogram {
         ))
     }
 
-    #[pyo3(signature = (names, joined, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights, progress))]
+    #[pyo3(signature = (names, node_names, support, shares, standing, branch_lengths, leaf_heights, *, lengths, heights, progress))]
     #[allow(clippy::too_many_arguments, reason = "all that a tree has")]
     fn to_newick(
         &self,
         py: Python<'_>,
         names: Option<Vec<String>>,
-        joined: Option<PyReadonlyArray1<'_, bool>>,
         node_names: Option<Vec<Option<String>>>,
         support: Option<PyReadonlyArray1<'_, f64>>,
         shares: bool,
@@ -130,7 +133,6 @@ impl Dendrogram {
             |array: Option<PyReadonlyArray1<'_, f64>>| array.map(|array| Ok::<_, PyErr>(array.as_slice()?.to_vec()));
         let annotations = Annotations {
             names,
-            joined: joined.map(|marks| Ok::<_, PyErr>(marks.as_slice()?.to_vec())).transpose()?,
             node_names,
             support: values(support).transpose()?,
             shares,
@@ -147,12 +149,18 @@ impl Dendrogram {
         callbacks::run(py, long, progress.as_ref(), |monitor| newick.text(Some(monitor)))
     }
 
-    fn check_joined(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<()> {
-        self.tree.check_joined(joined.as_slice()?).map_err(to_py)
+    /// Whether each merge is only a part of the node of the merge above; None if none is.
+    fn joined<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
+        let joined = self.tree.joined();
+        (!joined.is_empty()).then(|| PyArray1::from_slice(py, joined))
     }
 
-    fn in_order_of_children(&self, joined: PyReadonlyArray1<'_, bool>) -> PyResult<Self> {
-        Ok(self.tree.in_order_of_children(joined.as_slice()?).map_err(to_py)?.into())
+    fn join_ties(&self) -> Self {
+        self.tree.join_ties().into()
+    }
+
+    fn in_order_of_children(&self) -> Self {
+        self.tree.in_order_of_children().into()
     }
 
     #[getter]

@@ -8,7 +8,6 @@ use std::time::Instant;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::Ties;
 use ordhc::tree::Topology;
 
 fn main() -> ordhc::Result<()> {
@@ -82,8 +81,7 @@ fn main() -> ordhc::Result<()> {
                 seconds += start.elapsed().as_secs_f64();
                 questions += learner.n_answered();
                 rounds += learner.n_rounds();
-                let counts =
-                    robinson_foulds(&Topology::of(&tree, Ties::Joined), &Topology::of(&learner.tree()?, Ties::Joined))?;
+                let counts = robinson_foulds(&Topology::of(&tree.join_ties()), &Topology::of(&learner.tree()?))?;
                 failures += u64::from(counts.distance() > 0);
                 missed += counts.normalized();
             }

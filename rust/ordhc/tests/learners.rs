@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use ordhc::Dendrogram;
 use ordhc::generate::{TreeOracle, TreeShape, random_tree};
 use ordhc::learn::{Learner, Limits, Method, Question, learn_with};
-use ordhc::tree::Ties;
 use ordhc::tree::Topology;
 use proptest::prelude::*;
 
@@ -21,7 +20,7 @@ const METHODS: [Method; 7] = [
 
 /// The clusters of a tree, ties joined.
 fn clusters(tree: &Dendrogram) -> BTreeSet<Vec<u32>> {
-    let topology = Topology::of(tree, Ties::Joined);
+    let topology = Topology::of(tree);
     let mut members: Vec<Vec<u32>> = (0..topology.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
     for node in topology.n_leaves()..topology.n_nodes() {
         let mut all: Vec<u32> =

@@ -3,7 +3,7 @@
 use ordhc::Dendrogram;
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Schedule, learn_with};
-use ordhc::tree::{Ties, Topology};
+use ordhc::tree::Topology;
 
 #[path = "support/noisy.rs"]
 mod noisy;
@@ -118,5 +118,5 @@ fn the_paper_learns_binary_trees_or_none() {
 }
 
 fn is_binary(tree: &Dendrogram) -> bool {
-    Topology::of(tree, Ties::Joined).n_nodes() == 2 * tree.n_leaves() - 1
+    Topology::of(tree).n_nodes() == 2 * tree.n_leaves() - 1
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 use ordhc::learn::{Assume, Limits, Method, Noise, Question, Schedule, learn_with};
 use ordhc::metric::robinson_foulds;
-use ordhc::tree::{Ties, Topology};
+use ordhc::tree::Topology;
 use proptest::prelude::*;
 
 #[path = "support/noisy.rs"]
@@ -134,8 +134,8 @@ fn persistent_answers_are_never_asked_again() {
         };
         learn_with(&mut *learner, ask, Limits::default(), None).unwrap();
         assert!(learner.n_asked() < 20 * n as u64);
-        let found = Topology::of(&learner.tree().unwrap(), Ties::Joined);
-        distance += robinson_foulds(&Topology::of(&tree, Ties::Joined), &found).unwrap().distance();
+        let found = Topology::of(&learner.tree().unwrap());
+        distance += robinson_foulds(&Topology::of(&tree.join_ties()), &found).unwrap().distance();
     }
     // Where three leaves alone can tell, one answer in ten is wrong.
     assert!(distance < runs * 2 * n as u64 / 5, "{distance}");

@@ -9,7 +9,7 @@ use ordhc::generate::{PlantedModel, QuadrupletOracle, TreeOracle, TreeShape, Wro
 use ordhc::learn::{Assume, Desk, Learner, Limits, Method, Noise, QuadrupletMethod, Question, Schedule};
 use ordhc::linkage::{Formula, LanceWilliams, Rule};
 use ordhc::metric::{Itself, KendallTau, LevelScores, Satisfied};
-use ordhc::tree::{Annotations, LcaSizes, Newick, NewickTree, Partition, Ties, Topology, Underscores};
+use ordhc::tree::{Annotations, LcaSizes, Newick, NewickTree, Partition, Topology, Underscores};
 use ordhc::vectors::{Measure, SparseRows, Vectors};
 use ordhc::{Dendrogram, Error, Kind, Monitor, Position, Quadruplets, Triplets};
 
@@ -18,7 +18,7 @@ fn public_types_may_go_to_other_threads() {
     fn fine<T: Send + Sync>() {}
     fine::<(Error, Position, Kind, Monitor, Dendrogram, Triplets<'_>, Quadruplets<'_>)>();
     fine::<(Agglomeration<'_>, Engine, Layout, Matrix<'_>, Missing, SparsePairs, Values<'_>)>();
-    fine::<(Rule, LanceWilliams, Formula, Partition, Topology, Ties, LcaSizes)>();
+    fine::<(Rule, LanceWilliams, Formula, Partition, Topology, LcaSizes)>();
     fine::<(Newick<'_>, NewickTree, Annotations, Underscores, Measure)>();
     fine::<(SparseRows<'_, i32, f64>, Vectors<'_>, EmbeddingLoss, Model)>();
     fine::<(KendallTau, LevelScores, Satisfied, Itself)>();
@@ -52,7 +52,6 @@ fn names_are_read_as_they_are_written() {
     names::<Rule>(Rule::NAMES, "linkage");
     names::<Model>(Model::NAMES, "model");
     names::<Kind>(Kind::NAMES, "kind");
-    names::<Ties>(Ties::NAMES, "ties");
     names::<Underscores>(Underscores::NAMES, "underscores");
     names::<Assume>(Assume::NAMES, "assume");
     names::<Noise>(Noise::NAMES, "noise");

@@ -161,7 +161,7 @@ class _Naming:
         while level and levels != 0:
             level = [node for node in level if node.size >= self._min_size]
             await self._name(asker, level, found)
-            level = [child for node in level for child in children_of(node)]
+            level = [child for node in level for child in node.children]
             levels = None if levels is None else levels - 1
         return found
 
@@ -182,14 +182,13 @@ class _Naming:
         """The names of siblings before a node, and of the cluster above."""
         if node.parent is None:
             return []
-        above = parent_of(node)
-        siblings = [child.label for child in children_of(above)]
+        siblings = [child.label for child in node.parent.children]
         before = siblings[: siblings.index(node.label)]
-        return [found[label] for label in (*before, above.label) if label in found]
+        return [found[label] for label in (*before, node.parent.label) if label in found]
 
     def _prompt(self, node: "Node", found: Mapping[int, str], taken: Sequence[str]) -> list[dict[str, str]]:
-        above = None if node.parent is None else parent_of(node)
-        siblings = [] if above is None else [child for child in children_of(above) if child != node]
+        above = node.parent
+        siblings = [] if above is None else [child for child in above.children if child != node]
         inside = [f"- {self._texts[leaf]}" for leaf in self._shown([node])]
         outside = [f"* {self._texts[leaf]}" for leaf in self._shown(siblings)]
         name = None if above is None else found.get(above.label)
@@ -213,7 +212,7 @@ class _Naming:
             if largest.is_leaf:
                 break
             at = parts.index(largest)
-            parts[at : at + 1] = children_of(largest)
+            parts[at : at + 1] = largest.children
         largest_first = sorted(parts, key=lambda node: -node.size)[: self._examples]
         return [self._medoids[node.label][0] for node in largest_first]
 
@@ -227,24 +226,6 @@ class _Naming:
             sums.append((inside + (node.size - child.size) * node.size, leaf))
         best = min(sums)
         return best[1], best[0]
-
-
-def children_of(node: "Node") -> list["Node"]:
-    """The children of a node; merges of equal height, one in the other, are one node, as learners have it."""
-    found = []
-    for child in node.children:
-        is_part = not child.is_leaf and child.height == node.height
-        found.extend(children_of(child) if is_part else [child])
-    return found
-
-
-def parent_of(node: "Node") -> "Node":
-    """The node of which this is a child."""
-    above = node.parent
-    assert above is not None
-    while above.parent is not None and above.parent.height == above.height:
-        above = above.parent
-    return above
 
 
 async def _written(asker: Asker, prompts: list[list[dict[str, str]]]) -> list[str | None]:

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::tree::Dendrogram;
 
-/// For each merge of `tree` the share of `others` that have the same cluster of leaves.
+/// For each merge of `tree` the share of `others` that have the same cluster of leaves as a node.
 ///
 /// # Errors
 /// No other trees; trees of different numbers of leaves.
@@ -19,28 +19,16 @@ use crate::tree::Dendrogram;
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn support(tree: &Dendrogram, others: &[Dendrogram]) -> Result<Vec<f64>> {
-    support_by_nodes(tree, others, &[])
-}
-
-/// As [`support`]; merges that are joined with the one above are no clusters, where `joined` says which these are.
-pub(crate) fn support_by_nodes(tree: &Dendrogram, others: &[Dendrogram], joined: &[Vec<bool>]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    let counts = counts(others, joined);
-    let share = |code: &u128| counts.get(code).map_or(0.0, |&times| f64::from(times) / others.len() as f64);
-    Ok(codes(tree).iter().map(share).collect())
-}
-
-/// In how many trees each cluster is, by its code.
-fn counts(trees: &[Dendrogram], joined: &[Vec<bool>]) -> HashMap<u128, u32> {
+    // In how many trees each cluster is, by its code.
     let mut counts: HashMap<u128, u32> = HashMap::new();
-    for (tree, of) in trees.iter().enumerate() {
-        for (merge, code) in codes(of).into_iter().enumerate() {
-            if !joined.get(tree).is_some_and(|joined| joined[merge]) {
-                *counts.entry(code).or_default() += 1;
-            }
+    for other in others {
+        for (_, code) in codes(other).into_iter().enumerate().filter(|&(merge, _)| !other.is_joined(merge)) {
+            *counts.entry(code).or_default() += 1;
         }
     }
-    counts
+    let share = |code: &u128| counts.get(code).map_or(0.0, |&times| f64::from(times) / others.len() as f64);
+    Ok(codes(tree).iter().map(share).collect())
 }
 
 /// A code for the leaves of each merge: the exclusive or of random numbers of the leaves. Different

@@ -7,6 +7,5 @@ mod tally;
 
 pub use adds::{Resample, adds};
 pub use clusters::support;
-pub(crate) use clusters::support_by_nodes;
 pub use draw::Draws;
 pub use tally::{Tallies, add_held_out};

@@ -128,7 +128,6 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::tree::Ties;
     use crate::tree::Topology;
 
     #[test]
@@ -144,7 +143,7 @@ mod tests {
         }
         for (n, degrees) in [(27, 13), (30, 15)] {
             let tree = random_tree(TreeShape::Joined(3), n, 1).unwrap();
-            let topology = Topology::of(&tree, Ties::Joined);
+            let topology = Topology::of(&tree.join_ties());
             let of = |node: usize| topology.children(node).len();
             let inner: Vec<usize> = (n..topology.n_nodes()).map(of).collect();
             assert_eq!((inner.len(), inner.iter().filter(|&&degree| degree != 3).count() < 2), (degrees, true));

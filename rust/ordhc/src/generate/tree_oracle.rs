@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::learn::Question;
-use crate::tree::{Dendrogram, RangeMax};
+use crate::tree::{Dendrogram, LcaSizes};
 
 /// What a wrong answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,26 +29,20 @@ named!(Wrong, "wrong", {
 });
 
 /// Answers questions from a tree: which of three leaves is the odd one out? O(1) a question after
-/// O(n log n).
-///
-/// Merges right above each other at the same height are one node of more than two children, of which
-/// three answer "none" (-1).
+/// O(n log n). Of three leaves that join at one node none is (-1).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind};
 /// use ordhc::generate::TreeOracle;
 ///
-/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?;
+/// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?.join_ties();
 /// let oracle = TreeOracle::new(&tree);
 /// assert_eq!((oracle.truth([0, 3, 1]), oracle.truth([1, 2, 3])), (1, -1));
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct TreeOracle {
-    /// By leaf: its place from left to right.
-    places: Vec<u32>,
-    /// By gap between places: the order of the node that joins them.
-    gaps: RangeMax,
+    tree: LcaSizes,
     noise: Option<Noise>,
 }
 
@@ -62,25 +56,7 @@ struct Noise {
 impl TreeOracle {
     /// An oracle that is always right.
     pub fn new(tree: &Dendrogram) -> Self {
-        let n = tree.n_leaves();
-        let places = Dendrogram::places(&tree.leaf_order());
-        // By merge: the last merge of its node. It stands in the gap before the right one of its parts.
-        let mut node: Vec<u32> = (0..tree.merges().len() as u32).collect();
-        for (at, pair) in tree.merges().iter().enumerate().rev() {
-            for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
-                if tree.heights()[part] == tree.heights()[at] {
-                    node[part] = node[at];
-                }
-            }
-        }
-        let mut gaps = vec![0; n.saturating_sub(1)];
-        let mut starts = places.clone();
-        for (&[a, b], node) in tree.merges().iter().zip(node) {
-            let (left, right) = (starts[a as usize], starts[b as usize]);
-            gaps[left.max(right) as usize - 1] = node;
-            starts.push(left.min(right));
-        }
-        Self { places, gaps: RangeMax::new(gaps), noise: None }
+        Self { tree: LcaSizes::new(tree), noise: None }
     }
 
     /// Makes it answer right with probability `p` only, independently each time.
@@ -97,21 +73,12 @@ impl TreeOracle {
 
     /// The number of leaves.
     pub fn n_leaves(&self) -> usize {
-        self.places.len()
+        self.tree.n_leaves()
     }
 
     /// The right answer: the place of the odd one out of three different leaves, or -1.
     pub fn truth(&self, leaves: [u32; 3]) -> i8 {
-        let place = |at: usize| self.places[leaves[at] as usize] as usize;
-        let mut order = [0, 1, 2];
-        order.sort_unstable_by_key(|&at| place(at));
-        let [left, middle, right] = order.map(place);
-        let (low, high) = (self.gaps.max(left, middle), self.gaps.max(middle, right));
-        match low.cmp(&high) {
-            std::cmp::Ordering::Less => order[2] as i8,
-            std::cmp::Ordering::Greater => order[0] as i8,
-            std::cmp::Ordering::Equal => -1,
-        }
+        self.tree.odd_one_out(leaves)
     }
 
     /// The answer to one question, wrong now and then if there is noise.
@@ -155,14 +122,13 @@ impl TreeOracle {
 mod tests {
     use super::*;
     use crate::generate::{TreeShape, random_tree};
-    use crate::tree::Ties;
     use crate::tree::Topology;
 
     #[test]
     fn answers_are_those_of_the_tree() {
         for shape in [TreeShape::Uniform, TreeShape::Degree(4), TreeShape::Star, TreeShape::Caterpillar] {
             let tree = random_tree(shape, 12, 5).unwrap();
-            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree, Ties::Joined));
+            let (oracle, topology) = (TreeOracle::new(&tree), Topology::of(&tree.join_ties()));
             let above = |leaf: u32| {
                 let up = |&node: &usize| (node != topology.root()).then(|| topology.parent(node));
                 std::iter::successors(Some(leaf as usize), up).collect::<Vec<_>>()

@@ -12,7 +12,6 @@ mod majority;
 mod method;
 mod noise;
 mod noisy_search;
-mod prior;
 mod quadruplets;
 mod quick;
 mod repeated;

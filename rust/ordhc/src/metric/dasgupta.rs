@@ -56,7 +56,7 @@ impl Dasgupta {
 /// ```
 pub fn dasgupta_cost(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
     watched!(monitor);
-    let factors: Vec<i32> = tree.sizes().iter().map(|&size| size as i32).collect();
+    let factors: Vec<i32> = tree.node_sizes().into_iter().map(|size| size as i32).collect();
     sum(tree, &factors, matrix, monitor)
 }
 
@@ -152,7 +152,7 @@ fn checked_on_the_way(
 pub fn dasgupta_revenue(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: Option<&Monitor>) -> Result<Dasgupta> {
     watched!(monitor);
     let n = tree.n_leaves() as i32;
-    let factors: Vec<i32> = tree.sizes().iter().map(|&size| n - size as i32).collect();
+    let factors: Vec<i32> = tree.node_sizes().into_iter().map(|size| n - size as i32).collect();
     sum(tree, &factors, matrix, monitor)
 }
 

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::Ties;
-use crate::tree::{Dendrogram, Topology};
+use crate::tree::Dendrogram;
 
 /// The ways from all leaves of a tree to its root.
 ///
@@ -15,8 +14,8 @@ use crate::tree::{Dendrogram, Topology};
 pub(super) struct Paths {
     order: Vec<u32>,
     places: Vec<u32>,
-    /// Its nodes are clusters.
-    topology: Topology,
+    /// By cluster the one above; the root is its own.
+    above: Vec<u32>,
     /// By cluster.
     spans: Vec<[u32; 2]>,
 }
@@ -30,7 +29,11 @@ impl Paths {
             let [a, b] = pair.map(|part| spans[part as usize]);
             spans.push([a[0].min(b[0]), a[1].max(b[1])]);
         }
-        Self { order, places, topology: Topology::of(tree, Ties::Apart), spans }
+        let mut above: Vec<u32> = vec![(spans.len() - 1) as u32; spans.len()];
+        for (merge, pair) in tree.merges().iter().enumerate() {
+            pair.iter().for_each(|&part| above[part as usize] = (order.len() + merge) as u32);
+        }
+        Self { order, places, above, spans }
     }
 
     pub(super) fn n_leaves(&self) -> usize {
@@ -52,7 +55,7 @@ impl Paths {
         let n = self.n_leaves();
         let mut depths = vec![0; n - 1];
         for merge in (0..n.saturating_sub(2)).rev() {
-            depths[merge] = depths[self.topology.parent(n + merge) - n] + 1;
+            depths[merge] = depths[self.above[n + merge] as usize - n] + 1;
         }
         depths
     }
@@ -61,7 +64,7 @@ impl Paths {
     pub(super) fn walk(&self, leaf: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
         let (n, mut cluster) = (self.n_leaves(), leaf);
         std::iter::from_fn(move || {
-            let above = self.topology.parent(cluster);
+            let above = self.above[cluster] as usize;
             if above == cluster {
                 return None;
             }

@@ -14,13 +14,12 @@ use crate::tree::{HeavyPaths, Topology};
 /// Not one label per leaf; no class with two leaves.
 ///
 /// ```
-/// use ordhc::tree::Ties;
 /// use ordhc::metric::purity;
 /// use ordhc::{Dendrogram, Kind, tree::Topology};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
-/// assert_eq!(purity(&Topology::of(&tree, Ties::Apart), &[5i64, 5, 6, 6])?, 1.0);
-/// assert_eq!(purity(&Topology::of(&tree, Ties::Apart), &[5i64, 6, 6, 5])?, 0.5);
+/// assert_eq!(purity(&Topology::of(&tree), &[5i64, 5, 6, 6])?, 1.0);
+/// assert_eq!(purity(&Topology::of(&tree), &[5i64, 6, 6, 5])?, 0.5);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64> {
@@ -79,7 +78,6 @@ mod tests {
 
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
-    use crate::tree::Ties;
 
     fn naive(tree: &Topology, labels: &[i64]) -> f64 {
         let n = tree.n_leaves();
@@ -117,8 +115,8 @@ mod tests {
         for (seed, shape) in SHAPES.into_iter().enumerate() {
             let tree = large(shape, 200, seed as u64);
             let labels: Vec<i64> = (0..200).map(|leaf| leaf * leaf % 7).collect();
-            for join_ties in [false, true] {
-                let tree = Topology::of(&tree, if join_ties { Ties::Joined } else { Ties::Apart });
+            for tree in [tree.join_ties(), tree] {
+                let tree = Topology::of(&tree);
                 assert!((purity(&tree, &labels).unwrap() - naive(&tree, &labels)).abs() < 1e-12);
             }
         }
@@ -126,7 +124,7 @@ mod tests {
 
     #[test]
     fn impossible_labels_are_named() {
-        let tree = Topology::of(&large(SHAPES[0], 3, 0), Ties::Apart);
+        let tree = Topology::of(&large(SHAPES[0], 3, 0));
         assert!(purity(&tree, &[1i64, 2]).unwrap_err().to_string().contains("2 labels"));
         assert!(purity(&tree, &[1i64, 2, 3]).unwrap_err().to_string().contains("none of the 3 classes"));
         assert_eq!(purity(&tree, &[1i64, 1, 1]), Ok(1.0));

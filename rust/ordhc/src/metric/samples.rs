@@ -5,7 +5,6 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::kind::Kind;
-use crate::tree::Ties;
 use crate::tree::{Dendrogram, LcaSizes, Topology};
 
 /// How a tree is drawn.
@@ -66,10 +65,7 @@ pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
 pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     let joins = (any::<bool>(), any::<bool>());
     (two_dendrograms(12), joins).prop_map(|((a, b), joins)| {
-        (
-            Topology::of(&a, if joins.0 { Ties::Joined } else { Ties::Apart }),
-            Topology::of(&b, if joins.1 { Ties::Joined } else { Ties::Apart }),
-        )
+        (Topology::of(&if joins.0 { a.join_ties() } else { a }), Topology::of(&if joins.1 { b.join_ties() } else { b }))
     })
 }
 

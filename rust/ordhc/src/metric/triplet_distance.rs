@@ -76,11 +76,10 @@ fn resolved(tree: &Topology) -> u64 {
 /// Trees of different numbers of leaves or of more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
 ///
 /// ```
-/// use ordhc::tree::Ties;
 /// use ordhc::metric::triplet_distance;
 /// use ordhc::{Dendrogram, tree::Topology};
 ///
-/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0, Ties::Joined));
+/// let tree = |text: &str| Ok::<_, ordhc::Error>(Topology::of(&Dendrogram::from_newick(text)?.0));
 /// let (a, b) = (tree("((0,1),(2,3));")?, tree("((0,1),2,3);")?);
 /// let counts = triplet_distance(&a, &b, None)?;
 /// assert_eq!((counts.same, counts.only_a, counts.distance()), (2, 2, 2));
@@ -207,7 +206,6 @@ mod tests {
 
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
-    use crate::tree::Ties;
 
     /// The leaf that is apart from the other two.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
@@ -288,8 +286,8 @@ mod tests {
         for (seed, (a, b)) in SHAPES.into_iter().flat_map(|a| SHAPES.map(|b| (a, b))).enumerate() {
             let (a, b) = (large(a, 700, seed as u64), large(b, 700, 100 + seed as u64));
             let (a, b) = (
-                Topology::of(&a, if seed % 3 > 0 { Ties::Joined } else { Ties::Apart }),
-                Topology::of(&b, if seed % 3 > 1 { Ties::Joined } else { Ties::Apart }),
+                Topology::of(&if seed % 3 > 0 { a.join_ties() } else { a }),
+                Topology::of(&if seed % 3 > 1 { b.join_ties() } else { b }),
             );
             let counts = triplet_distance(&a, &b, None).unwrap();
             assert_eq!(counts, by_pairs_of_nodes(&a, &b));
@@ -298,7 +296,7 @@ mod tests {
 
     #[test]
     fn impossible_trees_and_interruption() {
-        let tree = |n| Topology::of(&large(SHAPES[0], n, 0), Ties::Apart);
+        let tree = |n| Topology::of(&large(SHAPES[0], n, 0));
         let monitor = Monitor::new();
         let error = triplet_distance(&tree(3), &tree(4), Some(&monitor)).unwrap_err();
         assert!(error.to_string().contains("has 3 leaves, the second tree has 4"));

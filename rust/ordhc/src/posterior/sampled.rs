@@ -145,8 +145,8 @@ impl Sampled {
         }
     }
 
-    /// The tree, heights as similarities, and which merges are part of the node of the merge above.
-    pub(super) fn dendrogram(&self) -> Result<(Dendrogram, Vec<bool>)> {
+    /// The tree, heights as similarities.
+    pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
         let mut by_height: Vec<u32> = (0..inner as u32).collect();
         // Children stand higher than their parents; of equal heights parents have smaller numbers.
@@ -169,6 +169,6 @@ impl Sampled {
                 children[above as usize].push(whole);
             }
         }
-        Ok((Dendrogram::new(merges, heights, Kind::Similarity)?, joined))
+        Dendrogram::new(merges, heights, Kind::Similarity)?.with_joined(joined)
     }
 }

@@ -7,7 +7,7 @@ use super::reliability::Noises;
 use super::runs::run;
 use super::sampled::Sampled;
 use super::satisfying::satisfying;
-use crate::bootstrap::support_by_nodes;
+use crate::bootstrap;
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -212,13 +212,8 @@ impl Samples {
     ///
     /// # Panics
     /// If there are no more than `at` trees.
-    pub fn tree(&self, at: usize) -> Result<(Dendrogram, Vec<bool>)> {
+    pub fn tree(&self, at: usize) -> Result<Dendrogram> {
         self.trees[at].dendrogram()
-    }
-
-    /// All of them.
-    fn dendrograms(&self) -> Result<(Vec<Dendrogram>, Vec<Vec<bool>>)> {
-        Ok((0..self.len()).map(|at| self.tree(at)).collect::<Result<Vec<_>>>()?.into_iter().unzip())
     }
 
     /// How likely each comparison is to be given as an answer: the mean of what the trees say, noise included; one
@@ -315,7 +310,7 @@ impl Samples {
     /// # Errors
     /// No samples; a tree of another number of leaves.
     pub fn support(&self, tree: &Dendrogram) -> Result<Vec<f64>> {
-        let (trees, joined) = self.dendrograms()?;
-        support_by_nodes(tree, &trees, &joined)
+        let trees: Vec<Dendrogram> = self.trees.iter().map(Sampled::dendrogram).collect::<Result<_>>()?;
+        bootstrap::support(tree, &trees)
     }
 }

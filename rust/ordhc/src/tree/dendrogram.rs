@@ -25,6 +25,8 @@ pub struct Dendrogram {
     heights: Vec<f64>,
     sizes: Vec<u32>,
     kind: Kind,
+    /// By merge; empty where none is.
+    joined: Vec<bool>,
 }
 
 impl Dendrogram {
@@ -62,7 +64,7 @@ impl Dendrogram {
             return Err(Error::BadValue { what: "the height", place: Position::Merge(k), value: heights[k], limit });
         }
         let merges = merges.into_iter().map(|[a, b]| [a.min(b), a.max(b)]).collect();
-        Ok(Self { merges, heights, sizes, kind })
+        Ok(Self { merges, heights, sizes, kind, joined: Vec::new() })
     }
 
     /// From merges of clusters named by their smallest leaves, in order.
@@ -94,6 +96,20 @@ impl Dendrogram {
         self
     }
 
+    /// The same nodes, cut into other merges.
+    pub(super) fn of_merges(&self, mut merges: Vec<[u32; 2]>) -> Self {
+        merges.iter_mut().for_each(|pair| pair.sort_unstable());
+        let mut sizes: Vec<u32> = Vec::with_capacity(merges.len());
+        for pair in &merges {
+            let parts = pair.map(|part| match (part as usize).checked_sub(self.n_leaves()) {
+                None => 1,
+                Some(merge) => sizes[merge],
+            });
+            sizes.push(parts[0] + parts[1]);
+        }
+        Self { merges, sizes, ..self.clone() }
+    }
+
     /// The number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.merges.len() + 1
@@ -112,6 +128,22 @@ impl Dendrogram {
     /// The number of leaves of the cluster that each merge makes.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
+    }
+
+    /// By merge: whether it is only a part of the node of the merge above, which then has more than two children.
+    /// Empty where every merge is a node of its own, as all merges of an agglomeration are.
+    pub fn joined(&self) -> &[bool] {
+        &self.joined
+    }
+
+    /// Sets [`joined`](Self::joined).
+    pub(super) fn set_joined(&mut self, joined: Vec<bool>) {
+        self.joined = if joined.contains(&true) { joined } else { Vec::new() };
+    }
+
+    /// Whether a merge is only a part of the node of the merge above.
+    pub(crate) fn is_joined(&self, merge: usize) -> bool {
+        self.joined.get(merge).is_some_and(|&joined| joined)
     }
 
     /// Whether heights are dissimilarities (they grow towards the root) or similarities.
@@ -172,7 +204,8 @@ impl Dendrogram {
         }
         let name = |label: u32| leaves.get(label as usize).copied().unwrap_or(label);
         let merges = self.merges.iter().map(|&[a, b]| [name(a), name(b)]).collect();
-        Self::new(merges, self.heights.clone(), self.kind)
+        let renamed = Self::new(merges, self.heights.clone(), self.kind)?;
+        Ok(Self { joined: self.joined.clone(), ..renamed })
     }
 }
 

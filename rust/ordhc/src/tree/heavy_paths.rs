@@ -103,14 +103,13 @@ mod tests {
     use super::*;
     use crate::Dendrogram;
     use crate::kind::Kind;
-    use crate::tree::Ties;
 
     #[test]
     fn paths_of_a_tree() {
         let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 6], [5, 7]], vec![0.0, 1.0, 1.0, 2.0], Kind::Dissimilarity)
             .unwrap();
         // Node 5: 0, 1; node 6: 2, 3, 4; node 7: 5, 6.
-        let tree = Topology::of(&tree, Ties::Joined);
+        let tree = Topology::of(&tree.join_ties());
         let paths = HeavyPaths::new(&tree);
         assert_eq!((paths.leaves(7), paths.light_leaves(7)), (&[2, 3, 4, 0, 1][..], &[0, 1][..]));
         assert_eq!((paths.heavy(7), paths.light(6).collect::<Vec<_>>()), (6, vec![3, 4]));

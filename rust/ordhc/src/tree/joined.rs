@@ -2,15 +2,22 @@
 
 use super::Dendrogram;
 use crate::error::{Error, Result};
-use crate::kind::Kind;
 
 impl Dendrogram {
-    /// Checks marks of merges that are part of the node of the merge above: it stands at the same height.
+    /// The same tree with marks of merges that are only a part of the node of the merge above.
     ///
     /// # Errors
-    /// Another number of marks than merges; a mark of the last merge, or of one at another height.
-    pub fn check_joined(&self, joined: &[bool]) -> Result<()> {
-        let (n, m) = (self.n_leaves(), self.merges().len());
+    /// Another number of marks than merges; a mark of the last merge, or of one at another height than that above.
+    ///
+    /// ```
+    /// use ordhc::{Dendrogram, Kind};
+    ///
+    /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], Kind::Dissimilarity)?;
+    /// assert_eq!(tree.with_joined(vec![true, false])?.newick().to_string(), "(2,0,1);");
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn with_joined(mut self, joined: Vec<bool>) -> Result<Self> {
+        let m = self.merges().len();
         if joined.len() != m {
             return Err(Error::Length {
                 what: "marks of joined merges",
@@ -23,57 +30,94 @@ impl Dendrogram {
             return Err(Error::Argument(format!("merge {} is the last one: it can't be joined with another", m - 1)));
         }
         let heights = self.heights();
-        for (at, pair) in self.merges().iter().enumerate() {
-            for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
-                if joined[part] && heights[part] != heights[at] {
-                    return Err(Error::Argument(format!(
-                        "merge {part} is joined with merge {at}, but stands at {}, not at {}",
-                        heights[part], heights[at]
-                    )));
-                }
+        for (part, at) in self.merges_within() {
+            if joined[part] && heights[part] != heights[at] {
+                return Err(Error::Argument(format!(
+                    "merge {part} is joined with merge {at}, but stands at {}, not at {}",
+                    heights[part], heights[at]
+                )));
             }
         }
-        Ok(())
+        self.set_joined(joined);
+        Ok(self)
+    }
+
+    /// The same tree in which merges right within each other at the same height are one node.
+    ///
+    /// ```
+    /// use ordhc::{Dendrogram, Kind};
+    ///
+    /// let tree = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 1.0], Kind::Dissimilarity)?;
+    /// assert_eq!(tree.newick().to_string(), "(2,(0,1));");
+    /// assert_eq!(tree.join_ties().newick().to_string(), "(2,0,1);");
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    #[must_use]
+    pub fn join_ties(&self) -> Self {
+        let mut joined = vec![false; self.merges().len()];
+        for (part, at) in self.merges_within() {
+            joined[part] = self.heights()[part] == self.heights()[at];
+        }
+        let mut tree = self.clone();
+        tree.set_joined(joined);
+        tree
+    }
+
+    /// Each merge but the last, with the merge above it.
+    fn merges_within(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let n = self.n_leaves();
+        let parts = move |(at, pair): (usize, &[u32; 2])| pair.map(|part| ((part as usize).checked_sub(n), at));
+        self.merges().iter().enumerate().flat_map(parts).filter_map(|(part, at)| Some((part?, at)))
+    }
+
+    /// By merge: the last merge of its node.
+    pub(crate) fn last_of_node(&self) -> Vec<u32> {
+        let mut last: Vec<u32> = (0..self.merges().len() as u32).collect();
+        if !self.joined().is_empty() {
+            let mut above = last.clone();
+            self.merges_within().for_each(|(part, at)| above[part] = at as u32);
+            for merge in (0..last.len()).rev().filter(|&merge| self.is_joined(merge)) {
+                last[merge] = last[above[merge] as usize];
+            }
+        }
+        last
+    }
+
+    /// By merge: the number of leaves of its node.
+    pub(crate) fn node_sizes(&self) -> Vec<u32> {
+        self.last_of_node().into_iter().map(|merge| self.sizes()[merge as usize]).collect()
     }
 
     /// The same tree with the children of each node of joined merges in order of their labels, the first two
     /// merged first: two trees that differ only in how nodes of many children are cut into merges become
     /// equal.
     ///
-    /// # Errors
-    /// As [`check_joined`](Self::check_joined).
-    ///
     /// ```
     /// use ordhc::Kind;
     ///
     /// let tree = ordhc::Dendrogram::new(vec![[0, 2], [1, 3]], vec![1.0, 1.0], Kind::Dissimilarity)?;
-    /// assert_eq!(tree.in_order_of_children(&[true, false])?.merges(), [[0, 1], [2, 3]]);
+    /// let star = tree.with_joined(vec![true, false])?;
+    /// assert_eq!(star.in_order_of_children().merges(), [[0, 1], [2, 3]]);
     /// # Ok::<(), ordhc::Error>(())
     /// ```
-    pub fn in_order_of_children(&self, joined: &[bool]) -> Result<Self> {
-        self.check_joined(joined)?;
+    #[must_use]
+    pub fn in_order_of_children(&self) -> Self {
         let (n, m) = (self.n_leaves(), self.merges().len());
-        let mut last: Vec<usize> = (0..m).collect();
-        for at in (0..m).rev() {
-            for part in self.merges()[at].iter().filter_map(|&part| (part as usize).checked_sub(n)) {
-                if joined[part] {
-                    last[part] = last[at];
-                }
-            }
-        }
+        let last = self.last_of_node();
         let mut numbers = vec![Vec::new(); m];
         let mut children = vec![Vec::new(); m];
         for (at, pair) in self.merges().iter().enumerate() {
-            numbers[last[at]].push(at);
-            let is_child = |part: u32| (part as usize).checked_sub(n).is_none_or(|merge| !joined[merge]);
-            children[last[at]].extend(pair.iter().copied().filter(|&part| is_child(part)));
+            let node = last[at] as usize;
+            numbers[node].push(at);
+            let is_child = |part: u32| (part as usize).checked_sub(n).is_none_or(|merge| !self.is_joined(merge));
+            children[node].extend(pair.iter().copied().filter(|&part| is_child(part)));
         }
         let mut merges = self.merges().to_vec();
         for (numbers, children) in numbers.iter().zip(&mut children) {
             children.sort_unstable();
             join(n, numbers, children, &mut merges);
         }
-        Self::new(merges, self.heights().to_vec(), Kind::of(self.is_dissimilarity()))
+        self.of_merges(merges)
     }
 }
 
@@ -90,6 +134,7 @@ pub(super) fn join(n: usize, numbers: &[usize], children: &[u32], merges: &mut [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
 
     #[test]
     fn marks_must_fit() {
@@ -99,17 +144,18 @@ mod tests {
             (vec![false, true], "merge 1 is the last one"),
             (vec![false], "1 marks of joined merges for 2 merges"),
         ] {
-            let message = tree.check_joined(&marks).unwrap_err().to_string();
+            let message = tree.clone().with_joined(marks).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");
         }
-        assert!(Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap().check_joined(&[]).is_ok());
+        assert!(Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap().with_joined(vec![]).is_ok());
     }
 
     #[test]
     fn ways_to_cut_a_node_are_one() {
         let one = |merges: Vec<[u32; 2]>, joined: &[bool]| {
             let heights = vec![1.0; merges.len()];
-            Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap().in_order_of_children(joined).unwrap()
+            let tree = Dendrogram::new(merges, heights, Kind::Dissimilarity).unwrap();
+            tree.with_joined(joined.to_vec()).unwrap().in_order_of_children()
         };
         let chain = one(vec![[2, 3], [1, 4], [0, 5]], &[true, true, false]);
         let pairs = one(vec![[0, 2], [1, 3], [4, 5]], &[true, true, false]);

@@ -5,8 +5,8 @@ use super::dendrogram::Dendrogram;
 
 /// Answers how many leaves the smallest cluster has that holds two given leaves.
 ///
-/// Leaves are laid out from left to right; between two neighbours stands the merge that joins them.
-/// The LCA of two leaves is the latest merge between them, a range maximum (sparse table, O(n log n)
+/// Leaves are laid out from left to right; between two neighbours stands the node where they join.
+/// The LCA of two leaves is the latest node between them, a range maximum (sparse table, O(n log n)
 /// to build, O(1) a question).
 ///
 /// ```
@@ -20,7 +20,7 @@ use super::dendrogram::Dendrogram;
 #[derive(Debug, Clone)]
 pub struct LcaSizes {
     places: Vec<u32>,
-    /// The merges in the gaps between places.
+    /// The nodes in the gaps between places, each as its last merge.
     gaps: RangeMax,
     sizes: Vec<u32>,
     /// By cluster: its first place.
@@ -31,17 +31,17 @@ impl LcaSizes {
     /// Prepares a tree for questions.
     pub fn new(tree: &Dendrogram) -> Self {
         let places = Dendrogram::places(&tree.leaf_order());
-        let (gaps, starts) = merges_in_gaps(tree, &places);
+        let (gaps, starts) = nodes_in_gaps(tree, &places);
         Self { places, gaps: RangeMax::new(gaps), sizes: tree.sizes().to_vec(), starts }
     }
 
-    /// The latest merge that joins two different leaves.
+    /// The node at which two different leaves join, as the number of its last merge.
     pub fn merge(&self, i: usize, j: usize) -> usize {
         let (i, j) = (self.places[i], self.places[j]);
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
-    /// Whether the cluster of merge `outer` holds that of merge `inner`.
+    /// Whether the cluster of node `outer` holds that of node `inner`.
     pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
         let [first, start] = [inner, outer].map(|merge| self.starts[self.n_leaves() + merge]);
         (start..start + self.sizes[outer]).contains(&first) && inner <= outer
@@ -52,20 +52,42 @@ impl LcaSizes {
         if i == j { 1 } else { self.sizes[self.merge(i, j)] }
     }
 
+    /// Of three different leaves the place (0 to 2) of the one that joins the two others later than they join each
+    /// other; -1 where all three join at one node.
+    ///
+    /// ```
+    /// use ordhc::{Dendrogram, tree::LcaSizes};
+    ///
+    /// let lca = LcaSizes::new(&Dendrogram::from_newick("(0,1,(2,3));")?.0);
+    /// assert_eq!((lca.odd_one_out([0, 2, 3]), lca.odd_one_out([0, 1, 2])), (0, -1));
+    /// # Ok::<(), ordhc::Error>(())
+    /// ```
+    pub fn odd_one_out(&self, leaves: [u32; 3]) -> i8 {
+        let place = |at: usize| self.places[leaves[at] as usize] as usize;
+        let mut order = [0, 1, 2];
+        order.sort_unstable_by_key(|&at| place(at));
+        let [left, middle, right] = order.map(place);
+        match self.gaps.max(left, middle).cmp(&self.gaps.max(middle, right)) {
+            std::cmp::Ordering::Less => order[2] as i8,
+            std::cmp::Ordering::Greater => order[0] as i8,
+            std::cmp::Ordering::Equal => -1,
+        }
+    }
+
     /// The number of leaves of the tree.
     pub fn n_leaves(&self) -> usize {
         self.places.len()
     }
 }
 
-/// By gap between two neighbouring places the merge that joins them, and by cluster its first place.
-pub(crate) fn merges_in_gaps(tree: &Dendrogram, places: &[u32]) -> (Vec<u32>, Vec<u32>) {
+/// By gap between two neighbouring places the last merge of the node where they join, and by cluster its first place.
+fn nodes_in_gaps(tree: &Dendrogram, places: &[u32]) -> (Vec<u32>, Vec<u32>) {
     // A merge joins two intervals of places: it stands in the gap before the right one.
     let mut gaps = vec![0; tree.n_leaves().saturating_sub(1)];
     let mut starts = places.to_vec();
-    for (merge, &[a, b]) in tree.merges().iter().enumerate() {
+    for (&[a, b], node) in tree.merges().iter().zip(tree.last_of_node()) {
         let (left, right) = (starts[a as usize], starts[b as usize]);
-        gaps[left.max(right) as usize - 1] = merge as u32;
+        gaps[left.max(right) as usize - 1] = node;
         starts.push(left.min(right));
     }
     (gaps, starts)

@@ -26,4 +26,4 @@ pub(crate) use partition::with_initial;
 pub(crate) use range_max::RangeMax;
 pub(crate) use raw::RawMerge;
 pub(crate) use restriction::Restriction;
-pub use topology::{Ties, Topology};
+pub use topology::Topology;

@@ -13,12 +13,12 @@ pub(crate) enum Child {
 
 /// The dendrogram of nodes, children before parents and the root last.
 ///
-/// Nodes of more than two children become merges of equal height. Heights are dissimilarities: the
+/// Nodes of more than two children become merges of equal height that are joined. Heights are dissimilarities: the
 /// number of levels below.
 pub(crate) fn dendrogram_of_nodes(n: usize, nodes: &[Vec<Child>]) -> Result<Dendrogram> {
     let mut levels = vec![0usize; nodes.len()];
     let mut smallest = vec![0usize; nodes.len()];
-    let mut merges: Vec<(usize, usize, usize)> = Vec::with_capacity(n.saturating_sub(1));
+    let mut merges: Vec<(usize, usize, usize, bool)> = Vec::with_capacity(n.saturating_sub(1));
     for (node, children) in nodes.iter().enumerate() {
         let of = |child: &Child| match *child {
             Child::Leaf(leaf) => (leaf as usize, 0),
@@ -28,11 +28,13 @@ pub(crate) fn dendrogram_of_nodes(n: usize, nodes: &[Vec<Child>]) -> Result<Dend
         parts.sort_unstable();
         let level = 1 + parts.iter().map(|part| part.1).max().unwrap_or(0);
         if let Some((&(i, _), others)) = parts.split_first() {
-            merges.extend(others.iter().map(|&(j, _)| (level, i, j)));
+            let last = others.len();
+            merges.extend(others.iter().enumerate().map(|(at, &(j, _))| (level, i, j, at + 1 < last)));
             (levels[node], smallest[node]) = (level, i);
         }
     }
     merges.sort_unstable();
-    let raw = merges.iter().map(|&(level, i, j)| RawMerge { i, j, similarity: -(level as f64) }).collect();
-    Ok(Dendrogram::in_order(n, raw)?.map_heights(true, |x| -x))
+    let raw = merges.iter().map(|&(level, i, j, _)| RawMerge { i, j, similarity: -(level as f64) }).collect();
+    let joined = merges.into_iter().map(|(.., joined)| joined).collect();
+    Dendrogram::in_order(n, raw)?.map_heights(true, |x| -x).with_joined(joined)
 }

@@ -86,12 +86,11 @@ fn parents(n_nodes: usize, gaps: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::Dendrogram;
-    use crate::tree::Ties;
 
     fn tree(text: &str) -> Topology {
         let (tree, names) = Dendrogram::from_newick(text).unwrap();
         let leaves: Vec<u32> = names.iter().map(|name| name.parse().unwrap()).collect();
-        Topology::of(&tree.relabel(&leaves).unwrap(), Ties::Joined)
+        Topology::of(&tree.relabel(&leaves).unwrap())
     }
 
     /// The leaves under each node in their original names, nodes in any order.

@@ -4,20 +4,6 @@ use super::Dendrogram;
 use crate::error::Result;
 use crate::memory;
 
-/// What becomes of a merge and the merges right within it that stand at the same height.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ties {
-    /// Each is a node of its own.
-    Apart,
-    /// They are one node of more than two children.
-    Joined,
-}
-
-named!(Ties, "ties", {
-    "apart": Self::Apart => Self::Apart,
-    "joined": Self::Joined => Self::Joined,
-});
-
 /// A rooted tree over leaves `0..n`: nodes `0..n` are the leaves, inner nodes follow, children before
 /// parents, the root last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,36 +16,28 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The tree of a dendrogram, nodes numbered as its clusters.
-    pub fn of(tree: &Dendrogram, ties: Ties) -> Self {
-        let n = tree.n_leaves();
-        let (merges, heights) = (tree.merges(), tree.heights());
-        // By merge: the topmost merge of its node.
-        let mut top: Vec<usize> = (0..merges.len()).collect();
-        let mut above = vec![0; n + merges.len()];
-        for (at, pair) in merges.iter().enumerate().rev() {
+    /// The tree of a dendrogram: joined merges are no nodes, all others are nodes in their order.
+    pub fn of(tree: &Dendrogram) -> Self {
+        let (n, last) = (tree.n_leaves(), tree.last_of_node());
+        let mut n_nodes = n as u32;
+        let mut node_of = vec![0; last.len()];
+        for (merge, node) in node_of.iter_mut().enumerate().filter(|&(merge, _)| !tree.is_joined(merge)) {
+            debug_assert_eq!(last[merge] as usize, merge);
+            *node = n_nodes;
+            n_nodes += 1;
+        }
+        let mut parent = vec![n_nodes - 1; n_nodes as usize];
+        for (at, pair) in tree.merges().iter().enumerate() {
             for &part in pair {
-                above[part as usize] = top[at];
-                if let Some(merge) = (part as usize).checked_sub(n)
-                    && ties == Ties::Joined
-                    && heights[merge] == heights[at]
-                {
-                    top[merge] = top[at];
+                match (part as usize).checked_sub(n) {
+                    None => parent[part as usize] = node_of[last[at] as usize],
+                    Some(merge) if !tree.is_joined(merge) => {
+                        parent[node_of[merge] as usize] = node_of[last[at] as usize];
+                    }
+                    Some(_) => {}
                 }
             }
         }
-        let mut n_nodes = n;
-        let mut node_of = vec![0; merges.len()];
-        for at in 0..merges.len() {
-            if top[at] == at {
-                node_of[at] = n_nodes as u32;
-                n_nodes += 1;
-            }
-        }
-        let is_node = |label: usize| label < n || top[label - n] == label - n;
-        let below_root = (0..above.len() - 1).filter(|&label| is_node(label));
-        let mut parent: Vec<u32> = below_root.map(|label| node_of[above[label]]).collect();
-        parent.push(n_nodes as u32 - 1);
         Self::from_parents(n, parent)
     }
 
@@ -67,10 +45,10 @@ impl Topology {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub fn try_of(tree: &Dendrogram, ties: Ties) -> Result<Self> {
+    pub fn try_of(tree: &Dendrogram) -> Result<Self> {
         // At most two nodes a leaf, with what is needed on the way and for heavy paths.
         memory::check("the nodes of a tree", 88 * tree.n_leaves() as u64)?;
-        Ok(Self::of(tree, ties))
+        Ok(Self::of(tree))
     }
 
     /// `parent` goes by node, children before parents.
@@ -142,12 +120,12 @@ mod tests {
     fn ties_join() {
         let tree = Dendrogram::new(vec![[2, 3], [0, 4], [1, 5], [7, 6]], vec![1.0, 2.0, 1.0, 2.0], Kind::Dissimilarity)
             .unwrap();
-        let binary = Topology::of(&tree, Ties::Apart);
+        let binary = Topology::of(&tree);
         assert_eq!((binary.n_leaves(), binary.n_nodes(), binary.root()), (5, 9, 8));
         for (merge, pair) in tree.merges().iter().enumerate() {
             assert_eq!(binary.children(5 + merge), pair);
         }
-        let joined = Topology::of(&tree, Ties::Joined);
+        let joined = Topology::of(&tree.join_ties());
         assert_eq!((joined.n_nodes(), joined.sizes()), (7, vec![1, 1, 1, 1, 1, 3, 5]));
         assert_eq!(
             (joined.children(5), joined.children(6), joined.children(4)),
@@ -158,14 +136,12 @@ mod tests {
 
     #[test]
     fn one_leaf_and_stars() {
-        let leaf = Topology::of(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap(), Ties::Joined);
+        let leaf = Topology::of(&Dendrogram::new(vec![], vec![], Kind::Dissimilarity).unwrap());
         assert_eq!((leaf.n_leaves(), leaf.n_nodes(), leaf.root(), leaf.sizes()), (1, 1, 0, vec![1]));
         let n = 100_000;
         let merges = (0..n - 1).map(|k| if k == 0 { [0, 1] } else { [k + 1, n + k - 1] }).collect();
-        let star = Topology::of(
-            &Dendrogram::new(merges, vec![0.0; n as usize - 1], Kind::Dissimilarity).unwrap(),
-            Ties::Joined,
-        );
+        let star =
+            Topology::of(&Dendrogram::new(merges, vec![0.0; n as usize - 1], Kind::Dissimilarity).unwrap().join_ties());
         assert_eq!((star.n_nodes(), star.children(n as usize).len()), (n as usize + 1, n as usize));
     }
 }

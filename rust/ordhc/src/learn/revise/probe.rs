@@ -1,13 +1,12 @@
 //! Whether a tree is worth anything.
 
-use crate::learn::prior::Prior;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, LcaSizes};
 
 /// Compares answers with a tree: do they agree by more than chance? A sequential test (Wald) between a tree that is
 /// wrong about half of its triplets or fewer, and one that knows nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
-    tree: Prior,
+    tree: LcaSizes,
     agrees: f64,
     differs: f64,
     log_odds: f64,
@@ -28,7 +27,7 @@ impl Probe {
         let chance = 1.0 / 3.0;
         let useful = 0.5 * (chance + p);
         Self {
-            tree: Prior::new(tree),
+            tree: LcaSizes::new(tree),
             agrees: (useful / chance).ln(),
             differs: ((1.0 - useful) / (1.0 - chance)).ln(),
             log_odds: 0.0,
@@ -41,7 +40,7 @@ impl Probe {
         if self.is_decided() {
             return;
         }
-        let expected = self.tree.answer(leaves);
+        let expected = self.tree.odd_one_out(leaves);
         if answer >= 0 && expected >= 0 {
             self.log_odds += if answer == expected { self.agrees } else { self.differs };
         }

@@ -6,7 +6,6 @@ use rand_chacha::ChaCha8Rng;
 use super::evidence::{Evidence, Votes};
 use super::places::{Finding, Places, Trust};
 use crate::error::Result;
-use crate::learn::prior::loose;
 use crate::parallel;
 use crate::refine::Shape;
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
@@ -32,7 +31,7 @@ impl Revision {
             shape: Shape::of(prior.merges().to_vec()),
             evidence: Evidence::new(prior.n_leaves()),
             trust,
-            loose: loose(prior).iter().map(Option::is_some).collect(),
+            loose: (0..prior.merges().len()).map(|merge| prior.is_joined(merge)).collect(),
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) fn draw<const K: usize>(
     let likelihood = |at: &usize| found.states()[*at].last().map_or(f64::NEG_INFINITY, |state| state.log_likelihood);
     let best = (0..found.len()).max_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
     if let Some(best) = best {
-        starts = vec![found.tree(best)?.0];
+        starts = vec![found.tree(best)?];
     }
     sample_from(&answers, people, &starts, sampling, monitor)
 }

@@ -159,9 +159,7 @@ fn shares<const K: usize>(
     assert_eq!(samples.len(), sampling.kept);
     let mut found = BTreeMap::new();
     for at in 0..samples.len() {
-        let (tree, joined) = samples.tree(at).unwrap();
-        tree.check_joined(&joined).unwrap();
-        *found.entry(kept_clusters(&tree, &joined)).or_insert(0.0) += 1.0 / samples.len() as f64;
+        *found.entry(kept_clusters(&samples.tree(at).unwrap())).or_insert(0.0) += 1.0 / samples.len() as f64;
     }
     let noise = samples.states().iter().flatten().map(|state| state.noise).sum::<f64>() / (4 * sweeps) as f64;
     if people.is_none() {

@@ -23,7 +23,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     monitor.advance(0)?;
     let numbers = shape.merge_numbers(&found, &heights, dissimilarity)?;
     monitor.advance(0)?;
-    let tree = shape.tree(&numbers, &heights, dissimilarity, !found.merges.is_empty())?;
+    let mut tree = shape.tree(&numbers, &heights, dissimilarity, !found.merges.is_empty())?;
     let mut annotations = Annotations { standing: Some((0..shape.n as u32).collect()), ..Annotations::default() };
     monitor.advance(0)?;
     shape.label(&found, &numbers, &mut annotations, &mut notes);
@@ -33,7 +33,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
         for &part in numbers.iter().filter_map(|numbers| numbers.split_last()).flat_map(|(_, parts)| parts) {
             joined[part] = true;
         }
-        annotations.joined = Some(joined);
+        tree = tree.with_joined(joined)?;
     }
     annotations.leaf_heights = shape.leaf_heights(&found.nodes, dissimilarity);
     annotations.branch_lengths = shape.branch_lengths(&numbers, &heights, &tree, annotations.leaf_heights.as_deref());
@@ -270,8 +270,10 @@ impl Shape {
         for (source, label) in &found.labels {
             match merge_of(*source) {
                 None => lost.push(shown(&label.text)),
-                Some(merge) if is_support && label.number().is_some() => support.push((merge, &label.text)),
-                Some(merge) => names[merge] = Some(label.text.clone()),
+                Some(merge) => match label.support().filter(|_| is_support) {
+                    Some(text) => support.push((merge, text)),
+                    None => names[merge] = Some(label.text.clone()),
+                },
             }
         }
         let of_comments = |comments: &'a [(usize, String)]| {

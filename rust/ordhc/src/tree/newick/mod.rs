@@ -20,9 +20,6 @@ pub use text::Newick;
 pub struct Annotations {
     /// The leaves' names.
     pub names: Option<Vec<String>>,
-    /// By merge: whether it is only a part of the node of the merge above, which has more than two
-    /// children then.
-    pub joined: Option<Vec<bool>>,
     /// By merge: the name of the node.
     pub node_names: Option<Vec<Option<String>>>,
     /// By merge: how sure the node is, from 0 to 1; NaN where that isn't known.
@@ -45,18 +42,12 @@ impl Annotations {
         Self { names: Some(names.iter().map(|name| name.as_ref().to_string()).collect()), ..Self::default() }
     }
 
-    /// What of the node above a merge is a part of it.
-    fn is_joined(&self, merge: usize) -> bool {
-        self.joined.as_ref().is_some_and(|joined| joined[merge])
-    }
-
     fn check(&self, tree: &Dendrogram) -> Result<()> {
         let (n, m) = (tree.n_leaves(), tree.merges().len());
         for (what, found, of, expected) in [
             ("leaves in order", self.standing.as_ref().map(Vec::len), "leaves", n),
             ("names", self.names.as_ref().map(Vec::len), "leaves", n),
             ("leaf heights", self.leaf_heights.as_ref().map(Vec::len), "leaves", n),
-            ("marks of joined merges", self.joined.as_ref().map(Vec::len), "merges", m),
             ("names of nodes", self.node_names.as_ref().map(Vec::len), "merges", m),
             ("values of support", self.support.as_ref().map(Vec::len), "merges", m),
             ("branch lengths", self.branch_lengths.as_ref().map(Vec::len), "leaves and merges", n + m),
@@ -71,7 +62,7 @@ impl Annotations {
                 return Err(Error::Argument(format!("the order of leaves has {leaf} twice, or above {}", n - 1)));
             }
         }
-        self.joined.as_ref().map_or(Ok(()), |joined| tree.check_joined(joined))
+        Ok(())
     }
 }
 

@@ -27,6 +27,20 @@ fn what_others_write_is_read() {
 }
 
 #[test]
+fn support_without_a_key_is_read() {
+    let support = |text: &str| NewickTree::read(text, Underscores::Blanks, None).unwrap().annotations.support;
+    // RAxML, IQ-TREE, and what is neither.
+    assert_eq!(support("((a:1,b:1):0.05[98],c:1);").unwrap()[0], 0.98);
+    assert_eq!(support("((a:1,b:1)95.2/98:1,c:2);").unwrap()[0], 0.98);
+    assert_eq!(support("((a:1,b:1)90/1/97:1,c:2);").unwrap()[0], 0.97);
+    for none in
+        ["((a:1[98],b:1):1,c:2);", "((a:1,b:1)x/98:1,c:2);", "((a:1,b:1)'95/98':1,c:2);", "((a:1,b:1):1[x],c:2);"]
+    {
+        assert_eq!(support(none), None, "{none}");
+    }
+}
+
+#[test]
 fn mistakes_are_named_with_their_line() {
     for (text, part) in [
         ("", "no tree"),

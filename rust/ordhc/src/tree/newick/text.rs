@@ -70,9 +70,9 @@ impl<'a> Newick<'a> {
     /// use ordhc::{Dendrogram, Kind, tree::Annotations};
     ///
     /// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 2.0, 2.0], Kind::Dissimilarity)?;
+    /// let tree = tree.with_joined(vec![false, true, false])?;
     /// let mut annotations = Annotations::of_names(&["a", "b", "c", "d"]);
     /// annotations.support = Some(vec![0.9, f64::NAN, 1.0]);
-    /// annotations.joined = Some(vec![false, true, false]);
     /// let text = tree.newick().annotations(&annotations)?.lengths().to_string();
     /// assert_eq!(text, "(d:2,c:2,(a:1,b:1)90:1)100;");
     /// annotations.leaf_heights = Some(vec![0.5, 0.0, 0.0, 1.0]);

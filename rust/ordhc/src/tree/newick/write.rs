@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
             let (leaves, closing) = writer.order();
             let is_in_order = leaves.iter().enumerate().all(|(at, &leaf)| at == leaf as usize);
             writer.leaf_numbers = annotations.names.is_some() && !is_in_order;
-            writer.merge_numbers = merge_numbers(tree, annotations, closing);
+            writer.merge_numbers = merge_numbers(tree, closing);
         }
         writer
     }
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
         let mut open = vec![b, a];
         while let Some(part) = open.pop() {
             match (part as usize).checked_sub(self.n) {
-                Some(merge) if self.annotations.is_joined(merge) => {
+                Some(merge) if self.tree.is_joined(merge) => {
                     open.extend(self.tree.merges()[merge].iter().rev());
                 }
                 _ => children.push(part),
@@ -255,29 +255,22 @@ fn first_places(tree: &Dendrogram, standing: &[u32]) -> Vec<u32> {
 
 /// The merges of each node, at its last one, unless they are those that a reader would number; `closing` are
 /// the nodes in the order in which they are written.
-fn merge_numbers(tree: &Dendrogram, annotations: &Annotations, mut closing: Vec<usize>) -> Option<Vec<Vec<u32>>> {
+fn merge_numbers(tree: &Dendrogram, mut closing: Vec<usize>) -> Option<Vec<Vec<u32>>> {
     let n = tree.n_leaves();
     let m = tree.merges().len();
-    // By merge: the last one of its node, and its highest merge below.
-    let mut last: Vec<usize> = (0..m).collect();
+    // By merge: its highest merge below.
     let mut highest = vec![f64::NEG_INFINITY; m];
-    let mut above = vec![usize::MAX; m];
     for (at, pair) in tree.merges().iter().enumerate() {
         let height = tree.heights()[at];
         highest[at] = highest[at].max(if tree.is_dissimilarity() { height } else { -height });
         for part in pair.iter().filter_map(|&part| (part as usize).checked_sub(n)) {
-            above[part] = at;
             highest[at] = highest[at].max(highest[part]);
         }
     }
     let mut numbers = vec![Vec::new(); m];
-    for at in (0..m).rev() {
-        if annotations.is_joined(at) {
-            last[at] = last[above[at]];
-        }
-    }
+    let last = tree.last_of_node();
     for at in 0..m {
-        numbers[last[at]].push(at as u32);
+        numbers[last[at] as usize].push(at as u32);
     }
     closing.sort_by(|&a, &b| highest[a].total_cmp(&highest[b]));
     let found = closing.iter().flat_map(|&merge| &numbers[merge]);
