@@ -77,14 +77,6 @@ def contract(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram:
 def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_least: int) -> Dendrogram:
     """`contract` for (m, 3) leaves and the place of the odd one out, or -1."""
     at_least = _checks.whole("contract", at_least, at_least=0)
-    # Merges of equal height, one in the other, are one node, as learners give them.
-    parts = {
-        node.label
-        for node in tree.nodes()
-        if not node.is_leaf and node.parent is not None and node.height == node.parent.height
-    }
-    if parts:
-        tree = _rebuilt(tree, parts, {}).with_settings(tree.settings)
     three, odd = _distinct(rows, answers)
     above, lower, upper, right = _places(tree, three, odd)
     speaking: dict[int, list[int]] = {}

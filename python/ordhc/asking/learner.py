@@ -395,10 +395,9 @@ class Learner:
     def tree(self) -> Dendrogram:
         """The best tree so far over all leaves; those that have no place yet are joined last.
 
-        Nodes of more than two children are merges of equal height; heights are levels. With "revise"
-        `Dendrogram.support` is, of the answers that bear on a node, the share that agree with it; NaN where
-        none does and it rests on the prior alone. An answer about three leaves bears on the nodes that hold
-        two of them and not the third.
+        Heights are levels. With "revise" `Dendrogram.support` is, of the answers that bear on a node, the
+        share that agree with it; NaN where none does and it rests on the prior alone. An answer about three
+        leaves bears on the nodes that hold two of them and not the third.
         """
         return supported_tree(self._learner, self._names)
 

@@ -95,7 +95,7 @@ def learn(
     Returns
     -------
     Dendrogram
-        Heights are levels; nodes of more than two children are merges of equal height.
+        Heights are levels.
 
     Warns
     -----

@@ -15,11 +15,7 @@ __all__ = ["leaves_of_prior", "prior_tree", "supported_tree", "with_kept_prior"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Dendrogram:
-    """A prior over the leaves of a learner, in their order; by name, where both sides have names.
-
-    Merges that are one node of more than two children stand at one height, and no others do, unless nothing
-    is known of that: then equal heights right above each other make one node.
-    """
+    """A prior over the leaves of a learner, in their order; by name, where both sides have names."""
     tree = _read(prior)
     own = None if names is None else tuple(names)
     if tree.names is not None and own is None:

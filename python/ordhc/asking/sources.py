@@ -30,7 +30,7 @@ def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
 def from_tree(tree: Any) -> Answering:
     """Answers as a tree has it: the odd one out is the leaf that joins last.
 
-    Leaves that part at the same node (merges of equal height, one in the other) give -1.
+    Three leaves that join at the same node give -1.
 
     Examples
     --------

@@ -49,9 +49,9 @@ def as_dendrogram(
     -------
     Dendrogram
         Of nested labels: leaves of the same labels merge at height 1, those that differ in the last
-        column only at 2, and so on; L + 1 is the root. Nodes of more than two children are merges of
-        equal height. Equal labels in a finer column below different ones in a coarser column are
-        different clusters; None and NaN leave a leaf directly under its coarser cluster.
+        column only at 2, and so on; L + 1 is the root. Equal labels in a finer column below different ones
+        in a coarser column are different clusters; None and NaN leave a leaf directly under its coarser
+        cluster.
 
     Raises
     ------

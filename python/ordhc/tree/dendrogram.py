@@ -49,8 +49,7 @@ class Dendrogram(Navigation):
         them where heights do not tell them.
     joined
         (n - 1,) for each merge whether it is only part of the node of the merge above it, which then has
-        more than two children and stands at the same height. By default those at the height of the merge
-        above that have NaN as their support.
+        more than two children and stands at the same height. By default every merge is a node.
     leaf_heights
         (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
     settings

@@ -268,8 +268,6 @@ def _above(tree: ordhc.Dendrogram, leaf: int) -> dict[int, None]:
     node: Node | None = tree.node(leaf)
     labels: dict[int, None] = {}
     while node is not None:
-        # Merges of equal height, one in the other, are one node.
-        if node.is_leaf or node.parent is None or node.parent.height != node.height:
-            labels[node.label] = None
+        labels[node.label] = None
         node = node.parent
     return labels

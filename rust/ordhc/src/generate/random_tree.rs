@@ -39,8 +39,7 @@ named!(TreeShape, "shape", {
     "star": Self::Star => Self::Star,
 });
 
-/// A random tree over `n` leaves; nodes of more than two children are merges of equal height, heights
-/// the number of levels below.
+/// A random tree over `n` leaves; heights are the number of levels below.
 ///
 /// # Errors
 /// No leaves, or more than 2^31 - 1; a degree below 2.

@@ -116,8 +116,7 @@ pub trait Learner<const K: usize = 3>: Send {
     fn tell_with(&mut self, id: u64, told: Told) -> Result<()>;
 
     /// The best tree so far over all leaves; those without a place yet are joined last, at the root.
-    /// Nodes of more than two children are merges of equal height. Heights are dissimilarities: the
-    /// number of levels below, or what the method says.
+    /// Heights are dissimilarities: the number of levels below, or what the method says.
     ///
     /// # Errors
     /// Not enough memory.

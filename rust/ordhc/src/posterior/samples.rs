@@ -207,8 +207,7 @@ impl Samples {
         &self.noise_by_person
     }
 
-    /// A tree, heights as similarities, and which of its merges are part of the node of the merge above: nodes of more
-    /// than two children are merges of equal height.
+    /// A tree, heights as similarities.
     ///
     /// # Panics
     /// If there are no more than `at` trees.
