@@ -53,7 +53,6 @@ def test_a_zero_branch_is_no_polytomy():
         (("'95.2/98'", "90"), [np.nan, 0.9], ("95.2/98", None)),
         (("95/x", "90"), [np.nan, 0.9], ("95/x", None)),
         (("", "90[98]"), [np.nan, 0.9], None),
-        ((":1[98]", ""), [0.98, np.nan], None),
         (("150", "90"), None, ("150", "90")),
         (("-1", "90"), None, ("-1", "90")),
         (("90", "x_y"), [0.9, np.nan], (None, "x y")),
@@ -71,6 +70,11 @@ def test_support_or_name(labels, support, names):
         np.testing.assert_array_equal(tree.support, support)
     assert tree.node_names == names
     assert Dendrogram.from_newick(tree.to_newick()) == tree
+
+
+def test_support_after_a_length():
+    tree = Dendrogram.from_newick("((a:1,b:1):0.05[98],c:1.05);")
+    np.testing.assert_array_equal(tree.support, [0.98, np.nan])
 
 
 def test_underscores():
