@@ -27,7 +27,7 @@ NAMES = st.text(SPECIAL, min_size=1, max_size=6).filter(
 
 def _is_number(name):
     try:
-        float(name)
+        [float(part) for part in name.split("/")]
     except ValueError:
         return False
     return True
