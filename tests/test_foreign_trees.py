@@ -114,3 +114,10 @@ def test_single_linkage_trees_of_hdbscan():
 
     Z = linkage(np.random.default_rng(0).random((9, 2)), "single")
     assert ordhc.as_dendrogram(SingleLinkageTree(Z)) == ordhc.Dendrogram.from_linkage_matrix(Z)
+
+
+def test_a_table_with_a_column_of_clades_is_no_tree():
+    pandas = pytest.importorskip("pandas")
+    from ordhc.tree.foreign import newick_of
+
+    assert newick_of(pandas.DataFrame({"clades": [1, 1, 2], "root": [1, 1, 1]})) is None

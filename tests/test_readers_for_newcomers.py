@@ -1,4 +1,4 @@
-"""What newcomers' files look like: encodings, HTML of jsPsych, columns of people, options given twice."""
+"""Files as newcomers bring them: encodings, HTML of jsPsych, columns of people, an option given twice."""
 
 import io
 import json

@@ -207,7 +207,7 @@ RULES = '[gold]\ntable = "gold.csv"\n[exclude]\nfailed_gold = 0.5'
     [("1:1", "left out   0 of 8 people\n"), ("1:0", "left out   8 of 8 people: gold (8)\n")],
 )
 def test_bots_know_gold_and_the_rules_say_whom_they_leave_out(tmp_path, crowd, told):
-    """By a tree of their own nearly all would fail the checks, and be left out without a word."""
+    """If bots answered checks by a tree of their own, rules would leave nearly all of them out."""
     (tmp_path / "gold.csv").write_text(GOLD)
     path = make_study(tmp_path, 9, per_person=9, top='sampler = "random"', more=RULES)
     found = collect(path, "--simulate", 8, "--crowd", crowd)

@@ -88,7 +88,8 @@ def noisy(oracle: Any, p: float, *, wrong: str = "random", seed: int = 0) -> Ora
     before, noise = errors_of(right)
     both = p if noise is None else None if before is None else p * before
     if noise is not None or 0.5 < p < 1:
-        # Of errors of both kinds the persistent ones are the worse; at 1/2 or less no learner can help.
+        # Persistent errors are worse than independent ones, so they count where both occur. No learner can
+        # help where p is 1/2 or less.
         made.p, made.noise = both if both is not None and both > 0.5 else None, noise or "independent"
     return made
 
@@ -199,7 +200,8 @@ class recording(counting):  # noqa: N801
     ) -> Triplets | Quadruplets:
         """The answers as triplets, two for each odd one out, or as quadruplets.
 
-        With `adaptive=True` they say that a learner chose the questions, as after `ordhc.learn`.
+        `adaptive=True` marks them as answers to questions that a learner chose, as those of `ordhc.learn`
+        are.
         """
         rows = self.rows
         names = _checks.names(names)

@@ -46,7 +46,7 @@ def with_unanswered(
     kind = "similarity" if falling else "dissimilarity"
     joined = None
     if tree is not None and tree.joined is not None:
-        # What is merged last belongs to the root, as its other children do.
+        # The leaves and the tree merged from here on are all children of the root.
         joined = np.concatenate([np.zeros(before, dtype=bool), tree.joined, np.zeros(after, dtype=bool)])
         joined[before + len(heights) - 1 : -1] = True
     return Dendrogram(merges, all_heights, kind=kind, joined=joined)

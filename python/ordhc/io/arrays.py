@@ -16,6 +16,7 @@ from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adap
 from ordhc.comparison.ids import as_ids
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.files import check_unpacked, max_unpacked
+from ordhc.io.footer import row_groups_of
 from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed, persons_of
 from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
@@ -193,29 +194,30 @@ class Table:
     def _is(self, source: str) -> None:
         self.source = source
         self.there = list(self._file.schema_arrow.names)
-        self.n_rows: int = self._file.metadata.num_rows
+        self.n_rows = sum(group.n_rows for group in self._groups)
         self._sheet = Sheet(source, [self.there], [1])
 
     def _open(self, where: Any, **options: Any) -> None:
         """Open the file so that text is read as codes and a dictionary, which repeated text can't blow up."""
+        import pyarrow
+
         parquet = pyarrow_parquet()
         file = parquet.ParquetFile(where, **options)
-        found = file.metadata
+        #: What the file says of its row groups.
+        self._groups = row_groups_of(pyarrow.OSFile(where) if isinstance(where, str) else where)
         encodings: dict[str, set[str]] = {}
         #: The longest text of a column has at most this number of bytes.
         self._longest: dict[str, int] = {}
         self._unpacked: dict[str, int] = {}
-        for group in range(found.num_row_groups):
-            for at in range(found.num_columns):
-                column = found.row_group(group).column(at)
-                name, size = column.path_in_schema, column.total_uncompressed_size
-                encodings.setdefault(name, set()).update(column.encodings)
-                self._longest[name] = max(self._longest.get(name, 0), size)
-                self._unpacked[name] = self._unpacked.get(name, 0) + size
+        for column in (column for group in self._groups for column in group.columns):
+            name = column.name
+            encodings.setdefault(name, set()).update(column.encodings)
+            self._longest[name] = max(self._longest.get(name, 0), column.size)
+            self._unpacked[name] = self._unpacked.get(name, 0) + column.size
+        schema = file.metadata.schema
+        types = {schema.column(at).path: schema.column(at).physical_type for at in range(len(schema))}
         coded = [
-            name
-            for at, name in enumerate(encodings)
-            if found.schema.column(at).physical_type == "BYTE_ARRAY" and encodings[name] <= _CODED
+            name for name, used in encodings.items() if types.get(name) == "BYTE_ARRAY" and used <= _CODED
         ]
         # Texts that other encodings write share their beginnings, so that a few bytes may mean gigabytes.
         self._spread = [name for name in encodings if not encodings[name] <= _CODED]

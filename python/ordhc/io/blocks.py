@@ -14,6 +14,7 @@ from ordhc.comparison.frames import ANSWERS, PEOPLE, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, add_further, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.files import check_unpacked, name_of
+from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.parsed import Parsed
 from ordhc.io.texts import drop_headers, from_text
@@ -77,6 +78,10 @@ def read_piece(piece: Piece, form: Form) -> Iterator[Parsed]:
         yield parsed
 
 
+#: Types of ids whose smallest and largest value a footer gives as they are.
+_IDS = {"int32", "int64", "uint32", "uint64"}
+
+
 class _Batches(Table):
     """Columns of one batch of rows of a Parquet file."""
 
@@ -104,9 +109,9 @@ class _Batches(Table):
         return None if tuple(names) == ANSWERS else super().find(names)
 
     @property
-    def metadata(self) -> Any:
-        """What the file says of itself."""
-        return self._file.metadata
+    def groups(self) -> tuple[RowGroup, ...]:
+        """What the file says of its row groups."""
+        return self._groups
 
     @property
     def schema(self) -> Any:
@@ -124,8 +129,8 @@ class _Batches(Table):
         for name in columns:
             check_unpacked(self._longest.get(name, 0), self.source)
         at_once = self._rows_at_once(columns, ROWS)
-        first, end = groups or (0, self.metadata.num_row_groups)
-        row = sum(self.metadata.row_group(at).num_rows for at in range(first))
+        first, end = groups or (0, len(self._groups))
+        row = sum(group.n_rows for group in self._groups[:first])
         for group in range(first, end):
             for batch in self._file.iter_batches(
                 at_once, row_groups=[group], columns=columns, use_threads=False
@@ -321,30 +326,30 @@ def _drop_headers(parsed: Parsed, form: Form) -> None:
 
 def row_groups(path: str) -> int:
     """How many row groups a Parquet file has."""
-    return int(_Batches(path).metadata.num_row_groups)
+    return len(_Batches(path).groups)
 
 
 def whole_ids(path: str, form: Form) -> tuple[int, int] | None:
     """The number of rows and the largest id of a Parquet file, if its statistics tell that all is plain.
 
-    That is: ids from 0 without gaps in the statistics, weights that are whole or none, no persons.
+    That is: ids from 0 as 32 or 64 bits, none missing, no weights, no persons.
     """
-    import pyarrow
-
     with reading(name_of(path), "comparisons"):
         table = _Batches(path)
         wanted, _ = leaf_columns(table, form.columns, form.roles)
         weights, group = _further(table, form, wanted)
-        whole = all(pyarrow.types.is_integer(table.schema.field(name).type) for name in wanted)
-        if not whole or weights is not None or group is not None:
+        kinds = {name: str(table.schema.field(name).type) for name in wanted}
+        if not set(kinds.values()) <= _IDS or weights is not None or group is not None:
             return None
-        places = {table.metadata.schema.column(at).path: at for at in range(len(table.metadata.schema))}
-        least, largest = 1, -1
-        for at in range(table.metadata.num_row_groups):
-            group_facts = table.metadata.row_group(at)
-            for name in wanted:
-                told = group_facts.column(places[name]).statistics if name in places else None
-                if told is None or not told.has_min_max or not told.has_null_count or told.null_count:
+        ids = set()
+        for facts in table.groups:
+            columns = {column.name: column for column in facts.columns}
+            for name, kind in kinds.items():
+                column = columns.get(name)
+                if column is None or column.n_missing != 0:
                     return None
-                least, largest = min(least, told.min), max(largest, told.max)
-        return (int(table.metadata.num_rows), int(largest)) if least == 0 else None
+                for value in (column.smallest, column.largest):
+                    if value is None or 8 * len(value) != int(kind[-2:]):
+                        return None
+                    ids.add(int.from_bytes(value, "little", signed=kind.startswith("int")))
+        return (table.n_rows, max(ids)) if ids and min(ids) == 0 else None

@@ -20,8 +20,9 @@ TREE = 0.27
 class Room:
     """A grid in the place of axes, which move to its middle.
 
-    Its columns are the tree, a gap, the matrix and names; its rows a legend, the matrix, a gap, the colour
-    bar and its numbers. Texts are measured, unless a layout engine makes room for them.
+    From left to right it holds the tree, a gap, the matrix and the names; from top to bottom a legend, the
+    matrix, a gap, the colour bar and its numbers. It measures texts, unless a layout engine makes room for
+    them.
     """
 
     def __init__(self, ax: "Axes") -> None:

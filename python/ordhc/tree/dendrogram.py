@@ -48,8 +48,9 @@ class Dendrogram(Navigation):
         (2n - 1,) for each cluster the length of the branch above it, NaN for none, as `from_newick` reads
         them where heights do not tell them.
     joined
-        (n - 1,) for each merge whether it is only part of the node of the merge above it, which then has
-        more than two children and stands at the same height. By default every merge is a node.
+        (n - 1,) for each merge, whether it belongs to the node of the merge above it, which has the same
+        height. Such merges together are one node with more than two children. By default every merge is a
+        node.
     leaf_heights
         (n,) the heights at which leaves themselves stand, as `cluster` gives them for dot products.
     settings

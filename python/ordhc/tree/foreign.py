@@ -61,7 +61,6 @@ def _of_networkx(tree: Any) -> _Walk | None:
         )
     kind = tree.graph.get("kind", "dissimilarity")
     own = tree.graph.get("leaf_heights", False)
-
     merges = _merges(tree)
 
     def about(node: Any) -> _Node:
@@ -106,11 +105,11 @@ def _of_dendropy(tree: Any) -> _Walk | None:
 
 
 def _of_biopython(tree: Any) -> _Walk | None:
-    root = getattr(tree, "root", tree)
-    if not hasattr(root, "clades"):
+    # A table of labels may have a column "clades", so that this attribute alone tells nothing.
+    if not all(hasattr(tree, name) for name in ("find_clades", "get_terminals")):
         return None
     return (
-        root,
+        getattr(tree, "root", tree),
         lambda node: node.clades,
         lambda node: _Node(node.name, node.branch_length, getattr(node, "confidence", None)),
     )

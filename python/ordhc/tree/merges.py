@@ -79,9 +79,10 @@ class Merges:
         beside = Beside.of(tree, names=names, support=support, leaf_heights=leaf_heights, settings=settings)
         return cls._made(tree, beside)
 
-    def _with(self, **changes: Any) -> Self:
+    def _with(self, tree: Any = None, **changes: Any) -> Self:
+        tree = self._tree if tree is None else tree
         mine = {field.name: getattr(self._beside, field.name) for field in fields(Beside)}
-        return type(self)._made(self._tree, Beside.of(self._tree, **{**mine, **changes}))
+        return type(self)._made(tree, Beside.of(tree, **{**mine, **changes}))
 
     def _cached(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """An array that is made once; it is read-only, as all share it."""
@@ -298,8 +299,7 @@ class Merges:
         names = mine.node_names
         if names is not None and marks is not None:
             names = tuple(None if part else name for name, part in zip(names, marks.tolist(), strict=True))
-        values = {field.name: getattr(mine, field.name) for field in fields(Beside)}
-        return type(self)._made(tree, Beside.of(tree, **{**values, "node_names": names}))
+        return self._with(tree, node_names=names)
 
     def __len__(self) -> int:
         return self.n_leaves

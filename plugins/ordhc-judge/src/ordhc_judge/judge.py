@@ -295,7 +295,7 @@ class Judge:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> "Audit":
-        """How often the judge is right, see `ordhc_judge.audit`; from then on `p` tells learners."""
+        """How often the judge is right, see `ordhc_judge.audit`. It sets `p`, which learners then use."""
         from ordhc_judge.auditing import audit
 
         return audit(self, gold, n_questions, seed=seed, progress=progress)

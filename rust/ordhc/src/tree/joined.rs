@@ -4,7 +4,8 @@ use super::Dendrogram;
 use crate::error::{Error, Result};
 
 impl Dendrogram {
-    /// The same tree with marks of merges that are only a part of the node of the merge above.
+    /// Returns the tree with a mark for each merge that belongs to the node of the merge above it. Such merges
+    /// together are one node with more than two children.
     ///
     /// # Errors
     /// Another number of marks than merges; a mark of the last merge, or of one at another height than that above.

@@ -22,7 +22,7 @@ __all__ = ["Participants"]
 log = logging.getLogger("ordhc_collect")
 #: Characters of an id on a platform.
 _LONGEST_ID = 200
-#: What stands in a link where the platform should have put an id.
+#: Parts of a placeholder that the platform should have replaced with an id.
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\$\{|%")
 
 
