@@ -5,12 +5,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
 from ordhc.asking.rules import FEWEST, medians, same_sides
 from ordhc.asking.salvage import salvage
+from ordhc.cli import group
 from support.processes import run
 
 NAMES = [f"thing {k}" for k in range(9)]
@@ -184,3 +186,26 @@ def test_select_scores_on_what_is_held_out_and_prefers_the_posterior():
     assert by_name["posterior-al"].satisfied == pytest.approx(agreed, abs=0.15)
     with pytest.raises(ordhc.InputError, match="other leaves"):
         ordhc.select(data, methods, heldout=ordhc.Triplets([(0, 1, 2)], n_leaves=30))
+
+
+@pytest.mark.parametrize(
+    ("method", "width", "none", "reason"),
+    [
+        ("uncertain", 3, -1, "answers that none of three is the odd one out"),
+        ("single", 4, 0, "answers that neither is nearer"),
+    ],
+)
+def test_answers_that_name_none_are_told(tmp_path, method, width, none, reason):
+    path = tmp_path / "a.ordhc"
+    rows = np.array([np.random.default_rng(seed).permutation(6)[:width] for seed in range(40)])
+    answers = np.where(np.arange(40) % 5 == 0, none, 1)
+    with ordhc.Session(path, list("abcdef"), method=method) as session:
+        session.add_answers(rows, answers, who="ann")
+        about = session.analysed().about
+        assert (about["n_answers"], about["n_none"]) == (40, 8)
+        report = ordhc.report(session, n_resamples=0)
+        with pytest.raises(ordhc.InputError, match=r"session\.analysed\(\)\.comparisons"):
+            ordhc.cluster(session)
+    assert report.numbers["data"]["left_out"] == {reason: 8}
+    found = CliRunner().invoke(group, ["cluster", str(path), "-o", str(tmp_path / "tree.nwk")])
+    assert "40 answers of 1 person, 8 of which name none" in found.output

@@ -50,9 +50,11 @@ class Analysed:
     heldout
         The answers to held-out questions, for scores; unweighted.
     about
-        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count;
-        "weights"; "rules" in words, and how often they were set; "excluded", the reasons by person, and
-        "n_excluded_answers"; "samplers", how many of the answers each sampler asked for.
+        What was applied, as JSON holds it: "n_answers", "n_people" and "n_held_out" of those that count, and
+        "n_none", how many of these answers name none (of three as the odd one out, or of two pairs as
+        nearer) and so give no comparison; "weights"; "rules" in words, and how often they were set;
+        "excluded", the reasons by person, and "n_excluded_answers"; "samplers", how many of the answers each
+        sampler asked for.
     """
 
     comparisons: Triplets | Quadruplets
@@ -235,6 +237,7 @@ class Knowledge(Crowd):
                 self.comparisons(weights="equal", exclude=names, heldout=True),
                 {
                     "n_answers": int((~out & ~apart).sum()),
+                    "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
                     "n_held_out": int((~out & apart).sum()),
                     "n_people": len(people - set(names) - {None}),
                     "weights": weights or ("reliability" if rules else "equal"),

@@ -219,6 +219,11 @@ def _parts(data: Any, similarity: str | None, linkage: str | None) -> tuple[str 
             similarity = "adds4"
         elif kind_of(data) is Triplets:
             similarity = "adds3"
+        elif hasattr(data, "analysed"):
+            raise InputError(
+                f"a {type(data).__name__} is open for answers: "
+                "give those it has, session.analysed().comparisons"
+            )
         else:
             raise InputError(
                 f"{type(data).__name__} is neither Triplets nor Quadruplets: make ordhc.Triplets(rows) of "

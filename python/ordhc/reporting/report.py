@@ -261,7 +261,13 @@ def report(
     answers = Answers.of(comparisons)
     apart = None if analysed is None or not len(analysed.heldout) else analysed.heldout
     if analysed is not None:
+        none = (
+            "that none of three is the odd one out"
+            if isinstance(given, Triplets)
+            else "that neither is nearer"
+        )
         for reason, count in (
+            (f"answers {none}", analysed.about["n_none"]),
             ("answers of people who are left out", analysed.about["n_excluded_answers"]),
             ("held-out answers, which the tree is scored on", analysed.about["n_held_out"]),
         ):
