@@ -3,7 +3,8 @@
 Each line has its bar, how many times as fast as fastcluster it has to be, and the time in which one
 thread reads the input once, in the same run. --inputs and --linkages choose some; MNIST's pixels need
 ORDHC_DATA. With --scaling only the time per n^2 of average linkage is measured, up to the largest n, and
-plotted into FOLDER; with --small trees of few leaves.
+plotted into FOLDER; with --small trees of few leaves; with --both-ways the same numbers as similarities
+beside them as dissimilarities.
 """
 
 import argparse
@@ -26,7 +27,7 @@ SIZES = (1000, 5000, 10_000, 20_000)
 FEW = (20, 50, 100, 240, 500)
 LINKAGES = ("average", "complete", "weighted", "ward", "single", "centroid", "median")
 #: Inputs in which numbers repeat.
-TIED = ("integers 0..49", "0 and 1", "AddS3, n^2", "AddS3, n^2/16", "all equal")
+TIED = ("integers 0..49", "0 and 1", "Jaccard", "Hamming", "AddS3, n^2", "AddS3, n^2/16", "all equal")
 
 
 def bar(kind, name, n):
@@ -46,12 +47,12 @@ CALLS = {
 }
 
 
-def peaks(kind, name, n):
+def peaks(kind, name, n, calls=CALLS):
     """Peak memory of a fresh process in sizes of the input, of which the first is the input itself."""
     here = str(Path(__file__).parent)
     made = f"import sys; sys.path.insert(0, {here!r}); from inputs import INPUTS; y = INPUTS[{kind!r}]({n})\n"
     size = 8 * (n * (n - 1) // 2) / 2**20
-    return {who: peak_megabytes(made + call.format(name=name)) / size for who, call in CALLS.items()}
+    return {who: peak_megabytes(made + call.format(name=name)) / size for who, call in calls.items()}
 
 
 def repeated(work, repeats):
@@ -157,6 +158,35 @@ def scaling(largest, folder):
     figure.savefig(folder / "linkage_scaling.png", dpi=150)
 
 
+def both_ways(options):
+    """Similarities beside the dissimilarities that they are the largest number less of."""
+    rows = []
+    calls = {
+        "dissimilarities": "import ordhc; ordhc.linkage(y, {name!r}, dissimilarity=True)",
+        "similarities": "import ordhc; ordhc.linkage(y.max() - y, {name!r}, dissimilarity=False)",
+    }
+    for n in (n for n in (2000, 5000, 12_000) if n <= options.largest):
+        for kind in options.inputs:
+            y = INPUTS[kind](n)
+            if y is None:
+                continue
+            s = y.max() - y
+            for name in (name for name in ("average", "weighted", "ward") if name in options.linkages):
+                works = {
+                    "dissimilarities": lambda y=y, name=name: ordhc.linkage(y, name, dissimilarity=True),
+                    "similarities": lambda s=s, name=name: ordhc.linkage(s, name, dissimilarity=False),
+                }
+                seconds = alternating(works, 3)
+                used = peaks(kind, name, n, calls) if options.memory else {}
+                ratios = f"{seconds['similarities'] / seconds['dissimilarities']:.2f}"
+                peak = " / ".join(f"{peak:.2f}" for peak in used.values()) or "-"
+                rows.append(
+                    (name, f"{n:,}", kind, *(f"{seconds[who]:.4f}" for who in works), ratios, "1.15", peak)
+                )
+    head = ("linkage", "n", "input", "dissimilarities s", "similarities s", "ratio", "bar: at most")
+    table((*head, "peak / input: dissimilarities / similarities"), rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("largest", nargs="?", type=int, default=10_000)
@@ -164,12 +194,15 @@ def main():
     parser.add_argument("--linkages", nargs="+", choices=LINKAGES, default=LINKAGES, metavar="LINKAGE")
     parser.add_argument("--memory", action="store_true", help="peak memory, from 5,000 leaves on")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--both-ways", action="store_true")
     parser.add_argument("--scaling", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     if options.scaling:
         scaling(options.largest, options.scaling)
     elif options.small:
         small()
+    elif options.both_ways:
+        both_ways(options)
     else:
         compare(options)
         row_updates(min(3000, options.largest))

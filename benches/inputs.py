@@ -54,6 +54,28 @@ def adds(n, n_triplets):
     return S.max() - S
 
 
+def sets(n):
+    """Sets of about a hundred out of 200 things: what two have in common, and how many they are together."""
+    members = (np.random.default_rng(0).random((n, 200)) < 0.5).astype(np.float32)
+    common = (members @ members.T).astype(np.float64)[np.triu_indices(n, 1)]
+    sizes = members.sum(axis=1, dtype=np.float64)
+    return common, np.add.outer(sizes, sizes)[np.triu_indices(n, 1)]
+
+
+def jaccard(n):
+    common, sizes = sets(n)
+    return 1 - common / (sizes - common)
+
+
+def hamming(n):
+    common, sizes = sets(n)
+    return (sizes - 2 * common) / 200
+
+
+def cosines(n):
+    return 1 - np.clip(1 - pdist(np.random.default_rng(0).normal(size=(n, 20)), "cosine"), -1, 1)
+
+
 def equal(n):
     return np.ones(n * (n - 1) // 2)
 
@@ -65,6 +87,9 @@ INPUTS = {
     "MNIST pixels": pixels,
     "integers 0..49": integers,
     "0 and 1": zeros_and_ones,
+    "Jaccard": jaccard,
+    "Hamming": hamming,
+    "cosines": cosines,
     "AddS3, n^2": lambda n: adds(n, n * n),
     "AddS3, n^2/16": lambda n: adds(n, n * n // 16),
     "all equal": equal,

@@ -16,7 +16,7 @@ use super::small::{self, SmallRows};
 use super::triangle_rows::{Given, TriangleRows};
 use super::{Nearest, Tolerance, apart};
 use crate::error::Result;
-use crate::linkage::Update;
+use crate::linkage::{Between, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
@@ -33,12 +33,22 @@ impl Job<'_> {
         matrix: &Matrix<'_>,
         tolerance: Tolerance,
     ) -> Result<Option<Rest<'b, U>>> {
-        if U::BETWEEN.is_none() || self.is_single() {
+        if self.cancels::<U>() || self.is_single() {
             return Ok(None);
         }
         match apart::groups(matrix, small::MOST, self.monitor)? {
             Some(of) => self.after_groups(update, matrix, tolerance, &of),
             None => Ok(None),
+        }
+    }
+
+    /// Whether sums over pairs of leaves don't tell what is between clusters: Ward's linkage takes the similarities within
+    /// clusters from those between them, which are about as large, unless they are whole.
+    fn cancels<U: Update>(&self) -> bool {
+        match U::BETWEEN {
+            None => true,
+            Some(Between::Ward) => !self.about.dissimilarity && !self.about.facts.whole,
+            Some(_) => false,
         }
     }
 
@@ -66,7 +76,7 @@ impl Job<'_> {
         tolerance: Tolerance,
         (nearest, pairs): (&[Nearest], &Pairs),
     ) -> Result<Option<Rest<'b, U>>> {
-        if U::BETWEEN.is_none() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
+        if self.cancels::<U>() || self.is_single() || LITTLE * pairs.n_left() > self.about.n {
             return Ok(None);
         }
         let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });

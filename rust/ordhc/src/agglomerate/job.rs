@@ -281,7 +281,9 @@ impl<'a> Job<'a> {
             return Ok(None);
         }
         let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
-        Ok(Some(Tolerance::rounded(relative, absolute)))
+        let tolerance = Tolerance::rounded(relative, absolute);
+        // Initial clusters stand where leaves would.
+        Ok(Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance }))
     }
 
     fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
@@ -350,8 +352,9 @@ impl<'a> Job<'a> {
                 let given = Given { matrix, squared, held: PhantomData::<V> };
                 let sizes = vec![1.0; n];
                 // Of single leaves sums are means.
-                let nearest = all_nearest::<Average, _>(&given, &sizes, tolerance, self.monitor)?;
-                let pairs = Pairs::of::<Average>(&given, &nearest, &sizes, tolerance, self.monitor)?;
+                let of_leaves = tolerance.of_leaves();
+                let nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
+                let pairs = Pairs::of::<Average>(&given, &nearest, &sizes, of_leaves, self.monitor)?;
                 if let Some((rows, merges)) = self.after_pairs(update, matrix, tolerance, (&nearest, &pairs))? {
                     return Ok(sort(self.square_chain(rows, merges)?));
                 }

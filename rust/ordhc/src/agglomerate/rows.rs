@@ -294,28 +294,29 @@ pub(super) fn nearest_in_row<U: Update, V: Held>(
     let mut blocks = blocks.enumerate().filter(|&(at, _)| tops[at] >= floor);
     let (at, (values, counts)) = blocks.next()?;
     let place = values.iter().zip(counts).position(|pair| value(pair) >= floor)?;
-    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place].float(), n_i, counts[place]));
+    let mut n_best = counts[place];
+    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place].float(), n_i, n_best));
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
     // Others that may be as near, and aren't just equal.
     offer_all::<U, V>(
-        (&mut best, floor),
+        (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
         n_i,
         block * at + place + 1,
         tolerance,
     );
     for (at, (values, counts)) in blocks {
-        offer_all::<U, V>((&mut best, floor), (values, counts), n_i, block * at, tolerance);
+        offer_all::<U, V>((&mut best, &mut n_best, floor), (values, counts), n_i, block * at, tolerance);
     }
     Some(best)
 }
 
-/// Offers what is at least `floor`, of the slots from `first` on.
+/// Offers what is at least `floor`, of the slots from `first` on. The best so far is a cluster of `n_best` leaves.
 #[inline(always)]
 fn offer_all<U: Update, V: Held>(
-    (best, floor): (&mut Nearest, f64),
+    (best, n_best, floor): (&mut Nearest, &mut f64, f64),
     (values, sizes): (&[V], &[f64]),
     n_i: f64,
     first: usize,
@@ -332,8 +333,9 @@ fn offer_all<U: Update, V: Held>(
         if any {
             for (k, (&x, &n_k)) in (first + at * LANES..).zip(values.iter().zip(counts)) {
                 let s = similarity::<U>(x.float(), n_i, n_k);
-                if s >= floor && s != equal && best.offer(Nearest::new(k, s), tolerance) {
-                    equal = tolerance.certain(s);
+                let leaves = n_i * n_k * *n_best == 1.0;
+                if s >= floor && s != equal && best.offer(Nearest::new(k, s), tolerance.among(leaves)) {
+                    (*n_best, equal) = (n_k, tolerance.certain(s));
                 }
             }
         }

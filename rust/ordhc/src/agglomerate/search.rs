@@ -31,14 +31,16 @@ impl RowSearch {
     #[inline(always)]
     fn add_row<U: Update, V: Held>(&mut self, i: usize, row: &[V], sizes: &[f64]) {
         let n_i = sizes[i];
-        let sizes = &sizes[i + 1..];
+        let (all, sizes) = (sizes, &sizes[i + 1..]);
         let tolerance = self.tolerance;
         let exact = tolerance == Tolerance::EXACT;
-        let offer = |bar: &mut f64, equal: &mut f64, nearest: &mut Nearest, s: f64| {
+        let is_leaf = |slot: usize| all.get(slot) == Some(&1.0);
+        let offer = |bar: &mut f64, equal: &mut f64, nearest: &mut Nearest, s: f64, n_k: f64| {
             if s > *bar && s != *equal {
+                let leaves = n_i * n_k == 1.0;
                 if exact {
                     (*bar, *nearest) = (s, Nearest::new(i, s));
-                } else if nearest.offer(Nearest::new(i, s), tolerance) {
+                } else if nearest.offer(Nearest::new(i, s), tolerance.among(leaves && is_leaf(nearest.cluster))) {
                     (*bar, *equal) = (tolerance.floor(s), tolerance.certain(s));
                 }
             }
@@ -65,17 +67,19 @@ impl RowSearch {
             if other {
                 for lane in 0..LANES {
                     let s = similarity::<U>(values[lane].float(), n_i, counts[lane]);
-                    offer(&mut bars[lane], &mut equals[lane], &mut nears[lane], s);
+                    offer(&mut bars[lane], &mut equals[lane], &mut nears[lane], s, counts[lane]);
                 }
             }
         }
         let rest = row_rest.iter().zip(count_rest).zip(bar_rest).zip(equal_rest).zip(near_rest);
         for ((((&x, &n_k), bar), equal), near) in rest {
-            offer(bar, equal, near, similarity::<U>(x.float(), n_i, n_k));
+            offer(bar, equal, near, similarity::<U>(x.float(), n_i, n_k), n_k);
         }
         // Slots before i have come first, so that they win ties.
         if let Some(nearest) = nearest_in_row::<U, V>(row, sizes, n_i, tolerance, self.bar[i]) {
-            self.nearest[i].offer(Nearest { cluster: i + 1 + nearest.cluster, ..nearest }, tolerance);
+            let before = n_i == 1.0 && is_leaf(self.nearest[i].cluster);
+            let leaves = before && sizes[nearest.cluster] == 1.0;
+            self.nearest[i].offer(Nearest { cluster: i + 1 + nearest.cluster, ..nearest }, tolerance.among(leaves));
             let similarity = self.nearest[i].similarity;
             (self.bar[i], self.equal[i]) = (tolerance.floor(similarity), tolerance.certain(similarity));
         }

@@ -51,8 +51,11 @@ impl Ties {
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
         // What is equal is tied, where that is certain.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
-        let tied = |s: f64, i: usize| {
-            let (order, doubtful) = tolerance.compare(s, nearest[i].similarity);
+        // Of slot `i` and one of size `n_k`.
+        let tied = |s: f64, i: usize, n_k: f64| {
+            let nearest_size = sizes.get(nearest[i].cluster).copied().unwrap_or(f64::INFINITY);
+            let leaves = sizes[i] * n_k * nearest_size == 1.0;
+            let (order, doubtful) = tolerance.among(leaves).compare(s, nearest[i].similarity);
             if doubtful {
                 monitor.doubt();
             }
@@ -87,15 +90,16 @@ impl Ties {
                                 sure_by_row |= u64::from(s == certain[i]) << lane;
                                 sure_by_column |= u64::from(s == equal) << lane;
                             }
-                            let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> usize| {
+                            let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> (usize, f64)| {
                                 set_bits(bits & !sure).fold(bits, |bits, lane| {
                                     let s = similarity::<U>(values[lane].float(), sizes[i], counts[lane]);
-                                    if tied(s, of(lane)) { bits } else { bits & !(1 << lane) }
+                                    let (slot, size) = of(lane);
+                                    if tied(s, slot, size) { bits } else { bits & !(1 << lane) }
                                 })
                             };
                             if !exact {
-                                by_row = verified(by_row, sure_by_row, &|_| i);
-                                by_column = verified(by_column, sure_by_column, &|lane| first + lane);
+                                by_row = verified(by_row, sure_by_row, &|lane| (i, counts[lane]));
+                                by_column = verified(by_column, sure_by_column, &|lane| (first + lane, sizes[i]));
                             }
                             or_at(of_row, first, by_row);
                             or_at(of_column, first, by_column);

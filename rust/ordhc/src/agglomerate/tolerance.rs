@@ -23,6 +23,10 @@ pub struct Tolerance {
     /// Similarities are off by at most this share of them, and this.
     relative: f64,
     absolute: f64,
+    /// The same share where both clusters are leaves: their similarities are as they were given, or squares of these.
+    of_leaves: f64,
+    /// Whether what is the same number is equal, whatever it may be off by.
+    given: bool,
 }
 
 /// Bits of a float that a key doesn't have.
@@ -40,14 +44,28 @@ pub(crate) fn rounding(n: usize) -> f64 {
 
 impl Tolerance {
     /// Only equal numbers are equal.
-    pub const EXACT: Self = Self { exact: true, relative: 0.0, absolute: 0.0 };
+    pub const EXACT: Self = Self { exact: true, ..Self::GRID };
 
     /// Numbers of the same key are equal.
-    pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0 };
+    pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
     /// Numbers of the same key are equal, and numbers may be off by a share of them, and by `absolute`.
     pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
-        Self { exact: false, relative, absolute }
+        Self { relative, absolute, ..Self::GRID }
+    }
+
+    /// The same, where similarities of leaves are those that were given, or their squares.
+    pub(crate) fn with_leaves(self, squared: bool) -> Self {
+        Self { of_leaves: if squared { f64::EPSILON } else { 0.0 }, ..self }
+    }
+
+    /// For the similarities of leaves with each other. Leaves that are as similar are so for certain: no two numbers
+    /// that have the same square after rounding are farther apart than rounding takes them.
+    pub(crate) fn of_leaves(self) -> Self {
+        match self.exact || self.has_no_errors() || self.of_leaves > self.relative {
+            true => self,
+            false => Self { given: true, ..self },
+        }
     }
 
     /// What is compared instead of a similarity.
@@ -81,18 +99,39 @@ impl Tolerance {
         self.relative * x.abs() + self.absolute
     }
 
+    /// As [`of_leaves`](Self::of_leaves) where all are leaves.
+    #[inline(always)]
+    pub(crate) fn among(self, leaves: bool) -> Self {
+        if leaves { self.of_leaves() } else { self }
+    }
+
+    fn has_no_errors(self) -> bool {
+        self.relative == 0.0 && self.absolute == 0.0
+    }
+
     /// How two similarities compare, and whether that is in doubt: because of rounding, or because they are so near
     /// to each other, but not equal, that only the order of the naive engine will do.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
-        let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
-        if self.exact || (self.relative == 0.0 && self.absolute == 0.0) || !a.is_finite() || !b.is_finite() {
-            return (order, false);
+        let (order, doubtful) = self.compare_keys(a, b);
+        if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {
+            return (order, doubtful);
         }
-        let cells = |x: f64| [key(x - self.error(x)), key(x + self.error(x))];
         let (near, apart) = (a.abs().max(b.abs()) * CELL, (a - b).abs());
         let error = self.error(a) + self.error(b);
         // What is nearly but not quite equal keeps reciprocal pairs from commuting.
-        (order, (apart > error && apart <= near + error) || overlap(cells(a), cells(b)))
+        (order, apart > error && apart <= near + error)
+    }
+
+    /// How the keys of two similarities compare, and whether rounding puts that in doubt. This is enough to order
+    /// merges that are known already.
+    pub(crate) fn compare_keys(self, a: f64, b: f64) -> (Ordering, bool) {
+        let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
+        if self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() || self.given && a == b {
+            return (order, false);
+        }
+        let error = |x: f64| if self.given { self.of_leaves * x.abs() } else { self.error(x) };
+        let cells = |x: f64| [key(x - error(x)), key(x + error(x))];
+        (order, overlap(cells(a), cells(b)))
     }
 }
 
@@ -164,6 +203,17 @@ mod tests {
         assert_eq!(tolerance.compare(1.0, 1.0 + 1e-14), (Ordering::Equal, true));
         assert_eq!(tolerance.compare(1.0, 1.0 + 5e-11), (Ordering::Less, true));
         assert_eq!(tolerance.compare(half, 2.0), (Ordering::Less, false));
+        assert_eq!(tolerance.compare_keys(half, half), (Ordering::Equal, true));
+        assert_eq!(tolerance.compare_keys(1.0, 1.0 + 5e-11), (Ordering::Less, false));
+        let given = tolerance.with_leaves(false).of_leaves();
+        assert_eq!([given.compare(half, half), given.compare(0.0, 0.0)], [(Ordering::Equal, false); 2]);
+        assert_eq!(given.compare(1.0, 1.0 + 5e-11), (Ordering::Less, true));
+        assert_eq!(given.compare(half, half + f64::EPSILON), (Ordering::Equal, false));
+        assert_eq!(given.compare(half, half - f64::EPSILON), (Ordering::Greater, false));
+        let squares = tolerance.with_leaves(true).of_leaves();
+        assert_eq!(squares.compare(half, half), (Ordering::Equal, false));
+        assert_eq!(squares.compare(half, half + f64::EPSILON), (Ordering::Equal, true));
+        assert_eq!([tolerance, Tolerance::EXACT].map(Tolerance::of_leaves), [tolerance, Tolerance::EXACT]);
         assert_eq!([key_of_sum((half, 1e-20)), key_of_sum((half, -1e-20))], [1.0 + 0.5f64.powi(35), 1.0]);
         assert_eq!(key_of_sum((-half, 1e-20)), -1.0);
         assert_eq!(key(f64::NEG_INFINITY), f64::NEG_INFINITY);

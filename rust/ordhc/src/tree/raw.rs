@@ -43,7 +43,9 @@ impl RawMerge {
             [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
         };
         let mut made_by = vec![LEAF; n];
+        let mut of_leaves = vec![false; merges.len()];
         for at in 0..merges.len() {
+            of_leaves[at] = parts(&made_by, &merges[at]).next().is_none();
             for part in parts(&made_by, &merges[at]) {
                 merges[at].similarity = merges[at].similarity.min(merges[part].similarity);
             }
@@ -59,7 +61,7 @@ impl RawMerge {
             // Most are so far apart that there is nothing to compare.
             let (order, doubtful) = match similarity < tolerance.floor(above) {
                 true => (Ordering::Less, false),
-                false => tolerance.compare(similarity, above),
+                false => tolerance.among(of_leaves[at] && of_leaves[before]).compare_keys(similarity, above),
             };
             if doubtful {
                 monitor.doubt();

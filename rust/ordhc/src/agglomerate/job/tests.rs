@@ -189,6 +189,58 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
+/// The merges that a chain finds from condensed rows, and whether rounding left any of them in doubt.
+fn doubts<U: Update>(update: &U, rule: &Rule, values: &[f64], condensed_from: usize) -> (Vec<RawMerge>, bool) {
+    let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
+    let monitor = Monitor::new();
+    let job = Job::checked(&matrix, rule, Engine::Auto, None, &monitor).unwrap();
+    let job = Job { small: 0, condensed_from, ..job };
+    let tolerance = job.tolerance::<U>(&matrix).unwrap().unwrap();
+    let merges = job.quickly(update, Input::Given(&matrix), tolerance).unwrap();
+    (merges, monitor.take_doubt())
+}
+
+fn all_doubts(values: &[f64], condensed_from: usize) -> Vec<bool> {
+    let from = condensed_from;
+    let all = [
+        doubts(&crate::linkage::Average, &Rule::Average, values, from),
+        doubts(&crate::linkage::Weighted, &Rule::Weighted, values, from),
+        doubts(&crate::linkage::Ward, &Rule::Ward, values, from),
+    ];
+    all.into_iter().map(|(_, doubt)| doubt).collect()
+}
+
+#[test]
+fn merges_that_are_nearly_as_high_are_in_order() {
+    // Pairs of leaves 0, 1 and 2, 3 that have nothing to do with each other.
+    let values = [0.9, 0.1, 0.1, 0.1, 0.1, 0.9 + 3e-11];
+    assert_eq!(all_doubts(&values, 0), [false; 3]);
+    let (merges, _) = doubts(&crate::linkage::Average, &Rule::Average, &values, 0);
+    assert_eq!([merges[0].i, merges[1].i], [2, 0]);
+}
+
+#[test]
+fn leaves_that_are_as_similar_are_so_for_certain() {
+    // Halfway between two keys.
+    let half = 1.0 + 0.5f64.powi(36);
+    assert_eq!(all_doubts(&[half, half, 0.25, 0.25, 0.25, 0.25], 0), [false; 3]);
+    assert_eq!(all_doubts(&[half, 0.25, 0.25, 0.25, 0.25, half], 0), [false; 3]);
+    // That of a cluster is computed.
+    let values = [2.0, half, half, half, half, half];
+    assert!(doubts(&crate::linkage::Weighted, &Rule::Weighted, &values, 0).1);
+}
+
+#[test]
+fn ordinary_similarities_are_in_no_doubt() {
+    let mut random = below(11);
+    let n_pairs = condensed_len(1600);
+    let uniform: Vec<f64> = (0..n_pairs).map(|_| random(1 << 53) as f64 / (1u64 << 53) as f64).collect();
+    let counts: Vec<f64> = (0..n_pairs).map(|_| random(50) as f64).collect();
+    for values in [uniform, counts] {
+        assert_eq!(all_doubts(&values, CONDENSED_FROM), [false; 3]);
+    }
+}
+
 #[test]
 fn single_leaves_and_constants() {
     for rule in rules() {
