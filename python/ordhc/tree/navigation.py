@@ -14,6 +14,7 @@ from ordhc.tree.beside import Beside, shown
 from ordhc.tree.contract import contracted
 from ordhc.tree.merges import Merges, whole_labels
 from ordhc.tree.node import Node
+from ordhc.tree.restrict import restricted
 from ordhc.tree.shape import first_places, some_leaves
 
 __all__ = ["Navigation"]
@@ -128,10 +129,7 @@ class Navigation(Merges):
         >>> d.subtree(d.root.children[1]).to_newick()
         '((cat:1,dog:1)90:1,cow:2)95;'
         """
-        if not isinstance(node, Node):
-            node = self.node(node)
-        elif node.tree is not self:
-            raise InputError(f"{node!r} is a node of another tree")
+        node = self._own(node)
         inside = np.zeros(2 * self.n_leaves - 1, dtype=bool)
         inside[list(self._shape.preorder(node.label))] = True
         leaves = np.sort(node.leaves)
@@ -197,6 +195,247 @@ class Navigation(Merges):
         '((cat:1,dog:1)90:2,cow:3,car:3);'
         """
         return type(self)._made(*contracted(self, min_support))
+
+    def ancestor(self, leaves: "int | str | Sequence[int | str] | NDArray[Any]") -> Node:
+        """The node of the smallest cluster that has all of some leaves (the most recent common ancestor).
+
+        Parameters
+        ----------
+        leaves
+            Numbers or names of leaves; of a single one the node is the leaf.
+
+        Raises
+        ------
+        InputError
+            There is no such leaf, or none is given.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
+        >>> d.ancestor(["cat", "cow"]).name, d.ancestor([0, 1]).height
+        ('animals', 1.0)
+        """
+        shape, numbers = self._shape, self._leaves_of(leaves)
+        places = np.array(shape.starts)[numbers]
+        last, label = int(places.max()), int(numbers[places.argmin()])
+        while shape.starts[label] + shape.sizes[label] <= last:
+            label = shape.parents[label]
+        return Node(self, label)
+
+    def cophenetic(self, *, square: bool = False) -> NDArray[np.float64]:
+        """The height of the smallest cluster of each pair of leaves, as SciPy's `cophenet` gives it.
+
+        Parameters
+        ----------
+        square
+            An (n, n) matrix, in which a leaf with itself has the height at which it stands (0 with
+            dissimilarities, unless there are `leaf_heights`); by default the n(n-1)/2 pairs in SciPy's order.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> ordhc.Dendrogram([(0, 1), (2, 3)], [0.5, 2.0]).cophenetic()
+        array([0.5, 2. , 2. ])
+        """
+        square = _checks.flag("square", square)
+        shape, heights, n = self._shape, self._all_heights, self.n_leaves
+        # By places, where the leaves of a node are next to each other.
+        table = np.empty((n, n))
+        table[np.diag_indices(n)] = heights[shape.order]
+        for label in shape.preorder(2 * n - 2):
+            end = shape.starts[label] + shape.sizes[label]
+            for child in shape.children_of(label):
+                start = shape.starts[child]
+                after = start + shape.sizes[child]
+                table[start:after, after:end] = table[after:end, start:after] = heights[label]
+        places = np.array(shape.starts[:n])
+        if square:
+            return np.ascontiguousarray(table[np.ix_(places, places)])
+        found, end = np.empty(n * (n - 1) // 2), 0
+        for leaf, place in enumerate(places.tolist()):
+            start, end = end, end + n - leaf - 1
+            found[start:end] = table[place, places[leaf + 1 :]]
+        return found
+
+    def keep(self, leaves: "int | str | Sequence[int | str] | NDArray[Any]") -> Self:
+        """The tree of some of the leaves; nodes with one child are passed over.
+
+        Leaves are numbered from 0 in the order of their numbers here. Heights, support and names of the nodes
+        that stay are what they were, `branch_lengths` of nodes that go are added to those below them.
+
+        Parameters
+        ----------
+        leaves
+            Numbers or names, in any order.
+
+        Raises
+        ------
+        InputError
+            There is no such leaf, one comes twice, or none is given.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
+        >>> d.keep(["cat", "cow", "car"]).to_newick()
+        '((cat:2,cow:2)animals:1,car:3);'
+        """
+        numbers = self._leaves_of(leaves)
+        times = np.bincount(numbers)
+        if times.max() > 1:
+            raise InputError(f"leaf {shown(self.labels[times.argmax()])} comes {times.max()} times")
+        return type(self)._made(*restricted(self, np.sort(numbers)))
+
+    def prune(self, leaves: "int | str | Sequence[int | str] | NDArray[Any]") -> Self:
+        """The tree without some leaves, as `keep` gives it of all others.
+
+        Raises
+        ------
+        InputError
+            There is no such leaf, or none would be left.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("(((cat:1,dog:1)pets:1,cow:2)animals:1,car:3);")
+        >>> d.prune("cow").to_newick()
+        '((cat:1,dog:1)pets:2,car:3);'
+        """
+        if not isinstance(leaves, (int, str)) and len(leaves) == 0:
+            return self
+        stays = np.ones(self.n_leaves, dtype=bool)
+        stays[self._leaves_of(leaves)] = False
+        if not stays.any():
+            raise InputError(f"a tree has a leaf, but all {self.n_leaves} are to go")
+        return type(self)._made(*restricted(self, np.flatnonzero(stays)))
+
+    def ladderize(self, *, largest_first: bool = False) -> Self:
+        """The same tree with the children of each node in the order of their sizes, the smallest first.
+
+        What is as large stays in order. Only the order in which leaves are written and drawn changes.
+
+        Parameters
+        ----------
+        largest_first
+            The largest child comes first.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("(((cat,dog),cow),car);")
+        >>> d.ladderize().to_newick(branch_lengths=False)
+        '(car,(cow,(cat,dog)));'
+        """
+        largest_first = _checks.flag("largest_first", largest_first)
+        shape, order, waiting = self._shape, [], [2 * self.n_leaves - 2]
+        while waiting:
+            label = waiting.pop()
+            if label < self.n_leaves:
+                order.append(label)
+                continue
+            children = sorted(shape.children_of(label), key=shape.sizes.__getitem__, reverse=largest_first)
+            waiting.extend(children[::-1])
+        return self._with(standing=np.array(order, dtype=np.int64))
+
+    def rotate(self, node: Node | int | str) -> Self:
+        """The same tree with the children of a node in the opposite order, as it is written and drawn.
+
+        Parameters
+        ----------
+        node
+            A `Node` of this tree, or its label or name.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("((cat,dog)pets,car);")
+        >>> d.rotate(d.root).to_newick(branch_lengths=False)
+        '(car,(cat,dog)pets);'
+        """
+        label, shape = self._own(node).label, self._shape
+        order = shape.order.copy()
+        if label >= self.n_leaves:
+            start = shape.starts[label]
+            turned = [shape.leaves_of(child) for child in shape.children_of(label)[::-1]]
+            order[start : start + shape.sizes[label]] = np.concatenate(turned)
+        return self._with(standing=order)
+
+    def with_leaf_order(self, leaves: "Sequence[int | str] | NDArray[Any]") -> Self:
+        """The same tree with its leaves in this order, as it is written and drawn.
+
+        Parameters
+        ----------
+        leaves
+            The numbers or names of all leaves.
+
+        Raises
+        ------
+        InputError
+            A leaf is missing or comes twice, or branches would cross: leaves of a cluster are apart.
+
+        Examples
+        --------
+        >>> import ordhc
+        >>> d = ordhc.Dendrogram.from_newick("((cat,dog)pets,car);")
+        >>> d.with_leaf_order(["car", "dog", "cat"]).to_newick(branch_lengths=False)
+        '(car,(dog,cat)pets);'
+        """
+        order, shape, n = self._leaves_of(leaves), self._shape, self.n_leaves
+        wrong = np.flatnonzero(np.bincount(order, minlength=n) != 1)
+        if wrong.size:
+            raise InputError(
+                f"leaf {shown(self.labels[wrong[0]])} comes {np.count_nonzero(order == wrong[0])} times; "
+                f"each of the {n} leaves has to come once"
+            )
+        places = np.argsort(order)
+        for label in shape.postorder(2 * n - 2):
+            taken = np.sort(places[shape.leaves_of(label)])
+            gaps = np.flatnonzero(np.diff(taken) > 1)
+            if gaps.size:
+                before, after = order[taken[gaps[0]]], order[taken[gaps[0] + 1]]
+                between = self.labels[order[taken[gaps[0]] + 1]]
+                raise InputError(
+                    f"leaf {shown(between)} can't stand between {shown(self.labels[before])} and "
+                    f"{shown(self.labels[after])}, which are in a cluster without it"
+                )
+        return self._with(standing=order)
+
+    def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
+        """The numbers of leaves that are given by number or name, at least one."""
+        if isinstance(leaves, (int, str, np.integer)):
+            leaves = [leaves]
+        given = leaves.tolist() if isinstance(leaves, np.ndarray) else list(leaves)
+        if not given:
+            raise InputError("no leaf is given")
+        if not any(isinstance(leaf, str) for leaf in given):
+            numbers = _checks.whole_numbers("leaves", given, (len(given),))
+        else:
+            if "leaves" not in self._cache:
+                self._cache["leaves"] = {name: leaf for leaf, name in enumerate(self.names or ())}
+            known: dict[str, int] = self._cache["leaves"]
+            for name in given:
+                if isinstance(name, str) and name not in known:
+                    if name in (self.node_names or ()):
+                        raise InputError(f"{shown(name)} is a node, not a leaf")
+                    raise InputError(_checks.unknown_name(name, list(known)))
+            numbers = np.array(
+                [
+                    known[leaf] if isinstance(leaf, str) else _checks.whole("leaves", leaf, at_least=0)
+                    for leaf in given
+                ]
+            )
+        wrong = np.flatnonzero((numbers < 0) | (numbers >= self.n_leaves))
+        if wrong.size:
+            raise InputError(f"there is no leaf {numbers[wrong[0]]}; leaves are 0 to {self.n_leaves - 1}")
+        return numbers
+
+    def _own(self, node: Node | int | str) -> Node:
+        if not isinstance(node, Node):
+            return self.node(node)
+        if node.tree is not self:
+            raise InputError(f"{node!r} is a node of another tree")
+        return node
 
     def _names_of(self, clusters: NDArray[np.int64]) -> list[str]:
         shape, n, labels = self._shape, self.n_leaves, self.labels

@@ -86,6 +86,14 @@ class Node:
         return float(self._tree._all_heights[self._label])
 
     @property
+    def depth(self) -> int:
+        """How many nodes are above it: 0 for the root."""
+        above, found, label = self._tree._shape.parents, 0, self._label
+        while (label := above[label]) >= 0:
+            found += 1
+        return found
+
+    @property
     def branch_length(self) -> float | None:
         """The length of the branch above, read or the difference of heights; None if there is none."""
         return _known(float(self._tree._lengths[self._label]))
