@@ -14,6 +14,7 @@ from ordhc.tree.beside import Beside, shown
 from ordhc.tree.contract import contracted
 from ordhc.tree.merges import Merges, whole_labels
 from ordhc.tree.node import Node
+from ordhc.tree.order import by_size, checked, turned
 from ordhc.tree.restrict import restricted
 from ordhc.tree.shape import first_places, some_leaves
 
@@ -239,24 +240,7 @@ class Navigation(Merges):
         array([0.5, 2. , 2. ])
         """
         square = _checks.flag("square", square)
-        shape, heights, n = self._shape, self._all_heights, self.n_leaves
-        # By places, where the leaves of a node are next to each other.
-        table = np.empty((n, n))
-        table[np.diag_indices(n)] = heights[shape.order]
-        for label in shape.preorder(2 * n - 2):
-            end = shape.starts[label] + shape.sizes[label]
-            for child in shape.children_of(label):
-                start = shape.starts[child]
-                after = start + shape.sizes[child]
-                table[start:after, after:end] = table[after:end, start:after] = heights[label]
-        places = np.array(shape.starts[:n])
-        if square:
-            return np.ascontiguousarray(table[np.ix_(places, places)])
-        found, end = np.empty(n * (n - 1) // 2), 0
-        for leaf, place in enumerate(places.tolist()):
-            start, end = end, end + n - leaf - 1
-            found[start:end] = table[place, places[leaf + 1 :]]
-        return found
+        return self._shape.of_pairs(self._all_heights, square=square)
 
     def keep(self, leaves: "int | str | Sequence[int | str] | NDArray[Any]") -> Self:
         """The tree of some of the leaves; nodes with one child are passed over.
@@ -328,15 +312,7 @@ class Navigation(Merges):
         '(car,(cow,(cat,dog)));'
         """
         largest_first = _checks.flag("largest_first", largest_first)
-        shape, order, waiting = self._shape, [], [2 * self.n_leaves - 2]
-        while waiting:
-            label = waiting.pop()
-            if label < self.n_leaves:
-                order.append(label)
-                continue
-            children = sorted(shape.children_of(label), key=shape.sizes.__getitem__, reverse=largest_first)
-            waiting.extend(children[::-1])
-        return self._with(standing=np.array(order, dtype=np.int64))
+        return self._with(standing=by_size(self._shape, largest_first=largest_first))
 
     def rotate(self, node: Node | int | str) -> Self:
         """The same tree with the children of a node in the opposite order, as it is written and drawn.
@@ -353,13 +329,7 @@ class Navigation(Merges):
         >>> d.rotate(d.root).to_newick(branch_lengths=False)
         '(car,(cat,dog)pets);'
         """
-        label, shape = self._own(node).label, self._shape
-        order = shape.order.copy()
-        if label >= self.n_leaves:
-            start = shape.starts[label]
-            turned = [shape.leaves_of(child) for child in shape.children_of(label)[::-1]]
-            order[start : start + shape.sizes[label]] = np.concatenate(turned)
-        return self._with(standing=order)
+        return self._with(standing=turned(self._shape, self._own(node).label))
 
     def with_leaf_order(self, leaves: "Sequence[int | str] | NDArray[Any]") -> Self:
         """The same tree with its leaves in this order, as it is written and drawn.
@@ -381,25 +351,7 @@ class Navigation(Merges):
         >>> d.with_leaf_order(["car", "dog", "cat"]).to_newick(branch_lengths=False)
         '(car,(dog,cat)pets);'
         """
-        order, shape, n = self._leaves_of(leaves), self._shape, self.n_leaves
-        wrong = np.flatnonzero(np.bincount(order, minlength=n) != 1)
-        if wrong.size:
-            raise InputError(
-                f"leaf {shown(self.labels[wrong[0]])} comes {np.count_nonzero(order == wrong[0])} times; "
-                f"each of the {n} leaves has to come once"
-            )
-        places = np.argsort(order)
-        for label in shape.postorder(2 * n - 2):
-            taken = np.sort(places[shape.leaves_of(label)])
-            gaps = np.flatnonzero(np.diff(taken) > 1)
-            if gaps.size:
-                before, after = order[taken[gaps[0]]], order[taken[gaps[0] + 1]]
-                between = self.labels[order[taken[gaps[0]] + 1]]
-                raise InputError(
-                    f"leaf {shown(between)} can't stand between {shown(self.labels[before])} and "
-                    f"{shown(self.labels[after])}, which are in a cluster without it"
-                )
-        return self._with(standing=order)
+        return self._with(standing=checked(self, self._leaves_of(leaves)))
 
     def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
         """The numbers of leaves that are given by number or name, at least one."""

@@ -84,6 +84,27 @@ class Shape:
             waiting.extend(children[first[label] : first[label + 1]])
         return reversed(found)
 
+    def of_pairs(self, values: NDArray[np.float64], *, square: bool) -> NDArray[np.float64]:
+        """For each pair of leaves the value of the smallest node with both, condensed or square."""
+        n = len(self.order)
+        # By places, where the leaves of a node are next to each other.
+        table = np.empty((n, n))
+        table[np.diag_indices(n)] = values[self.order]
+        for label in self.preorder(2 * n - 2):
+            end = self.starts[label] + self.sizes[label]
+            for child in self.children_of(label):
+                start = self.starts[child]
+                after = start + self.sizes[child]
+                table[start:after, after:end] = table[after:end, start:after] = values[label]
+        places = np.array(self.starts[:n])
+        if square:
+            return np.ascontiguousarray(table[np.ix_(places, places)])
+        found, end = np.empty(n * (n - 1) // 2), 0
+        for leaf, place in enumerate(places.tolist()):
+            begin, end = end, end + n - leaf - 1
+            found[begin:end] = table[place, places[leaf + 1 :]]
+        return found
+
 
 def nodes_of(merges: NDArray[np.int64], joined: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """The label of the node that each merge is part of, (n - 1,)."""
