@@ -163,7 +163,7 @@ def both_ways(options):
     rows = []
     calls = {
         "dissimilarities": "import ordhc; ordhc.linkage(y, {name!r}, dissimilarity=True)",
-        "similarities": "import ordhc; ordhc.linkage(y.max() - y, {name!r}, dissimilarity=False)",
+        "similarities": "import ordhc; y = y.max() - y; ordhc.linkage(y, {name!r}, dissimilarity=False)",
     }
     for n in (n for n in (2000, 5000, 12_000) if n <= options.largest):
         for kind in options.inputs:
