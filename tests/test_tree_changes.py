@@ -162,8 +162,8 @@ def test_an_example_of_each():
     ("wrong", "words"),
     [
         (lambda d: d.keep([]), "no leaf is given"),
-        (lambda d: d.keep([0, 6]), "no leaf 6; leaves are 0 to 5"),
-        (lambda d: d.keep([-1]), "no leaf -1"),
+        (lambda d: d.keep([0, 6]), r"leaves\[1\] = 6 is above 5"),
+        (lambda d: d.keep([-1]), r"leaves\[0\] = -1 is below 0"),
         (lambda d: d.keep([0, 0]), "'cat' comes 2 times"),
         (lambda d: d.keep(["cat", "cart"]), "cart"),
         (lambda d: d.keep(["pets"]), "'pets' is a node, not a leaf"),

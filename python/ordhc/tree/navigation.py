@@ -217,7 +217,7 @@ class Navigation(Merges):
         >>> d.ancestor(["cat", "cow"]).name, d.ancestor([0, 1]).height
         ('animals', 1.0)
         """
-        shape, numbers = self._shape, self._leaves_of(leaves)
+        shape, numbers = self._shape, self._some_leaves_of(leaves)
         places = np.array(shape.starts)[numbers]
         last, label = int(places.max()), int(numbers[places.argmin()])
         while shape.starts[label] + shape.sizes[label] <= last:
@@ -265,7 +265,7 @@ class Navigation(Merges):
         >>> d.keep(["cat", "cow", "car"]).to_newick()
         '((cat:2,cow:2)animals:1,car:3);'
         """
-        numbers = self._leaves_of(leaves)
+        numbers = self._some_leaves_of(leaves)
         times = np.bincount(numbers)
         if times.max() > 1:
             raise InputError(f"leaf {shown(self.labels[times.argmax()])} comes {times.max()} times")
@@ -286,10 +286,10 @@ class Navigation(Merges):
         >>> d.prune("cow").to_newick()
         '((cat:1,dog:1)pets:2,car:3);'
         """
-        if not isinstance(leaves, (int, str)) and len(leaves) == 0:
-            return self
         stays = np.ones(self.n_leaves, dtype=bool)
         stays[self._leaves_of(leaves)] = False
+        if stays.all():
+            return self
         if not stays.any():
             raise InputError(f"a tree has a leaf, but all {self.n_leaves} are to go")
         return type(self)._made(*restricted(self, np.flatnonzero(stays)))
@@ -354,32 +354,26 @@ class Navigation(Merges):
         return self._with(standing=checked(self, self._leaves_of(leaves)))
 
     def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
-        """The numbers of leaves that are given by number or name, at least one."""
-        if isinstance(leaves, (int, str, np.integer)):
-            leaves = [leaves]
-        given = leaves.tolist() if isinstance(leaves, np.ndarray) else list(leaves)
-        if not given:
+        """The numbers of leaves that are given by number or name."""
+        given = [leaves] if isinstance(leaves, int | str | np.integer) else _checks.listed("leaves", leaves)
+        if "leaves" not in self._cache:
+            self._cache["leaves"] = {name: leaf for leaf, name in enumerate(self.names or ())}
+        known: dict[str, int] = self._cache["leaves"]
+        numbers = []
+        for at, leaf in enumerate(given):
+            if not isinstance(leaf, str):
+                number = _checks.whole(f"leaves[{at}]", leaf, at_least=0, at_most=self.n_leaves - 1)
+            elif (number := known.get(leaf, -1)) < 0:
+                if leaf in (self.node_names or ()):
+                    raise InputError(f"{shown(leaf)} is a node, not a leaf")
+                raise InputError(_checks.unknown_name(leaf, list(known)))
+            numbers.append(number)
+        return np.array(numbers, dtype=np.int64)
+
+    def _some_leaves_of(self, leaves: Any) -> NDArray[np.int64]:
+        numbers = self._leaves_of(leaves)
+        if not numbers.size:
             raise InputError("no leaf is given")
-        if not any(isinstance(leaf, str) for leaf in given):
-            numbers = _checks.whole_numbers("leaves", given, (len(given),))
-        else:
-            if "leaves" not in self._cache:
-                self._cache["leaves"] = {name: leaf for leaf, name in enumerate(self.names or ())}
-            known: dict[str, int] = self._cache["leaves"]
-            for name in given:
-                if isinstance(name, str) and name not in known:
-                    if name in (self.node_names or ()):
-                        raise InputError(f"{shown(name)} is a node, not a leaf")
-                    raise InputError(_checks.unknown_name(name, list(known)))
-            numbers = np.array(
-                [
-                    known[leaf] if isinstance(leaf, str) else _checks.whole("leaves", leaf, at_least=0)
-                    for leaf in given
-                ]
-            )
-        wrong = np.flatnonzero((numbers < 0) | (numbers >= self.n_leaves))
-        if wrong.size:
-            raise InputError(f"there is no leaf {numbers[wrong[0]]}; leaves are 0 to {self.n_leaves - 1}")
         return numbers
 
     def _own(self, node: Node | int | str) -> Node:
