@@ -62,12 +62,12 @@ class Posterior:
         self.noise_by_group = {}
         self._groups: Any = (None, None)
         best = Dendrogram._of(samples.summary(), None) if len(samples) else start
-        support = samples.support(best._tree) if len(samples) else np.ones(len(best.merges))
+        support = samples.support(best._tree) if len(samples) else np.ones(best.n_nodes - best.n_leaves)
         self.tree = best.with_support(support).relabel(order).with_names(names)
 
     @property
     def support(self) -> NDArray[np.float64]:
-        """The share of the trees that have each cluster of `tree`, (n - 1,)."""
+        """The share of the trees that have each cluster of `tree`, (n_nodes - n,)."""
         support = self.tree.support
         return np.zeros(0) if support is None else support
 

@@ -47,7 +47,7 @@ class ScannedResampling:
 
     def all(
         self, n_resamples: int, executor: Executor | None, progress: Progress | None
-    ) -> tuple[list[_ordhc.Dendrogram], NDArray[np.float64]]:
+    ) -> tuple[list[_ordhc.Tree], NDArray[np.float64]]:
         """All resamples, here or by an executor."""
         if executor is None:
             found = [self.some(range(n_resamples), progress)]

@@ -194,15 +194,10 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Nodes below the root by their merges, each known by what its leaves are (sums of random numbers)."""
+    """Return the inner nodes below the root, each with what its leaves are (sums of random numbers)."""
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)
-    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((n - 1, 2), dtype=np.uint64)])
-    for at, (a, b) in enumerate(tree.merges.tolist()):
-        sums[n + at] = sums[a] + sums[b]
-    joined = tree.joined
-    return {
-        at: (int(sums[n + at, 0]), int(sums[n + at, 1]))
-        for at in range(n - 2)
-        if joined is None or not joined[at]
-    }
+    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((tree.n_nodes - n, 2), dtype=np.uint64)])
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        sums[above] += sums[node]
+    return {node - n: (int(sums[node, 0]), int(sums[node, 1])) for node in range(n, tree.n_nodes - 1)}

@@ -12,7 +12,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Crown", "Item"]
+__all__ = ["Crown", "Item", "standing"]
 
 #: Trees of more leaves are collapsed, unless `truncate` says otherwise, to so many tips.
 WHOLE, COLLAPSED = 299, 60
@@ -45,12 +45,11 @@ class Crown:
         self.tree = tree
         self.order: NDArray[np.int64] = tree.leaf_order()
         n = tree.n_leaves
-        heights = tree._all_heights
+        heights, own = standing(tree)
         rising = tree.kind == "dissimilarity"
-        inner = tree.heights
+        inner = heights[n:]
         low, high = (float(inner.min()), float(inner.max())) if len(inner) else (0.0, 1.0)
         self.margin = 0.03 * (high - low or abs(high) or 1.0)
-        own = tree.leaf_heights
         #: Where leaves stand that have no height of their own, and where names begin.
         if own is None:
             self.leaf_end = min(0.0, low) if rising else high + 2 * self.margin
@@ -59,7 +58,7 @@ class Crown:
         self.root_end = high + self.margin if rising else low - self.margin
         self._leaf_heights = np.full(n, self.leaf_end) if own is None else own
         self._heights = heights
-        self.root = self._item(2 * n - 2)
+        self.root = self._item(tree.n_nodes - 1)
         self._open(_tips_wanted(truncate, n, at_least))
         self.tips = [item for item in self.items() if not item.children]
         cursor = -0.5
@@ -135,6 +134,24 @@ class Crown:
             if changes[item.first] == changes[item.first + item.size - 1] and placed[item.first] >= 0:
                 found[id(item)] = int(placed[item.first])
         return found
+
+
+def standing(tree: Dendrogram) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return where nodes are drawn, (n_nodes,), and where leaves are if not all in one line, (n,).
+
+    Trees with lengths are drawn as phylograms: the root is at its largest distance from a leaf, everything
+    else at this less its own distance from the root. Trees of shape alone are drawn by levels.
+    """
+    if tree.scale == "heights":
+        return tree._all_heights, tree.leaf_heights
+    if tree.scale == "lengths":
+        depths = tree._root_distances()
+        heights = depths.max() - depths
+        return heights, heights[: tree.n_leaves]
+    levels = np.zeros(tree.n_nodes)
+    for node, above in enumerate(tree.parents[:-1].tolist()):
+        levels[above] = max(levels[above], levels[node] + 1)
+    return levels, None
 
 
 def _tips_wanted(truncate: int | bool | None, n: int, at_least: int) -> int:

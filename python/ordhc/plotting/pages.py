@@ -15,7 +15,7 @@ import numpy as np
 from ordhc import _checks
 from ordhc._version import __version__
 from ordhc.errors import InputError
-from ordhc.plotting.crown import Crown
+from ordhc.plotting.crown import Crown, standing
 from ordhc.plotting.palette import palette
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -106,14 +106,15 @@ def _json(data: Any) -> str:
 def _nodes(tree: Dendrogram) -> dict[str, Any]:
     """All nodes, parents before their children, by column."""
     n, shape = tree.n_leaves, tree._shape
-    labels = np.fromiter(shape.preorder(2 * n - 2), dtype=np.int64)
-    at = np.full(2 * n - 1, -1)
+    labels = np.fromiter(shape.preorder(shape.root), dtype=np.int64)
+    at = np.full(tree.n_nodes, -1)
     at[labels] = np.arange(len(labels))
     above = np.array(shape.parents)[labels]
     crown = Crown(tree, 2)
-    heights = tree._all_heights[labels].copy()
+    all_heights, own = standing(tree)
+    heights = all_heights[labels].copy()
     is_leaf = labels < n
-    if tree.leaf_heights is None:
+    if own is None:
         heights[is_leaf] = crown.leaf_end
     # The last merge is opened first.
     rank = np.full(len(labels), -1)

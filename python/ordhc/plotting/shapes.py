@@ -176,8 +176,8 @@ class Circle:
 class Unrooted(Circle):
     """Straight branches, as if there were no root: each cluster has an angle that follows its leaves.
 
-    Lengths are those of the branches, as read or as heights tell them (equal-angle layout, Felsenstein 2004),
-    the farthest tip at 1 from the root. Names stand on a circle around, so that they don't cover each other.
+    Lengths are those of the edges (equal-angle layout, Felsenstein 2004), the farthest tip at 1 from the
+    root. Names stand on a circle around, so that they don't cover each other.
     """
 
     unit: float = 1.0
@@ -186,14 +186,11 @@ class Unrooted(Circle):
     def __post_init__(self) -> None:
         self.opening = 0.0
         crown = self.crown
-        lengths = crown.tree.branch_lengths
         self._at[id(crown.root)] = (0.0, 0.0)
         for item in crown.items():
             x, y = self._at[id(item)]
             for child in item.children:
                 length = 0.0 if child.is_rest else abs(child.height - item.height)
-                if lengths is not None and not child.is_rest:
-                    length = max(float(np.nan_to_num(lengths[child.label])), 0.0)
                 angle = self.angle(self._middle(child))
                 self._at[id(child)] = (x + length * math.cos(angle), y + length * math.sin(angle))
         reach = [math.hypot(*self._at[id(tip)]) + self._depth(tip) for tip in crown.tips]

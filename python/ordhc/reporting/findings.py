@@ -211,9 +211,9 @@ def _natural(tree: Dendrogram, n_unanswered: int) -> int:
     """In how many clusters to colour the tree: the largest step in height among the last merges."""
     n = tree.n_leaves
     most = min(12 + n_unanswered, n - 1)
-    if most < 2 or not tree.is_monotone:
+    if most < 2 or tree.scale != "heights" or not tree.is_monotone:
         return min(n, 2)
-    heights = np.sort(tree.heights)
+    heights = np.sort(np.repeat(tree.heights, np.bincount(tree.parents[:-1])[n:] - 1))
     heights = heights if tree.kind == "dissimilarity" else -heights[::-1]
     # With k clusters the next merge is n - k, the last one n - k - 1.
     steps = {k: float(heights[n - k] - heights[n - k - 1]) for k in range(2, most + 1) if n - k - 1 >= 0}

@@ -61,36 +61,32 @@ def _of_networkx(tree: Any) -> _Walk | None:
         )
     kind = tree.graph.get("kind", "dissimilarity")
     own = tree.graph.get("leaf_heights", False)
-    merges = _merges(tree)
+    by_height = tree.graph.get("scale", "heights") == "heights"
+    numbers = _numbers(tree)
 
     def about(node: Any) -> _Node:
         known, above = tree.nodes[node], next(iter(tree.pred[node]), None)
         edge = {} if above is None else tree.edges[above, node]
         is_leaf = not tree.adj[node]
-        height = known.get("height") if not is_leaf or own else None
+        height = known.get("height") if by_height and (not is_leaf or own) else None
         return _Node(
             known.get("name", str(node) if is_leaf else None),
             edge.get("length", edge.get("weight")),
             known.get("support"),
             None if height is None else (kind, float(height)),
             node if is_leaf and "name" in known and isinstance(node, int) else None,
-            kind if is_leaf and above is None else merges.get(node),
+            kind if is_leaf and above is None else numbers.get(node),
         )
 
     return roots[0], lambda node: list(tree.adj[node]), about
 
 
-def _merges(tree: Any) -> dict[Any, str]:
-    """The numbers of the merges of each node, for a graph that a dendrogram made."""
+def _numbers(tree: Any) -> dict[Any, str]:
+    """The comments that number the inner nodes, for a graph that a dendrogram made."""
     inner = [node for node in tree.nodes if tree.adj[node]]
-    if not all(isinstance(node, int) and "height" in tree.nodes[node] for node in inner):
+    if "scale" not in tree.graph or not all(isinstance(node, int) for node in inner):
         return {}
-    found, number = {}, 0
-    for node in sorted(inner):
-        end = number + len(tree.adj[node]) - 1
-        found[node] = "merge=" + "/".join(map(str, range(number, end)))
-        number = end
-    return found
+    return {node: f"node={node}" for node in inner}
 
 
 def _of_dendropy(tree: Any) -> _Walk | None:

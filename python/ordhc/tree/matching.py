@@ -10,7 +10,7 @@ from ordhc import _checks, _ordhc
 from ordhc._checks.matrices import leaves_of_condensed, matrix
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
 from ordhc.errors import InputError
-from ordhc.tree.beside import shown
+from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram, index_names, label_columns
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -192,9 +192,9 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     return found
 
 
-def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Dendrogram:
+def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
     """The tree as the crate has it, merges of equal height as one node if `join_ties`."""
-    return tree._tree.join_ties() if _checks.flag("join_ties", join_ties) else tree._tree
+    return (tree.join_ties() if _checks.flag("join_ties", join_ties) else tree)._tree
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:

@@ -72,7 +72,7 @@ pub fn adds<const K: usize>(
         return Err(Error::Length { what: "shares", found: shares.len(), of: "answers", expected: comparisons.len() });
     }
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
-    let judge = Judge::new(tree);
+    let judge = Judge::of(tree);
     let mut first = Vec::with_capacity(comparisons.len());
     comparisons.rows().each(0..comparisons.len(), |_, row| first.push((judge.gain(row), judge.verdict(row))));
     let work = Work { comparisons, shares, rule, draws, first };
@@ -114,7 +114,7 @@ impl<const K: usize> Work<'_, K> {
         let (revenue, satisfied) = (tally.revenue(), tally.satisfied().share());
         let tree = tally.tree(self.rule, monitor)?;
         let mut held_out = Satisfied::default();
-        add_rest(&mut held_out, self.comparisons, self.shares, |at| times[at], &Judge::new(&tree));
+        add_rest(&mut held_out, self.comparisons, self.shares, |at| times[at], &Judge::of(&tree));
         Ok(Resample { revenue, satisfied, held_out: held_out.share(), tree })
     }
 }

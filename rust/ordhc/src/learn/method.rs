@@ -19,7 +19,7 @@ use super::robust_paper::RobustPaper;
 use super::uncertain::Uncertain;
 use crate::error::{Error, Result, check_n_leaves};
 use crate::memory;
-use crate::tree::Dendrogram;
+use crate::tree::Topology;
 
 /// How to learn a tree.
 ///
@@ -229,7 +229,7 @@ impl Method {
     ///
     /// # Errors
     /// A method that doesn't take a prior; as [`learner`](Self::learner); a `strength` that isn't positive and finite.
-    pub fn from_prior(self, prior: &Dendrogram, strength: f64, seed: u64) -> Result<Box<dyn Learner>> {
+    pub fn from_prior(self, prior: &Topology, strength: f64, seed: u64) -> Result<Box<dyn Learner>> {
         let n = prior.n_leaves();
         if !(strength > 0.0 && strength.is_finite()) {
             return Err(Error::out_of_range("prior_strength", strength, "(0, inf)"));
